@@ -1,8 +1,10 @@
-/* Relaxation of a grid in loops of about a microsecond, each with a barrier behind it, as solvers have them that divide the innermost
- * loop: 10^6 barriers a second and thread. Prints what a loop with its barrier takes, as JSON.
+/* Relaxation of a grid in loops of about a microsecond, each with a barrier behind it, as solvers have them
+ * that divide the innermost loop: 10^6 barriers a second and thread. Prints what a loop with its barrier
+ * takes, as JSON.
  * barriers THREADS SECONDS [COLUMNS]
  *
- * By GCC two kinds of batches take turns: the runtime's own function, and what a program that calls it by its name gets. */
+ * By GCC two kinds of batches take turns: the runtime's own function, and what a program that calls it by
+ * its name gets. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>
@@ -74,7 +76,8 @@ int main(int argc, char **argv)
     double until = now() + (argc > 2 ? atof(argv[2]) : 1) * 1e9;
     columns = argc > 3 ? atoi(argv[3]) : 512;
     long cells = (long)ROWS * columns;
-    u = calloc((size_t)cells, sizeof *u), v = calloc((size_t)cells, sizeof *v), w = calloc((size_t)cells, sizeof *w);
+    u = calloc((size_t)cells, sizeof *u), v = calloc((size_t)cells, sizeof *v),
+    w = calloc((size_t)cells, sizeof *w);
     static double took[2][MOST_BATCHES];
     int batches = 0, over = 0;
     double total = 0;
@@ -120,6 +123,7 @@ int main(int argc, char **argv)
         own = median(took[1], batches);
     }
     by_name = median(took[0], batches);
-    printf(",\"by_name_ns\":%.2f,\"own_ns\":%.2f,\"added_ns\":%.2f,\"sum\":%.6g}\n", by_name, own, added, total);
+    printf(",\"by_name_ns\":%.2f,\"own_ns\":%.2f,\"added_ns\":%.2f,\"sum\":%.6g}\n", by_name, own, added,
+           total);
     return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * Forks children that exit at once, one after the other, and prints what one took from fork to the end of its wait.
+ * Forks children that exit at once, one after the other, and prints what one took from fork to the end of
+ * its wait.
  * forks [CHILDREN]
  */
 #include "truth.h"

@@ -1,16 +1,18 @@
 /*
  * What the collector adds to a lock that several threads want, at every ratio of holding to thinking.
  * lock_matrix SECONDS KIND THREADS HOLD,… THINK,… [BATCH]
- * KIND: mutex spin rwlock-write. HOLD and THINK: nanoseconds for which a thread has the lock and then does without it. BATCH: about how
- * long a batch takes, milliseconds. Threads that come and go in step need some to fall into it: in batches of 1.5 ms most locks look alike.
+ * KIND: mutex spin rwlock-write. HOLD and THINK: nanoseconds for which a thread has the lock and then does
+ * without it. BATCH: about how long a batch takes, milliseconds. Threads that come and go in step need some
+ * to fall into it: in batches of 1.5 ms most locks look alike.
  *
- * Each cell of the matrix runs in pairs of batches, in turn: one calls the C library's own functions, found in the library
- * itself, the other what the program's calls are bound to, which under a collector are its hooks. Threads, lock, memory and
- * sampling are the same in both. Without a collector both are the same functions, and the ratios show the noise.
+ * Each cell of the matrix runs in pairs of batches, in turn: one calls the C library's own functions, found
+ * in the library itself, the other what the program's calls are bound to, which under a collector are its
+ * hooks. Threads, lock, memory and sampling are the same in both. Without a collector both are the same
+ * functions, and the ratios show the noise.
  *
- * Prints for each cell: bare_ns and called_ns, wall time per acquisition of all threads together, medians; ratio, the median
- * of the pairs' ratios, with low and high, its quartiles; total, the ratio of all time; bare_sleeps and called_sleeps,
- * voluntary context switches per 1000 acquisitions.
+ * Prints for each cell: bare_ns and called_ns, wall time per acquisition of all threads together, medians;
+ * ratio, the median of the pairs' ratios, with low and high, its quartiles; total, the ratio of all time;
+ * bare_sleeps and called_sleeps, voluntary context switches per 1000 acquisitions.
  */
 #include "truth.h"
 
@@ -111,7 +113,10 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double part(double *sorted, int n, double share) { return n > 0 ? sorted[(int)(share * (n - 1) + 0.5)] : 0; }
+static double part(double *sorted, int n, double share)
+{
+    return n > 0 ? sorted[(int)(share * (n - 1) + 0.5)] : 0;
+}
 
 struct cell {
     int hold_ns, think_ns, pairs;
@@ -143,12 +148,14 @@ int main(int argc, char **argv)
     if (library == NULL || kind < 0 || threads < 1 || threads > MOST_THREADS || of_holds * of_thinks == 0)
         return 2;
     lock_function *functions[2][2] = {
-        {(lock_function *)dlsym(library, kinds[kind].lock), (lock_function *)dlsym(library, kinds[kind].unlock)},
-        {(lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].lock), (lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].unlock)},
+        {(lock_function *)dlsym(library, kinds[kind].lock),
+         (lock_function *)dlsym(library, kinds[kind].unlock)},
+        {(lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].lock),
+         (lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].unlock)},
     };
     meet = (barrier_function *)dlsym(library, "pthread_barrier_wait");
-    if (functions[0][0] == NULL || functions[0][1] == NULL || functions[1][0] == NULL || functions[1][1] == NULL ||
-        meet == NULL)
+    if (functions[0][0] == NULL || functions[0][1] == NULL || functions[1][0] == NULL ||
+        functions[1][1] == NULL || meet == NULL)
         return 2;
     if (kind == 0)
         pthread_mutex_init(&lock.mutex, NULL);
@@ -184,7 +191,8 @@ int main(int argc, char **argv)
             cell->think_ns = thinks[c % of_thinks];
             work.hold = (uint64_t)(cell->hold_ns * 1e-9 / step_s);
             work.think = (uint64_t)(cell->think_ns * 1e-9 / step_s);
-            double in_turn_s = (cell->hold_ns + 50) * 1e-9 * threads, alone_s = (cell->hold_ns + cell->think_ns + 50) * 1e-9;
+            double in_turn_s = (cell->hold_ns + 50) * 1e-9 * threads,
+                   alone_s = (cell->hold_ns + cell->think_ns + 50) * 1e-9;
             work.times = (int)(batch_s / (in_turn_s > alone_s ? in_turn_s : alone_s)) + 1;
             double took[2];
             long sleeps[2] = {0, 0};
@@ -196,7 +204,8 @@ int main(int argc, char **argv)
             }
             if (round == 0)
                 continue;
-            double each = 1e9 / ((double)work.times * threads), per_1000 = 1000.0 / ((double)work.times * threads);
+            double each = 1e9 / ((double)work.times * threads),
+                   per_1000 = 1000.0 / ((double)work.times * threads);
             cell->of[0][cell->pairs] = took[0] * each;
             cell->of[1][cell->pairs] = took[1] * each;
             cell->ratios[cell->pairs++] = took[1] / took[0];
@@ -209,8 +218,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < threads; i++)
         pthread_join(ids[i], NULL);
 
-    printf("{\"program\":\"lock_matrix\",\"kind\":\"%s\",\"threads\":%d,\"hooked\":%s,\"cells\":[", kinds[kind].name, threads,
-           functions[0][0] == functions[1][0] ? "false" : "true");
+    printf("{\"program\":\"lock_matrix\",\"kind\":\"%s\",\"threads\":%d,\"hooked\":%s,\"cells\":[",
+           kinds[kind].name, threads, functions[0][0] == functions[1][0] ? "false" : "true");
     for (int c = 0; c < cells; c++) {
         struct cell *cell = &matrix[c];
         int n = cell->pairs;
@@ -222,11 +231,13 @@ int main(int argc, char **argv)
         qsort(cell->of[0], (size_t)n, sizeof(double), ascending);
         qsort(cell->of[1], (size_t)n, sizeof(double), ascending);
         qsort(cell->ratios, (size_t)n, sizeof(double), ascending);
-        printf("%s{\"hold_ns\":%d,\"think_ns\":%d,\"pairs\":%d,\"bare_ns\":%.1f,\"called_ns\":%.1f,\"ratio\":%.3f,"
+        printf("%s{\"hold_ns\":%d,\"think_ns\":%d,\"pairs\":%d,\"bare_ns\":%.1f,\"called_ns\":%.1f,"
+               "\"ratio\":%.3f,"
                "\"low\":%.3f,\"high\":%.3f,\"total\":%.3f,\"bare_sleeps\":%.1f,\"called_sleeps\":%.1f}",
-               c > 0 ? "," : "", cell->hold_ns, cell->think_ns, n, part(cell->of[0], n, 0.5), part(cell->of[1], n, 0.5),
-               part(cell->ratios, n, 0.5), part(cell->ratios, n, 0.25), part(cell->ratios, n, 0.75), sum[1] / sum[0],
-               cell->sleeps[0] / 1000.0 / n, cell->sleeps[1] / 1000.0 / n);
+               c > 0 ? "," : "", cell->hold_ns, cell->think_ns, n, part(cell->of[0], n, 0.5),
+               part(cell->of[1], n, 0.5), part(cell->ratios, n, 0.5), part(cell->ratios, n, 0.25),
+               part(cell->ratios, n, 0.75), sum[1] / sum[0], cell->sleeps[0] / 1000.0 / n,
+               cell->sleeps[1] / 1000.0 / n);
     }
     printf("],\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), wall() - started);
     return 0;

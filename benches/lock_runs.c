@@ -1,10 +1,12 @@
 /*
  * Threads that share one mutex for a whole run: hold it, do without it, again and again.
  * lock_runs SECONDS THREADS HOLD THINK
- * HOLD and THINK: nanoseconds. Threads that come and go in step hardly ever sleep, and whatever delays one of them ends that for a
- * while: batches as those of lock_matrix are too short to show how often. The mutex lies beside what it guards, as in most programs.
+ * HOLD and THINK: nanoseconds. Threads that come and go in step hardly ever sleep, and whatever delays one
+ * of them ends that for a while: batches as those of lock_matrix are too short to show how often. The mutex
+ * lies beside what it guards, as in most programs.
  *
- * Prints wall time per acquisition of all threads together, and voluntary context switches per 1000 acquisitions.
+ * Prints wall time per acquisition of all threads together, and voluntary context switches per 1000
+ * acquisitions.
  */
 #include "truth.h"
 
@@ -81,7 +83,7 @@ int main(int argc, char **argv)
     double took = wall() - began;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("{\"program\":\"lock_runs\",\"threads\":%d,\"ns\":%.1f,\"sleeps\":%.1f}\n", threads, 1e9 * took / (double)acquisitions,
-           1000.0 * (double)usage.ru_nvcsw / (double)acquisitions);
+    printf("{\"program\":\"lock_runs\",\"threads\":%d,\"ns\":%.1f,\"sleeps\":%.1f}\n", threads,
+           1e9 * took / (double)acquisitions, 1000.0 * (double)usage.ru_nvcsw / (double)acquisitions);
     return 0;
 }

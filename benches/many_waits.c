@@ -1,6 +1,6 @@
 /*
- * Many threads that wait once each and live until all have, in a process with many mappings or few. Prints the wall time of
- * creating them all and letting them wait, and the memory that is resident then.
+ * Many threads that wait once each and live until all have, in a process with many mappings or few. Prints
+ * the wall time of creating them all and letting them wait, and the memory that is resident then.
  * many_waits THREADS [MAPPINGS]
  */
 #include "truth.h"
@@ -37,7 +37,9 @@ int main(int argc, char **argv)
 {
     long threads = argc > 1 ? atol(argv[1]) : 1000, mappings = argc > 2 ? atol(argv[2]) : 0;
     /* Neighbours of other rights do not become one mapping. */
-    char *pages = mappings > 0 ? mmap(NULL, (size_t)mappings * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
+    char *pages = mappings > 0
+                      ? mmap(NULL, (size_t)mappings * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                      : NULL;
     for (long i = 0; i < mappings; i += 2)
         if (pages == MAP_FAILED || mprotect(pages + i * 4096, 4096, PROT_NONE) != 0)
             return 3;
@@ -57,6 +59,7 @@ int main(int argc, char **argv)
     pthread_barrier_wait(&all_counted);
     for (long i = 0; i < threads; i++)
         pthread_join(created[i], NULL);
-    printf("{\"threads\":%ld,\"mappings\":%ld,\"wall_us\":%.3f,\"resident_kb\":%ld}\n", threads, mappings, 1e6 * took / (double)threads, kb);
+    printf("{\"threads\":%ld,\"mappings\":%ld,\"wall_us\":%.3f,\"resident_kb\":%ld}\n", threads, mappings,
+           1e6 * took / (double)threads, kb);
     return 0;
 }

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         if (pthread_create(&thread, NULL, nothing, NULL) != 0 || pthread_join(thread, NULL) != 0)
             return 1;
     }
-    printf("{\"threads\":%d,\"cpu_us\":%.3f,\"wall_us\":%.3f}\n", threads, 1e6 * (process_cpu() - cpu) / threads,
-           1e6 * (wall() - began) / threads);
+    printf("{\"threads\":%d,\"cpu_us\":%.3f,\"wall_us\":%.3f}\n", threads,
+           1e6 * (process_cpu() - cpu) / threads, 1e6 * (wall() - began) / threads);
     return 0;
 }

@@ -4,7 +4,8 @@
  * usual FUNCTIONS LIBRARY RUN COMMAND…
  *
  * FUNCTIONS holds lines of an address in the library and a name, sorted by address; COMMAND is run with
- * LIBRARY preloaded and PROUST_RUN=RUN. Prints the names of those that ran. x86_64; children are not followed.
+ * LIBRARY preloaded and PROUST_RUN=RUN. Prints the names of those that ran. x86_64; children are not
+ * followed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 /*
  * Children that have little to say: does each of them end as it should, and is each of them known to the run?
  *
- * brief_children CASE COUNT: forks COUNT children, one after the other, and waits for each. What a child does is the case. At its end
- * the program prints as JSON how many children there were, what they used by the kernel's count, and what became of them.
+ * brief_children CASE COUNT: forks COUNT children, one after the other, and waits for each. What a child
+ * does is the case. At its end the program prints as JSON how many children there were, what they used by
+ * the kernel's count, and what became of them.
  *
  *   exits       _exit with a status of its own
  *   returns     exit, with handlers of exit
@@ -175,8 +176,10 @@ int main(int arguments, char **argument) {
     }
     struct rusage used;
     getrusage(RUSAGE_CHILDREN, &used);
-    printf("{\"pid\": %d, \"children\": %d, \"as_expected\": %d, \"signals\": %d, \"statuses\": %d, \"cpu_s\": %.6f}\n", getpid(), children,
-           as_expected, signals, statuses,
-           used.ru_utime.tv_sec + used.ru_stime.tv_sec + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+    printf("{\"pid\": %d, \"children\": %d, \"as_expected\": %d, \"signals\": %d, \"statuses\": %d, "
+           "\"cpu_s\": %.6f}\n",
+           getpid(), children, as_expected, signals, statuses,
+           used.ru_utime.tv_sec + used.ru_stime.tv_sec +
+               (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
     return as_expected == children ? 0 : 1;
 }

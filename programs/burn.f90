@@ -112,8 +112,9 @@ program burn
   end do
   if (x == 0) print '(a)', 'never'
   print '(a,f12.6,a,f12.6,a,f12.6,a,f12.6,a,f12.6,a)', &
-    '{"program":"burn","functions":{"module_procedure":', of_module, ',"contained_procedure":', of_contained, &
-    ',"recursive_procedure":', of_recursive, '},"cpu_s":', thread_cpu(), ',"wall_s":', wall() - began, '}'
+    '{"program":"burn","functions":{"module_procedure":', of_module, ',"contained_procedure":', &
+    of_contained, ',"recursive_procedure":', of_recursive, &
+    '},"cpu_s":', thread_cpu(), ',"wall_s":', wall() - began, '}'
 
 contains
 

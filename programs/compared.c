@@ -2,9 +2,10 @@
  * A fixed amount of work, in versions, for comparing runs.
  * compared [SCALE [THREADS]]
  *
- * Each thread prepares (1 part), solves twice from two places (2 and 4 parts) and stores its result (1 part). Built with
- * IMPROVED, the second place solves in half of the steps, results are not stored but packed (1 part), and nothing else is
- * different; with SLOWED, preparing takes four parts. A build with MOVED has the same code on other lines.
+ * Each thread prepares (1 part), solves twice from two places (2 and 4 parts) and stores its result (1
+ * part). Built with IMPROVED, the second place solves in half of the steps, results are not stored but
+ * packed (1 part), and nothing else is different; with SLOWED, preparing takes four parts. A build with
+ * MOVED has the same code on other lines.
  *
  * Prints for each function the CPU seconds that it took by its own clock, all threads together.
  */

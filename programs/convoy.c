@@ -1,10 +1,11 @@
 /*
- * A mutex that everybody wants again as soon as it has let it go: three threads, whose sections take 4, 8 and 16
- * microseconds, each in a function of its own.
+ * A mutex that everybody wants again as soon as it has let it go: three threads, whose sections take 4, 8
+ * and 16 microseconds, each in a function of its own.
  * convoy [SECONDS]
  *
- * Prints for each thread tid, name, wall_s, cpu_s; `held` says how often it held the mutex, and how much the others waited
- * meanwhile, all together: each section's length times the mean of how many waited at its begin and at its end.
+ * Prints for each thread tid, name, wall_s, cpu_s; `held` says how often it held the mutex, and how much
+ * the others waited meanwhile, all together: each section's length times the mean of how many waited at its
+ * begin and at its end.
  */
 #include "waited.h"
 

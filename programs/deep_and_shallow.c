@@ -1,6 +1,7 @@
 /*
- * Call paths that hardly ever repeat: random walks down a tree of functions, calls through pointers, frames of
- * changing size, long jumps over many frames, callbacks from the C library. Food for whoever remembers call paths.
+ * Call paths that hardly ever repeat: random walks down a tree of functions, calls through pointers, frames
+ * of changing size, long jumps over many frames, callbacks from the C library. Food for whoever remembers
+ * call paths.
  * deep_and_shallow [SECONDS]
  */
 #include "truth.h"

@@ -1,6 +1,7 @@
 /*
- * A library to be preloaded, whose constructor runs before those of libraries that were preloaded before it: it opens a plugin, and
- * where EARLY_FORBIDS is set it forbids the process to read the time-stamp counter.
+ * A library to be preloaded, whose constructor runs before those of libraries that were preloaded before
+ * it: it opens a plugin, and where EARLY_FORBIDS is set it forbids the process to read the time-stamp
+ * counter.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

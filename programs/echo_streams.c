@@ -1,6 +1,7 @@
 /*
  * Copies stdin to stdout, writes as many lines to stderr as it copied, and exits with the code given.
- * Whatever stands between it and its caller must not change a byte. Prints no truth: its streams are the truth.
+ * Whatever stands between it and its caller must not change a byte. Prints no truth: its streams are the
+ * truth.
  * echo_streams [CODE] [WORDS for stderr …]
  */
 #include "truth.h"

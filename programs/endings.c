@@ -15,7 +15,8 @@ static clockid_t main_clock;
 /* `cpu_s`: what the process has burned so far; `main_s`: what its first thread has. */
 static void print_truth(void)
 {
-    printf("{\"program\":\"endings\",\"mode\":\"%s\",\"pid\":%d,\"main_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f}\n",
+    printf("{\"program\":\"endings\",\"mode\":\"%s\",\"pid\":%d,\"main_s\":%.6f,\"cpu_s\":%.6f,"
+           "\"wall_s\":%.6f}\n",
            mode, (int)getpid(), clock_now(main_clock), process_cpu(), wall() - began);
     fflush(stdout);
 }

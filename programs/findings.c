@@ -4,8 +4,8 @@
  * findings [SECONDS] CASE-repaired   the same work without it
  * findings [SECONDS] control[-…]     programs without any fault
  *
- * A case is named for its kind of finding; its family is a file under findings/. Prints wall and CPU seconds, and what threads
- * lost by their own clocks where they know it.
+ * A case is named for its kind of finding; its family is a file under findings/. Prints wall and CPU
+ * seconds, and what threads lost by their own clocks where they know it.
  */
 #include "findings/cases.h"
 
@@ -133,8 +133,9 @@ int main(int argc, char **argv)
                 continue;
             double began = wall();
             (ending ? one->repaired : one->fault)(seconds);
-            printf("{\"program\":\"findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"lost_s\":%.6f}\n", wanted,
-                   wall() - began, process_cpu(), lost_s);
+            printf(
+                "{\"program\":\"findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"lost_s\":%.6f}\n",
+                wanted, wall() - began, process_cpu(), lost_s);
             return 0;
         }
     fprintf(stderr, "findings: no case %s\n", wanted);

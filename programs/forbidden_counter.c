@@ -1,6 +1,7 @@
 /*
- * A program that forbids itself the processor's time-stamp counter, as tools that replay programs do, and goes on: locks, sleeps,
- * threads, children, work that is sampled. Whoever reads the counter from then on is killed.
+ * A program that forbids itself the processor's time-stamp counter, as tools that replay programs do, and
+ * goes on: locks, sleeps, threads, children, work that is sampled. Whoever reads the counter from then on
+ * is killed.
  * forbidden_counter SECONDS [HOW]
  */
 #include "hostile.h"

@@ -132,14 +132,15 @@ INLINED uint64_t portion(uint64_t x, uint64_t units)
     return x;
 }
 
-/* The collector's timers of this thread, by the kernel's numbers: the only timers of this program. The first one is
-   on the CPU clock, and expires again and again until the collector sets it; the other one it makes and sets itself. */
+/* The collector's timers of this thread, by the kernel's numbers: the only timers of this program. The
+   first one is on the CPU clock, and expires again and again until the collector sets it; the other one it
+   makes and sets itself. */
 static int timer = -1;
 static struct itimerspec timer_setting;
 #define NUMBERS 64
 
-/* System calls by their instruction: the C library's function is one of the collector's hooks, which would set the
-   timers again when it returns. */
+/* System calls by their instruction: the C library's function is one of the collector's hooks, which would
+   set the timers again when it returns. */
 static long timer_call(long call, int number, long flags, const struct itimerspec *setting)
 {
 #ifdef __x86_64__
@@ -147,12 +148,13 @@ static long timer_call(long call, int number, long flags, const struct itimerspe
     long result = call;
     __asm__ volatile("syscall"
                      : "+a"(result)
-                     : "D"((long)number), "S"(call == SYS_timer_gettime ? (long)setting : flags), "d"((long)setting),
-                       "r"(fourth)
+                     : "D"((long)number), "S"(call == SYS_timer_gettime ? (long)setting : flags),
+                       "d"((long)setting), "r"(fourth)
                      : "rcx", "r11", "memory");
     return result;
 #else
-    return call == SYS_timer_gettime ? syscall(call, number, setting) : syscall(call, number, flags, setting, NULL);
+    return call == SYS_timer_gettime ? syscall(call, number, setting)
+                                     : syscall(call, number, flags, setting, NULL);
 #endif
 }
 
@@ -203,7 +205,8 @@ struct mode {
     uint32_t options;
     int timer_on;
 };
-static const struct mode MODES[] = {{"off", 0, 0}, {"empty", EMPTY_HANDLER, 1}, {"full", 0, 1}, {"nomemo", NO_MEMO, 1}};
+static const struct mode MODES[] = {
+    {"off", 0, 0}, {"empty", EMPTY_HANDLER, 1}, {"full", 0, 1}, {"nomemo", NO_MEMO, 1}};
 
 struct result {
     const struct mode *mode;
@@ -246,7 +249,8 @@ int main(int argc, char **argv)
     }
     free(names);
     if (mode_count == 0 || portion_ms <= 0) {
-        fprintf(stderr, "usage: handler_cost [SECONDS] [DEPTH] [same|leaf|caller|root|readN] [timer|self] [MODE,…] [PORTION_MS]\n");
+        fprintf(stderr, "usage: handler_cost [SECONDS] [DEPTH] [same|leaf|caller|root|readN] [timer|self] "
+                        "[MODE,…] [PORTION_MS]\n");
         return 2;
     }
 

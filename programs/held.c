@@ -1,12 +1,13 @@
 /*
  * What is held while others wait for it. Argument 1: which; argument 2: seconds in all.
  *
- *   inside    a thread works in one function while it holds a mutex and in another one while it does not; the other
- *             thread wants the mutex as soon as it is held
- *   readers   four readers take a lock together and let it go one after the other, while a writer waits for them
+ *   inside    a thread works in one function while it holds a mutex and in another one while it does not;
+ *             the other thread wants the mutex as soon as it is held
+ *   readers   four readers take a lock together and let it go one after the other, while a writer waits for
+ *             them
  *
- * The threads time themselves. `readers` says for each of them its part of the writer's waits: what it had the lock of
- * them, each moment in equal parts with those who had it, too.
+ * The threads time themselves. `readers` says for each of them its part of the writer's waits: what it had
+ * the lock of them, each moment in equal parts with those who had it, too.
  */
 #include "truth.h"
 
@@ -124,8 +125,8 @@ static void *writer(void *unused)
 static double larger(double a, double b) { return a > b ? a : b; }
 static double smaller(double a, double b) { return a < b ? a : b; }
 
-/* What of the writer's waits each reader held it, in equal parts. They leave in the order of their numbers, but for
-   moments that do not matter. */
+/* What of the writer's waits each reader held it, in equal parts. They leave in the order of their numbers,
+   but for moments that do not matter. */
 static void parts_of_readers(double parts[READERS])
 {
     for (int i = 0; i < rounds; i++) {
@@ -146,7 +147,8 @@ int main(int argc, char **argv)
     each = readers ? 0.01 : 0.02;
     rounds = (int)(seconds / each / (readers ? 4 : 2)) + 1;
     rounds = rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
-    void *(*run[])(void *) = { run_read_one, run_read_two, run_read_three, run_read_four, writer, holder, waiter };
+    void *(*run[])(void *) = {run_read_one, run_read_two, run_read_three, run_read_four,
+                              writer,       holder,       waiter};
     int first = readers ? 0 : READERS + 1, count = readers ? READERS + 1 : 2;
     pthread_barrier_init(&all_come, NULL, (unsigned)count);
     pthread_barrier_init(&all_gone, NULL, (unsigned)count);

@@ -1,6 +1,8 @@
 /*
- * A program for other homes: an older C library, musl, a root of its own. Works for some time, writes, reads the clock.
- * homes [SECONDS]    prints one line of JSON: what it computed, which depends on nothing but the number of units.
+ * A program for other homes: an older C library, musl, a root of its own. Works for some time, writes,
+ * reads the clock.
+ * homes [SECONDS]    prints one line of JSON: what it computed, which depends on nothing but the number of
+ * units.
  */
 #include "truth.h"
 

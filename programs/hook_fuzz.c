@@ -1,6 +1,7 @@
 /*
- * Calls hooked functions with arguments that are mostly valid, and one that is not, and says what came of each
- * call. Run twice with the same numbers, alone and recorded, it has to say the same: tests/fuzz-hooks compares.
+ * Calls hooked functions with arguments that are mostly valid, and one that is not, and says what came of
+ * each call. Run twice with the same numbers, alone and recorded, it has to say the same: tests/fuzz-hooks
+ * compares.
  *
  * hook_fuzz PLAN FOLDER RESULTS SEED lines|digests NAME:FROM-TO[,FROM-TO…] …
  *
@@ -12,8 +13,8 @@
  * A block of CALLS_A_BLOCK calls begins at a multiple of it, in a process of its own, so that it can be
  * repeated alone. Before each call whose number is a multiple of CALLS_A_STATE the process makes its state
  * again; where a call has faulted, or the function uses the C library's streams, another process goes on. A
- * call that faults or blocks is left by a jump, and the next one finds what it has left. Where a call ends the
- * process, or aborts, the block goes on in another process with fresh state.
+ * call that faults or blocks is left by a jump, and the next one finds what it has left. Where a call ends
+ * the process, or aborts, the block goes on in another process with fresh state.
  */
 #include "hook_fuzz/fuzz.h"
 
@@ -117,7 +118,8 @@ static const char *shown_signal(int signal)
 static int is_large(const struct hook *hook)
 {
     for (int i = 0; i < hook->count; i++)
-        if (strcmp(hook->arguments[i].grammar, "stream") == 0 || strcmp(hook->arguments[i].grammar, "folder") == 0)
+        if (strcmp(hook->arguments[i].grammar, "stream") == 0 ||
+            strcmp(hook->arguments[i].grammar, "folder") == 0)
             return 1;
     return 0;
 }
@@ -125,8 +127,8 @@ static int is_large(const struct hook *hook)
 /* What these write down is the file system's or chance's own. */
 static int writes_anything(const char *name)
 {
-    return strcmp(name, "getdents64") == 0 || strcmp(name, "getrandom") == 0 || strcmp(name, "getentropy") == 0
-        || strncmp(name, "readdir", 7) == 0;
+    return strcmp(name, "getdents64") == 0 || strcmp(name, "getrandom") == 0 ||
+           strcmp(name, "getentropy") == 0 || strncmp(name, "readdir", 7) == 0;
 }
 
 /* Zeroes what of these bytes may be written. */
@@ -137,8 +139,8 @@ static void wipe(char *at, size_t bytes)
             *at = 0;
 }
 
-/* Wipes what a call has stored and chance decides: the number of a process, nanoseconds, and those bytes of an action's mask
-   that the C library copies from its own stack. */
+/* Wipes what a call has stored and chance decides: the number of a process, nanoseconds, and those bytes of
+   an action's mask that the C library copies from its own stack. */
 static void wipe_chance(const struct hook *hook, const long *values)
 {
     for (int i = 0; i < hook->count; i++) {
@@ -241,19 +243,21 @@ static void one_call(const char *name, uint64_t seed, long call)
             used += snprintf(line + used, (size_t)(LINE_BYTES - used), "blocked");
         else
             used += snprintf(line + used, (size_t)(LINE_BYTES - used), "%s at %s", shown_signal(caught),
-                             is_large(hook) ? "its object" : shown_fault((void *)caught_address, text, sizeof text));
+                             is_large(hook) ? "its object"
+                                            : shown_fault((void *)caught_address, text, sizeof text));
     }
     wipe_chance(hook, v);
     snprintf(line + used, (size_t)(LINE_BYTES - used), ", memory %08x, descriptors %08x, signals %08x",
-             writes_anything(hook->name) ? 0 : (unsigned)digest_of_memory(), (unsigned)digest_of_descriptors(), (unsigned)digest_of_signals());
+             writes_anything(hook->name) ? 0 : (unsigned)digest_of_memory(),
+             (unsigned)digest_of_descriptors(), (unsigned)digest_of_signals());
     used = (int)strlen(line);
     if (is_measured)
         snprintf(line + used, (size_t)(LINE_BYTES - used), ", stack %zu", stack_taken());
     shared->lines++;
 }
 
-/* Whether a process can go on with fresh state: what streams and folders consist of is the C library's own, and
-   so are its lists of them. */
+/* Whether a process can go on with fresh state: what streams and folders consist of is the C library's own,
+   and so are its lists of them. */
 static int can_be_refreshed(const char *name)
 {
     const struct hook *hook = strchr(name, '+') ? NULL : hook_of(name, strlen(name));
@@ -316,7 +320,8 @@ static int sleeps(int file, long *ticks)
 /* Functions whose work another process does. */
 static int waits_for_others(const char *name)
 {
-    return strstr(name, "system") || strstr(name, "spawn") || strstr(name, "popen") || strstr(name, "pclose") || strstr(name, "exec");
+    return strstr(name, "system") || strstr(name, "spawn") || strstr(name, "popen") ||
+           strstr(name, "pclose") || strstr(name, "exec");
 }
 
 /* How often a process that is in a call is looked at, and how many looks in a row find it asleep before the
@@ -405,14 +410,17 @@ static void block(const char *name, uint64_t seed, long from, long to)
             calls(name, seed, from + made, to);
         siginfo_t end = watched(process, name);
         if (!shared->is_in) {
-            /* Done, or aborted, or it failed behind a call because of that call, which has said what it had to. */
+            /* Done, or aborted, or it failed behind a call because of that call, which has said what it had
+               to. */
             if (shared->lines > made || tries++ == 0)
                 continue;
         }
         tries = 0;
         /* It did not come back from the call: that is what came of it. */
         char *line = shared->line[shared->lines];
-        int used = shared->is_in ? (int)strlen(line) : snprintf(line, LINE_BYTES, "%s#%ld cannot begin: ", name, from + shared->lines);
+        int used = shared->is_in
+                       ? (int)strlen(line)
+                       : snprintf(line, LINE_BYTES, "%s#%ld cannot begin: ", name, from + shared->lines);
         snprintf(line + used, (size_t)(LINE_BYTES - used), "%s %d",
                  end.si_code == CLD_EXITED ? "ended with" : "ended by signal", end.si_status);
         shared->lines++;

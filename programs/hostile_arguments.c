@@ -1,10 +1,12 @@
 /*
- * Arguments that a function refuses, or does not look at: new images with bad pointers, locks that are free while
- * the clock or the time up to which to wait for them is wrong, and sets of signals that cannot be read.
+ * Arguments that a function refuses, or does not look at: new images with bad pointers, locks that are free
+ * while the clock or the time up to which to wait for them is wrong, and sets of signals that cannot be
+ * read.
  * hostile_arguments
  *
- * Prints a line for each call, and what came of it; alone and recorded it has to print the same. Each call of the
- * exec family, and each that concerns signals, is made in a child, since it might succeed or end the process.
+ * Prints a line for each call, and what came of it; alone and recorded it has to print the same. Each call
+ * of the exec family, and each that concerns signals, is made in a child, since it might succeed or end the
+ * process.
  */
 #include "truth.h"
 
@@ -55,7 +57,8 @@ static void show(const char *what, int which, const char *how, int value)
         if (exec_child == 0) {                                                                               \
             errno = 0;                                                                                       \
             int exec_result = (call);                                                                        \
-            show(what, which, exec_result == -1 ? "errno" : "returned", exec_result == -1 ? errno : exec_result); \
+            show(what, which, exec_result == -1 ? "errno" : "returned",                                      \
+                 exec_result == -1 ? errno : exec_result);                                                   \
             _exit(0);                                                                                        \
         }                                                                                                    \
         int exec_status = 0;                                                                                 \
@@ -86,7 +89,8 @@ static void images(void)
         EXEC("execve entry of the environment", i, execve("/bin/true", one_argument, bad_entry));
         EXEC("execve entry of the arguments", i, execve("/bin/true", bad_entry, environ));
         EXEC("posix_spawn path", i, posix_spawn(NULL, bad(i), NULL, NULL, one_argument, environ));
-        EXEC("posix_spawn environment", i, posix_spawn(NULL, "/bin/true", NULL, NULL, one_argument, bad_list));
+        EXEC("posix_spawn environment", i,
+             posix_spawn(NULL, "/bin/true", NULL, NULL, one_argument, bad_list));
         EXEC("posix_spawn entry of the environment", i,
              posix_spawn(NULL, "/bin/true", NULL, NULL, one_argument, bad_entry));
         /* Up to the last byte that can be read: nothing is wrong with that one. */
@@ -110,7 +114,8 @@ static pthread_mutex_t mutex_of(int type, int protocol, int robust)
     return mutex;
 }
 
-static const clockid_t CLOCKS[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_BOOTTIME, 99, -1};
+static const clockid_t CLOCKS[] = {
+    CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_BOOTTIME, 99, -1};
 enum { CLOCKS_HERE = sizeof CLOCKS / sizeof *CLOCKS };
 static const long NANOSECONDS[] = {0, 999999999, 1000000000, -1};
 enum { TIMES = sizeof NANOSECONDS / sizeof *NANOSECONDS };
@@ -124,13 +129,15 @@ static void on_mutexes(void)
         for (int time = 0; time < TIMES; time++) {
             struct timespec until = {0, NANOSECONDS[time]};
             pthread_mutex_t mutex = mutex_of(TYPES[kind % 4], PROTOCOLS[kind / 4 % 2], kind / 8);
-            show("pthread_mutex_timedlock", kind * 100 + time, "result", pthread_mutex_timedlock(&mutex, &until));
+            show("pthread_mutex_timedlock", kind * 100 + time, "result",
+                 pthread_mutex_timedlock(&mutex, &until));
             show("  then trylock", kind * 100 + time, "result", pthread_mutex_trylock(&mutex));
             for (int clock = 0; clock < CLOCKS_HERE; clock++) {
                 pthread_mutex_t other = mutex_of(TYPES[kind % 4], PROTOCOLS[kind / 4 % 2], kind / 8);
                 show("pthread_mutex_clocklock", kind * 1000 + time * 10 + clock, "result",
                      pthread_mutex_clocklock(&other, CLOCKS[clock], &until));
-                show("  then trylock", kind * 1000 + time * 10 + clock, "result", pthread_mutex_trylock(&other));
+                show("  then trylock", kind * 1000 + time * 10 + clock, "result",
+                     pthread_mutex_trylock(&other));
             }
         }
     /* Nobody waits: the time is not looked at. */
@@ -156,14 +163,17 @@ static void on_rwlocks(void)
         for (int clock = 0; clock < CLOCKS_HERE; clock++) {
             pthread_rwlock_t third = PTHREAD_RWLOCK_INITIALIZER, fourth = PTHREAD_RWLOCK_INITIALIZER;
             int which = time * 10 + clock;
-            show("pthread_rwlock_clockrdlock", which, "result", pthread_rwlock_clockrdlock(&third, CLOCKS[clock], &until));
+            show("pthread_rwlock_clockrdlock", which, "result",
+                 pthread_rwlock_clockrdlock(&third, CLOCKS[clock], &until));
             show("  then trywrlock", which, "result", pthread_rwlock_trywrlock(&third));
-            show("pthread_rwlock_clockwrlock", which, "result", pthread_rwlock_clockwrlock(&fourth, CLOCKS[clock], &until));
+            show("pthread_rwlock_clockwrlock", which, "result",
+                 pthread_rwlock_clockwrlock(&fourth, CLOCKS[clock], &until));
             show("  then tryrdlock", which, "result", pthread_rwlock_tryrdlock(&fourth));
         }
     }
     pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-    show("pthread_rwlock_timedrdlock without a time", 0, "result", pthread_rwlock_timedrdlock(&lock, no_time));
+    show("pthread_rwlock_timedrdlock without a time", 0, "result",
+         pthread_rwlock_timedrdlock(&lock, no_time));
 }
 
 static void on_semaphores(void)
@@ -178,7 +188,8 @@ static void on_semaphores(void)
         show("  errno", time, "is", errno);
         for (int clock = 0; clock < CLOCKS_HERE; clock++) {
             errno = 0;
-            show("sem_clockwait", time * 10 + clock, "result", sem_clockwait(&semaphore, CLOCKS[clock], &until));
+            show("sem_clockwait", time * 10 + clock, "result",
+                 sem_clockwait(&semaphore, CLOCKS[clock], &until));
             show("  errno", time * 10 + clock, "is", errno);
         }
         sem_getvalue(&semaphore, &left);
@@ -196,8 +207,10 @@ static void on_fault(int number)
 
 /* As EXEC; a fault inside the call is told by a handler on a stack of its own. */
 #define CALL(what, which, call)                                                                              \
-    EXEC(what, which, (sigaltstack(&(stack_t){.ss_sp = handlers_stack, .ss_size = sizeof handlers_stack}, NULL), \
-                       sigaction(SIGSEGV, &(struct sigaction){.sa_handler = on_fault, .sa_flags = SA_ONSTACK}, NULL), (call)))
+    EXEC(what, which,                                                                                        \
+         (sigaltstack(&(stack_t){.ss_sp = handlers_stack, .ss_size = sizeof handlers_stack}, NULL),          \
+          sigaction(SIGSEGV, &(struct sigaction){.sa_handler = on_fault, .sa_flags = SA_ONSTACK}, NULL),     \
+          (call)))
 
 static char handlers_stack[65536];
 
@@ -221,15 +234,19 @@ static void on_signals(void)
         sigset_t one, two;
         sigemptyset(&one);
         sigaddset(&one, SIGUSR1);
-        /* One that waits, and what is told of it cannot be written; with two that other programs hardly use. */
+        /* One that waits, and what is told of it cannot be written; with two that other programs hardly
+           use. */
         two = one;
         sigaddset(&two, SIGURG);
         sigaddset(&two, 64);
         siginfo_t *info = (siginfo_t *)(uintptr_t)bad(i);
-        CALL("sigwaitinfo tells", i, (sigprocmask(SIG_BLOCK, &two, NULL), raise(SIGUSR1), sigwaitinfo(&two, info)));
-        CALL("sigtimedwait tells", i, (sigprocmask(SIG_BLOCK, &two, NULL), raise(SIGUSR1), sigtimedwait(&two, info, &NOW)));
+        CALL("sigwaitinfo tells", i,
+             (sigprocmask(SIG_BLOCK, &two, NULL), raise(SIGUSR1), sigwaitinfo(&two, info)));
+        CALL("sigtimedwait tells", i,
+             (sigprocmask(SIG_BLOCK, &two, NULL), raise(SIGUSR1), sigtimedwait(&two, info, &NOW)));
         if (i > 0)
-            CALL("sigtimedwait up to", i, sigtimedwait(&one, NULL, (struct timespec *)(i == 4 ? edge - 15 : bad(i))));
+            CALL("sigtimedwait up to", i,
+                 sigtimedwait(&one, NULL, (struct timespec *)(i == 4 ? edge - 15 : bad(i))));
         if (old_style != NULL) {
             CALL("sigstack", i, old_style((void *)bad(i), &old_stack));
             CALL("sigstack's old one", i, old_style(&(struct old_stack){handlers_stack, 0}, (void *)bad(i)));

@@ -1,6 +1,7 @@
 /*
- * Code and stacks from unusual places: another namespace of the dynamic linker, code made at run time, libraries that come
- * and go under several threads, coroutines switched by hand, threads whose stacks lie in the heap.
+ * Code and stacks from unusual places: another namespace of the dynamic linker, code made at run time,
+ * libraries that come and go under several threads, coroutines switched by hand, threads whose stacks lie
+ * in the heap.
  * hostile_code [CASE …]
  */
 #include "hostile.h"
@@ -58,7 +59,8 @@ static void libraries_come_and_go(void)
     pthread_t threads[4];
     void *failed;
     long all = 0;
-    if (dlopen("libplugin_a.so", RTLD_NOW | RTLD_NOLOAD) == NULL && dlopen("libplugin_b.so", RTLD_NOW) == NULL)
+    if (dlopen("libplugin_a.so", RTLD_NOW | RTLD_NOLOAD) == NULL &&
+        dlopen("libplugin_b.so", RTLD_NOW) == NULL)
         NOT_HERE("the plugins are not built");
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, opens_and_closes, i % 2 ? "a" : "b");
@@ -127,8 +129,9 @@ static void hand_made_coroutines(void)
     unsigned char *memory[COROUTINES];
     for (int i = 0; i < COROUTINES; i++) {
         /* Half of them inside the heap, half in mappings that end where the stack begins. */
-        memory[i] = i % 2 ? malloc(COROUTINE_BYTES)
-                          : mmap(NULL, COROUTINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memory[i] =
+            i % 2 ? malloc(COROUTINE_BYTES)
+                  : mmap(NULL, COROUTINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         void **top = (void **)(((uintptr_t)memory[i] + COROUTINE_BYTES) & ~(uintptr_t)15);
         /* As if called: the stack pointer is 8 more than a multiple of 16. */
         *--top = NULL;
@@ -212,8 +215,13 @@ static void addresses_stay_what_they_are(void)
 
 int main(int argc, char **argv)
 {
-    static const struct hostile_case cases[] = {
-        CASE(another_namespace), CASE(libraries_come_and_go), CASE(code_made_at_run_time), CASE(hand_made_coroutines),
-        CASE(stacks_in_the_heap), CASE(small_thread_stacks), CASE(addresses_stay_what_they_are), {NULL, NULL}};
+    static const struct hostile_case cases[] = {CASE(another_namespace),
+                                                CASE(libraries_come_and_go),
+                                                CASE(code_made_at_run_time),
+                                                CASE(hand_made_coroutines),
+                                                CASE(stacks_in_the_heap),
+                                                CASE(small_thread_stacks),
+                                                CASE(addresses_stay_what_they_are),
+                                                {NULL, NULL}};
     return run_cases(cases, argc, argv);
 }

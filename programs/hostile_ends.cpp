@@ -1,6 +1,7 @@
 /*
- * Ends that are no returns, most of them in a child process each: uncaught exceptions, terminate, cancellation, stack overflow with
- * and without a handler, ends from threads while others run or wait, exceptions thrown out of signal handlers.
+ * Ends that are no returns, most of them in a child process each: uncaught exceptions, terminate,
+ * cancellation, stack overflow with and without a handler, ends from threads while others run or wait,
+ * exceptions thrown out of signal handlers.
  * hostile_ends [CASE …]
  */
 extern "C" {
@@ -257,7 +258,8 @@ void thrown_out_of_handlers()
 
 int main(int argc, char **argv)
 {
-    static const hostile_case cases[] = {CASE(ends_with_others_around), CASE(uncaught), CASE(stack_overflow),
-                                         CASE(cancellation), CASE(thrown_out_of_handlers), {nullptr, nullptr}};
+    static const hostile_case cases[] = {CASE(ends_with_others_around), CASE(uncaught),
+                                         CASE(stack_overflow),          CASE(cancellation),
+                                         CASE(thrown_out_of_handlers),  {nullptr, nullptr}};
     return run_cases(cases, argc, argv);
 }

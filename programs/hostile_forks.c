@@ -1,7 +1,7 @@
 /*
- * Forks in uncomfortable places: on little stack, from several threads at once, while another thread replaces the image in
- * vain. What lies below each stack is painted; children and their parent look whether it is untouched, and which signals
- * are blocked.
+ * Forks in uncomfortable places: on little stack, from several threads at once, while another thread
+ * replaces the image in vain. What lies below each stack is painted; children and their parent look whether
+ * it is untouched, and which signals are blocked.
  * hostile_forks [CASE …]
  */
 #define _GNU_SOURCE
@@ -251,7 +251,8 @@ static void shared_storage(void)
 {
     static char its_stack[262144] __attribute__((aligned(16)));
     sharer_ended = 0;
-    pid_t child = clone(shares_storage, its_stack + sizeof its_stack, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, NULL);
+    pid_t child = clone(shares_storage, its_stack + sizeof its_stack,
+                        CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, NULL);
     CHECK(child > 0);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     long done = 0;

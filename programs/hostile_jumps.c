@@ -1,6 +1,6 @@
 /*
- * A signal handler that leaves by siglongjmp, and by swapcontext, at any moment: out of calls that a tool may have
- * hooked. What the program did before must not change how it is measured after.
+ * A signal handler that leaves by siglongjmp, and by swapcontext, at any moment: out of calls that a tool
+ * may have hooked. What the program did before must not change how it is measured after.
  * hostile_jumps [SECONDS]
  */
 #include "hostile.h"
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
         CHECK_IS(dlclose(library), 0);
     double late_cpu_s = late_work(late_s);
     pthread_join(other, NULL);
-    printf("{\"late_work_s\":%.6f,\"other_wall_s\":%.6f,\"jumps\":%ld,\"switches\":%ld,\"cpu_s\":%.6f}\n", late_cpu_s,
-           other_wall_s, jumps, switches, process_cpu());
+    printf("{\"late_work_s\":%.6f,\"other_wall_s\":%.6f,\"jumps\":%ld,\"switches\":%ld,\"cpu_s\":%.6f}\n",
+           late_cpu_s, other_wall_s, jumps, switches, process_cpu());
     return wrong != 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Limits that a program sets itself, or comes near: address space, locked memory, mappings, keys, and the barriers that it has
- * not asked for.
+ * Limits that a program sets itself, or comes near: address space, locked memory, mappings, keys, and the
+ * barriers that it has not asked for.
  * hostile_limits [CASE …]
  * hostile_limits live THREADS   so many threads at once, and what they take
  */
@@ -186,8 +186,8 @@ static void locked_future(void)
         many_operations(20000);
         if (kib("VmLck") - before > SLACK_KIB)
             _exit(13);
-        while (count < MOST && (got[count] = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) !=
-                                   MAP_FAILED)
+        while (count < MOST && (got[count] = mmap(NULL, PIECE, PROT_READ | PROT_WRITE,
+                                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) != MAP_FAILED)
             count++;
         if (count < MOST && count * (PIECE >> 10) < (limit >> 10) - before - SLACK_KIB)
             _exit(14);
@@ -330,7 +330,8 @@ static void many_plugins(void)
         void *plugin = dlopen(name, RTLD_NOW | RTLD_LOCAL);
         if (plugin == NULL)
             break;
-        uint64_t (*work)(uint64_t, uint64_t) = (uint64_t (*)(uint64_t, uint64_t))dlsym(plugin, "plugin_a_work");
+        uint64_t (*work)(uint64_t, uint64_t) =
+            (uint64_t (*)(uint64_t, uint64_t))dlsym(plugin, "plugin_a_work");
         double end = process_cpu() + 0.02;
         while (process_cpu() < end)
             kept_result = work(kept_result + 1, 100000);
@@ -376,7 +377,8 @@ static int take_timers(timer_t *timers, int most)
     return got;
 }
 
-/* All that may be pending is in use: what needs none of it goes on, and what is given back can be had again. */
+/* All that may be pending is in use: what needs none of it goes on, and what is given back can be had
+   again. */
 static void pending_signals(void)
 {
     enum { LEFT = 12, THREADS = 4 };
@@ -455,16 +457,18 @@ static int live(int count)
     syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     for (int i = 0; i < got; i++)
         pthread_join(made[i], NULL);
-    printf("{\"threads\":%d,\"error\":%d,\"mappings\":%d,\"resident_kib\":%ld,\"create_s\":%.3f,\"end_s\":%.3f}\n", got,
-           error, mapped, resident, created - began, wall() - counted);
+    printf("{\"threads\":%d,\"error\":%d,\"mappings\":%d,\"resident_kib\":%ld,\"create_s\":%.3f,"
+           "\"end_s\":%.3f}\n",
+           got, error, mapped, resident, created - began, wall() - counted);
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct hostile_case cases[] = {CASE(address_space), CASE(little_more), CASE(locked_memory),
-                                                CASE(locked_future), CASE(growing_stack), CASE(barriers),
-                                                CASE(keys), CASE(many_plugins), CASE(pending_signals), {NULL, NULL}};
+    static const struct hostile_case cases[] = {
+        CASE(address_space),   CASE(little_more), CASE(locked_memory), CASE(locked_future),
+        CASE(growing_stack),   CASE(barriers),    CASE(keys),          CASE(many_plugins),
+        CASE(pending_signals), {NULL, NULL}};
     if (argc == 3 && strcmp(argv[1], "live") == 0)
         return live(atoi(argv[2]));
     return run_cases(cases, argc, argv);

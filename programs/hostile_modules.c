@@ -4,7 +4,8 @@
  *
  *   truncated   runs code of an ELF file that is shorter than its program headers say
  *   hole        computes under a frame whose return address lies in a hole between the segments of a library
- *   early       works in a library that another library's constructor opened, closes it, and opens another one in its place;
+ *   early       works in a library that another library's constructor opened, closes it, and opens another
+ *               one in its place;
  *               started with libearly.so preloaded
  *   replaced    puts a handler of its own on SIGURG by a system call of its own
  */
@@ -41,19 +42,36 @@ static void truncated(void)
     header->e_phentsize = sizeof(Elf64_Phdr);
     header->e_phnum = 3;
     Elf64_Phdr *part = (Elf64_Phdr *)(file + sizeof *header);
-    part[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 2 * PAGE, .p_memsz = 2 * PAGE, .p_align = PAGE};
+    part[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+                           .p_flags = PF_R | PF_X,
+                           .p_filesz = 2 * PAGE,
+                           .p_memsz = 2 * PAGE,
+                           .p_align = PAGE};
     /* Behind the file's end. */
-    part[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 2 * PAGE, .p_vaddr = 2 * PAGE, .p_paddr = 2 * PAGE,
-                           .p_filesz = MISSING, .p_memsz = MISSING, .p_align = PAGE};
-    part[2] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_offset = 2 * PAGE, .p_vaddr = 2 * PAGE, .p_paddr = 2 * PAGE,
-                           .p_filesz = PAGE, .p_memsz = PAGE, .p_align = 4};
+    part[1] = (Elf64_Phdr){.p_type = PT_LOAD,
+                           .p_flags = PF_R,
+                           .p_offset = 2 * PAGE,
+                           .p_vaddr = 2 * PAGE,
+                           .p_paddr = 2 * PAGE,
+                           .p_filesz = MISSING,
+                           .p_memsz = MISSING,
+                           .p_align = PAGE};
+    part[2] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
+                           .p_flags = PF_R,
+                           .p_offset = 2 * PAGE,
+                           .p_vaddr = 2 * PAGE,
+                           .p_paddr = 2 * PAGE,
+                           .p_filesz = PAGE,
+                           .p_memsz = PAGE,
+                           .p_align = 4};
     memcpy(file + PAGE, countdown, sizeof countdown);
     int descriptor = open("hostile_modules.tmp", O_RDWR | O_CREAT | O_TRUNC, 0755);
     if (descriptor < 0 || write(descriptor, file, sizeof file) != (ssize_t)sizeof file)
         NOT_HERE("a file in this folder");
     /* Where nothing else lies that the file could claim. */
     void *place = mmap(NULL, sizeof file + MISSING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    unsigned char *code = mmap(place, sizeof file, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+    unsigned char *code =
+        mmap(place, sizeof file, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
     close(descriptor);
     if (place == MAP_FAILED || code == MAP_FAILED)
         NOT_HERE("executable mappings of files in this folder");
@@ -78,7 +96,8 @@ static unsigned long hole_of(const char *library)
     unsigned long from, to, found = 0;
     while (maps != NULL && found == 0 && fgets(line, sizeof line, maps) != NULL) {
         char access[8];
-        if (strstr(line, library) != NULL && sscanf(line, "%lx-%lx %7s", &from, &to, access) == 3 && strcmp(access, "---p") == 0)
+        if (strstr(line, library) != NULL && sscanf(line, "%lx-%lx %7s", &from, &to, access) == 3 &&
+            strcmp(access, "---p") == 0)
             found = from;
     }
     if (maps != NULL)

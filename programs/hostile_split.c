@@ -1,5 +1,6 @@
 /*
- * Split stacks (-fsplit-stack): the stack is a list of pieces from the heap, and a deep call goes on in another one.
+ * Split stacks (-fsplit-stack): the stack is a list of pieces from the heap, and a deep call goes on in
+ * another one.
  * hostile_split
  */
 #include "hostile.h"

@@ -1,5 +1,6 @@
 /*
- * Stacks with neighbours: the kernel shows as one mapping what are several stacks, or a stack and something that goes away.
+ * Stacks with neighbours: the kernel shows as one mapping what are several stacks, or a stack and something
+ * that goes away.
  * hostile_stacks [CASE …]
  */
 #define _GNU_SOURCE
@@ -14,11 +15,22 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-enum { STACKS = 6, STACK_BYTES = 32768, CANARY_BYTES = 16384, LEFT_BYTES = 2048, ALTERNATE_BYTES = 65536, PAINT = 0x5c };
+enum {
+    STACKS = 6,
+    STACK_BYTES = 32768,
+    CANARY_BYTES = 16384,
+    LEFT_BYTES = 2048,
+    ALTERNATE_BYTES = 65536,
+    PAINT = 0x5c
+};
 
-static unsigned char block[STACKS * (STACK_BYTES + CANARY_BYTES) + CANARY_BYTES] __attribute__((aligned(4096)));
+static unsigned char block[STACKS * (STACK_BYTES + CANARY_BYTES) + CANARY_BYTES]
+    __attribute__((aligned(4096)));
 
-static unsigned char *low_of(int number) { return block + CANARY_BYTES + number * (STACK_BYTES + CANARY_BYTES); }
+static unsigned char *low_of(int number)
+{
+    return block + CANARY_BYTES + number * (STACK_BYTES + CANARY_BYTES);
+}
 
 /* Bytes of canaries that somebody has written to. */
 static long overwritten(void)
@@ -156,6 +168,7 @@ static void goes_away_above(void)
     CHECK(joined);
 }
 
-static const struct hostile_case cases[] = {CASE(side_by_side), CASE(side_by_side_with_signals), CASE(goes_away_above), {NULL, NULL}};
+static const struct hostile_case cases[] = {
+    CASE(side_by_side), CASE(side_by_side_with_signals), CASE(goes_away_above), {NULL, NULL}};
 
 int main(int argc, char **argv) { return run_cases(cases, argc, argv); }

@@ -1,12 +1,13 @@
 /*
  * Waits that go wrong, or end in ways nobody expects.
  * hostile_waits [SECONDS of each wait] CASE
- * CASE: robust recursive checking shared inherited destroyed foreign holding cancelled jumps handlers forked million killed
- * killed-holding returns leaves joins joined-at-exit.
+ * CASE: robust recursive checking shared inherited destroyed foreign holding cancelled jumps handlers
+ * forked million killed killed-holding returns leaves joins joined-at-exit.
  *
- * Prints for each thread, child processes included: pid, tid, name, wall_s and cpu_s, and its waits: kind, object, how the
- * wait counts (lock, barrier, or passive), calls, seconds. A wait that never ends is counted until the truth is printed,
- * which is the last that the program does. `unexpected` counts results that the manuals do not allow.
+ * Prints for each thread, child processes included: pid, tid, name, wall_s and cpu_s, and its waits: kind,
+ * object, how the wait counts (lock, barrier, or passive), calls, seconds. A wait that never ends is
+ * counted until the truth is printed, which is the last that the program does. `unexpected` counts results
+ * that the manuals do not allow.
  */
 #include "waited.h"
 
@@ -38,8 +39,8 @@ static void print_truth(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("{\"program\":\"hostile_waits\",\"case\":\"%s\",\"pid\":%d,\"unexpected\":%d,\"peak_kib\":%ld,", case_name,
-           (int)getpid(), unexpected, usage.ru_maxrss);
+    printf("{\"program\":\"hostile_waits\",\"case\":\"%s\",\"pid\":%d,\"unexpected\":%d,\"peak_kib\":%ld,",
+           case_name, (int)getpid(), unexpected, usage.ru_maxrss);
     print_threads();
     printf(",\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), wall() - truths->list[0].began);
     fflush(stdout);
@@ -128,7 +129,8 @@ static void inherit_from_the_dead(void)
 
 static void with_robust(void)
 {
-    make_mutex(&common->mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE);
+    make_mutex(&common->mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_ROBUST,
+               PTHREAD_PRIO_NONE);
     holder_and_waiter(hold_and_end, inherit_from_the_dead);
 }
 
@@ -156,7 +158,8 @@ static void wait_and_unlock(void)
 
 static void with_recursive(void)
 {
-    make_mutex(&common->mutex, PTHREAD_MUTEX_RECURSIVE, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE);
+    make_mutex(&common->mutex, PTHREAD_MUTEX_RECURSIVE, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_STALLED,
+               PTHREAD_PRIO_NONE);
     holder_and_waiter(hold_twice, wait_and_unlock);
     EXPECT(pthread_mutex_unlock(&common->mutex) == EPERM);
 }
@@ -164,7 +167,8 @@ static void with_recursive(void)
 static void with_checking(void)
 {
     second_result = EDEADLK;
-    make_mutex(&common->mutex, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE);
+    make_mutex(&common->mutex, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_STALLED,
+               PTHREAD_PRIO_NONE);
     holder_and_waiter(hold_twice, wait_and_unlock);
 }
 
@@ -179,7 +183,8 @@ static void hold_once(void)
 
 static void with_inherited(void)
 {
-    make_mutex(&common->mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT);
+    make_mutex(&common->mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_STALLED,
+               PTHREAD_PRIO_INHERIT);
     holder_and_waiter(hold_once, wait_and_unlock);
 }
 
@@ -188,7 +193,8 @@ static void with_shared(void)
 {
     pthread_condattr_t for_conditions;
     pthread_barrierattr_t for_barriers;
-    make_mutex(&common->mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_SHARED, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE);
+    make_mutex(&common->mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_SHARED, PTHREAD_MUTEX_STALLED,
+               PTHREAD_PRIO_NONE);
     pthread_condattr_init(&for_conditions);
     pthread_condattr_setpshared(&for_conditions, PTHREAD_PROCESS_SHARED);
     pthread_cond_init(&common->condition, &for_conditions);

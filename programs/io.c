@@ -1,12 +1,13 @@
 /*
- * I/O whose bytes, calls, errors and seconds are known: files, /dev/null, pipes, unix sockets, one descriptor that leads to
- * several of them, stdio, and two threads over a pipe where one waits for the other.
+ * I/O whose bytes, calls, errors and seconds are known: files, /dev/null, pipes, unix sockets, one
+ * descriptor that leads to several of them, stdio, and two threads over a pipe where one waits for the
+ * other.
  * io [SECONDS of the two threads] [SCALE of the counts]
  *
- * Prints per operation and kind of target: calls, bytes, errors, and seconds in the calls by CLOCK_MONOTONIC. The calls
- * of one operation follow each other directly and are timed together, so that a clock is read once for hundreds of calls.
- * For stdio it prints the calls of the program, and how many of them the file's own offset shows to have gone beyond the stream's
- * buffer: the others touched memory only.
+ * Prints per operation and kind of target: calls, bytes, errors, and seconds in the calls by
+ * CLOCK_MONOTONIC. The calls of one operation follow each other directly and are timed together, so that a
+ * clock is read once for hundreds of calls. For stdio it prints the calls of the program, and how many of
+ * them the file's own offset shows to have gone beyond the stream's buffer: the others touched memory only.
  */
 #include "truth.h"
 
@@ -118,7 +119,8 @@ static void on_files(void)
     off_t at = 0;
     MANY("sendfile", "file", n, BLOCK, (at = 0, sendfile(copy, file, &at, BLOCK)));
     off64_t from = 0, to = 0;
-    MANY("copy_file_range", "file", n, BLOCK, (from = to = 0, copy_file_range(file, &from, copy, &to, BLOCK, 0)));
+    MANY("copy_file_range", "file", n, BLOCK,
+         (from = to = 0, copy_file_range(file, &from, copy, &to, BLOCK, 0)));
 
     /* Errors, each of its kind. */
     FAILING("read", "none", n, read(-1, block, 1));
@@ -271,8 +273,9 @@ static void on_streams(void)
 }
 
 /*
- * Two threads over a pipe: the writer works 5 ms for each message, the reader waits for it. Then the other way round: the
- * writer has to wait because the pipe is full and the reader slow. Each times its own calls, one by one.
+ * Two threads over a pipe: the writer works 5 ms for each message, the reader waits for it. Then the other
+ * way round: the writer has to wait because the pipe is full and the reader slow. Each times its own calls,
+ * one by one.
  */
 struct side {
     long tid;
@@ -356,7 +359,8 @@ KEPT static void *read_slowly(void *argument)
 static void over_a_pipe(void *(*first)(void *), void *(*second)(void *))
 {
     pthread_t threads[2];
-    if (pthread_create(&threads[0], NULL, first, NULL) != 0 || pthread_create(&threads[1], NULL, second, NULL) != 0)
+    if (pthread_create(&threads[0], NULL, first, NULL) != 0 ||
+        pthread_create(&threads[1], NULL, second, NULL) != 0)
         exit(2);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
@@ -366,8 +370,8 @@ static void print_side(const char *name, const char *operation, const struct sid
 {
     printf("{\"tid\":%ld,\"name\":\"%s\",\"operation\":\"%s\",\"calls\":%llu,\"bytes\":%llu,\"seconds\":%.6f,"
            "\"wall_s\":%.6f,\"cpu_s\":%.6f}%s",
-           side->tid, name, operation, (unsigned long long)side->calls, (unsigned long long)side->bytes, side->seconds,
-           side->wall_s, side->cpu_s, after);
+           side->tid, name, operation, (unsigned long long)side->calls, (unsigned long long)side->bytes,
+           side->seconds, side->wall_s, side->cpu_s, after);
 }
 
 int main(int argc, char **argv)
@@ -401,7 +405,8 @@ int main(int argc, char **argv)
 
     printf("{\"program\":\"io\",\"unexpected\":%d,\"operations\":[", unexpected);
     for (int i = 0; i < truths_count; i++)
-        printf("%s{\"operation\":\"%s\",\"target\":\"%s\",\"calls\":%llu,\"bytes\":%llu,\"errors\":%llu,\"beyond\":%llu,\"seconds\":%.6f}",
+        printf("%s{\"operation\":\"%s\",\"target\":\"%s\",\"calls\":%llu,\"bytes\":%llu,\"errors\":%llu,"
+               "\"beyond\":%llu,\"seconds\":%.6f}",
                i ? "," : "", truths[i].operation, truths[i].target, (unsigned long long)truths[i].calls,
                (unsigned long long)truths[i].bytes, (unsigned long long)truths[i].errors,
                (unsigned long long)truths[i].beyond, truths[i].seconds);

@@ -3,9 +3,9 @@
  * ledger [SECONDS] CASE
  * CASE: busy; burst [SHARE of the time]; pool; server [SHARE of the time]; sleepers; producers.
  *
- * Prints when each thread was active by CLOCK_MONOTONIC: working, or queueing for a processor to work on. `active` lists
- * these times as pairs of begin and end, and `began` and `ended` are those of the program: what the processors were used
- * for follows from them alone.
+ * Prints when each thread was active by CLOCK_MONOTONIC: working, or queueing for a processor to work on.
+ * `active` lists these times as pairs of begin and end, and `began` and `ended` are those of the program:
+ * what the processors were used for follows from them alone.
  */
 #include "truth.h"
 
@@ -201,7 +201,8 @@ static const struct {
     const char *name;
     void (*run)(double share);
 } cases[] = {
-    {"busy", busy}, {"burst", burst}, {"pool", pool}, {"server", server}, {"sleepers", sleepers}, {"producers", producers},
+    {"busy", busy},     {"burst", burst},       {"pool", pool},
+    {"server", server}, {"sleepers", sleepers}, {"producers", producers},
 };
 
 int main(int argc, char **argv)
@@ -213,8 +214,10 @@ int main(int argc, char **argv)
         if (strcmp(cases[i].name, name) == 0) {
             cases[i].run(seconds_argument(argc, argv, 3, 0.05));
             double ended = wall();
-            printf("{\"program\":\"ledger\",\"case\":\"%s\",\"pid\":%d,\"began\":%.6f,\"ended\":%.6f,\"cpu_s\":%.6f,"
-                   "\"active\":[", name, (int)getpid(), began, ended, process_cpu());
+            printf("{\"program\":\"ledger\",\"case\":\"%s\",\"pid\":%d,\"began\":%.6f,\"ended\":%.6f,\"cpu_"
+                   "s\":%.6f,"
+                   "\"active\":[",
+                   name, (int)getpid(), began, ended, process_cpu());
             for (int one = 0; one < active_count; one++)
                 printf("%s[%.6f,%.6f]", one ? "," : "", active[one].begin, active[one].end);
             printf("]}\n");

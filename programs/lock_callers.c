@@ -2,8 +2,8 @@
  * Waits of two lengths for one mutex, in two functions that call it at the same depth of the stack.
  * lock_callers [SECONDS]
  *
- * Another thread takes the mutex, says so, and holds it for about 0.6 or 300 microseconds. Then `short_door` or `long_door` wants it, 60
- * times the one and once the other.
+ * Another thread takes the mutex, says so, and holds it for about 0.6 or 300 microseconds. Then
+ * `short_door` or `long_door` wants it, 60 times the one and once the other.
  *
  * Prints for each function how often it locked and how long that took, by the program's own clock.
  */
@@ -82,7 +82,8 @@ int main(int argc, char **argv)
     }
     __atomic_store_n(&asked, UINT64_MAX, __ATOMIC_RELEASE);
     pthread_join(other, NULL);
-    printf("{\"program\":\"lock_callers\",\"doors\":[{\"function\":\"short_door\",\"seconds\":%.6f,\"calls\":%ld},"
+    printf("{\"program\":\"lock_callers\",\"doors\":[{\"function\":\"short_door\",\"seconds\":%.6f,"
+           "\"calls\":%ld},"
            "{\"function\":\"long_door\",\"seconds\":%.6f,\"calls\":%ld}]}\n",
            shorter.seconds, shorter.calls, longer.seconds, longer.calls);
     return 0;

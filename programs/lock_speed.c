@@ -1,14 +1,15 @@
 /*
  * What locks and small I/O calls cost: ns per uncontended pair, and the throughput of a contended mutex.
  * lock_speed [SECONDS of all together] [KIND…]
- * KIND: mutex recursive rwlock-read rwlock-write spin trylock signal semaphore once read write contended-2 contended-4
- * steady-2
+ * KIND: mutex recursive rwlock-read rwlock-write spin trylock signal semaphore once read write contended-2
+ * contended-4 steady-2
  *
- * Each figure is the median of many batches; the kinds take turns, so that a slow moment of the machine hits them all.
- * `ns` is per pair (lock and unlock, post and wait) or per call; `low` and `high` are the quartiles. For a contended mutex
- * `ns` is wall time per acquisition, of all threads together, each of which works a little inside and outside of it.
- * steady-2: two threads that each take one mutex about 30 000 times a second and hold it for one fifteenth of the time; `ns` is wall
- * time per acquisition of one thread.
+ * Each figure is the median of many batches; the kinds take turns, so that a slow moment of the machine
+ * hits them all. `ns` is per pair (lock and unlock, post and wait) or per call; `low` and `high` are the
+ * quartiles. For a contended mutex `ns` is wall time per acquisition, of all threads together, each of
+ * which works a little inside and outside of it. steady-2: two threads that each take one mutex about 30
+ * 000 times a second and hold it for one fifteenth of the time; `ns` is wall time per acquisition of one
+ * thread.
  */
 #include "truth.h"
 
@@ -63,7 +64,8 @@ struct crew {
     pthread_t ids[MOST_THREADS];
     atomic_int leave;
 };
-#define CREW(members, number, with, without) {.threads = (members), .pairs = (number), .inside = (with), .outside = (without)}
+#define CREW(members, number, with, without)                                                                 \
+    {.threads = (members), .pairs = (number), .inside = (with), .outside = (without)}
 static struct crew two = CREW(2, CONTENDED_PAIRS, 20, 50), four = CREW(4, CONTENDED_PAIRS, 20, 50);
 /* A step takes about 1.1 ns: 2 microseconds with the lock, 31 without. */
 static struct crew steady = CREW(2, STEADY_PAIRS, 2000, 28000);
@@ -191,8 +193,8 @@ int main(int argc, char **argv)
         if (n == 0)
             continue;
         qsort(kinds[k].ns, (size_t)n, sizeof(double), ascending);
-        printf("%s{\"kind\":\"%s\",\"ns\":%.2f,\"low\":%.2f,\"high\":%.2f}", before, kinds[k].name, kinds[k].ns[n / 2],
-               kinds[k].ns[n / 4], kinds[k].ns[3 * n / 4]);
+        printf("%s{\"kind\":\"%s\",\"ns\":%.2f,\"low\":%.2f,\"high\":%.2f}", before, kinds[k].name,
+               kinds[k].ns[n / 2], kinds[k].ns[n / 4], kinds[k].ns[3 * n / 4]);
         before = ",";
     }
     printf("],\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), wall() - began);

@@ -1,5 +1,6 @@
 /*
- * Threads that get their names in every way; then the process ends in the way asked for, within a few milliseconds.
+ * Threads that get their names in every way; then the process ends in the way asked for, within a few
+ * milliseconds.
  * names MODE      kill, segv, exit
  */
 #include "truth.h"
@@ -61,7 +62,8 @@ int main(int argc, char **argv)
     prctl(PR_SET_NAME, "the-first");
     pthread_setname_np(threads[2], "by-another");
     pthread_barrier_wait(&all_named);
-    printf("{\"program\":\"names\",\"mode\":\"%s\",\"threads\":[{\"tid\":%ld,\"name\":\"the-first\"}", mode, thread_id());
+    printf("{\"program\":\"names\",\"mode\":\"%s\",\"threads\":[{\"tid\":%ld,\"name\":\"the-first\"}", mode,
+           thread_id());
     for (int i = 0; i < 4; i++)
         printf(",{\"tid\":%ld,\"name\":\"%s\"}", ids[i], names[i]);
     printf("]}\n");

@@ -1,9 +1,10 @@
 /*
- * Mutexes that are held in unusual ways while another thread waits: a recursive one that its holder locks and unlocks again and
- * again inside, and one that its holder got by a try.
+ * Mutexes that are held in unusual ways while another thread waits: a recursive one that its holder locks
+ * and unlocks again and again inside, and one that its holder got by a try.
  * nested_locks [SECONDS of each]
  *
- * Prints for each thread tid, name, wall_s, cpu_s; `held` says how long the holder held what the other one waited for.
+ * Prints for each thread tid, name, wall_s, cpu_s; `held` says how long the holder held what the other one
+ * waited for.
  */
 #include "waited.h"
 

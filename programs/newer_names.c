@@ -1,8 +1,8 @@
 /*
  * Names that not every program has: functions that only newer C libraries have, functions of OpenMP's
- * runtimes, and an old one. A line for each: the name, and by which ways the program finds it; what dlerror says where
- * none is found. Three of them wait: each is called by each way that finds it, for WAIT_MS. Then a line for
- * each of these with the number of calls.
+ * runtimes, and an old one. A line for each: the name, and by which ways the program finds it; what dlerror
+ * says where none is found. Three of them wait: each is called by each way that finds it, for WAIT_MS. Then
+ * a line for each of these with the number of calls.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

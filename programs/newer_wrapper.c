@@ -1,4 +1,5 @@
-/* A library for newer_names to be run with (LD_PRELOAD): stands in front of a function, and says how often. */
+/* A library for newer_names to be run with (LD_PRELOAD): stands in front of a function, and says how often.
+   */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <semaphore.h>

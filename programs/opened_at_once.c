@@ -19,9 +19,11 @@ static void *opens_and_closes(void *argument)
     while (wall() < until) {
         int mode = rand_r(&chance) & 64 ? RTLD_NOW : RTLD_LAZY;
         void *library = dlopen(paths[rand_r(&chance) % (unsigned)path_count], mode);
-        void *(*reference)(const char *) = library ? (void *(*)(const char *))dlsym(library, "by_weak_reference") : NULL;
+        void *(*reference)(const char *) =
+            library ? (void *(*)(const char *))dlsym(library, "by_weak_reference") : NULL;
         /* What is found must be there, and a runtime of OpenMP must not. */
-        if (reference == NULL || reference("no such name") != NULL || dlsym(RTLD_DEFAULT, "omp_set_lock") != NULL)
+        if (reference == NULL || reference("no such name") != NULL ||
+            dlsym(RTLD_DEFAULT, "omp_set_lock") != NULL)
             __sync_add_and_fetch(&wrong, 1);
         if (library != NULL)
             dlclose(library);

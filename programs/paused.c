@@ -2,10 +2,12 @@
  * Is watched by somebody who pauses the recording while it runs, and says what it did meanwhile.
  * paused CASE SECONDS FOLDER
  *
- * compute  computes in wanted(), until FOLDER/pause exists in unwanted(), and from FOLDER/resume on for SECONDS
+ * compute  computes in wanted(), until FOLDER/pause exists in unwanted(), and from FOLDER/resume on for
+ *          SECONDS
  *          more in wanted() again
  * lock     the same, and holds a lock all the time, for which another thread waits
- * threads  the same; in the meantime it starts a thread that ends, one that goes on computing in unwanted() and
+ * threads  the same; in the meantime it starts a thread that ends, one that goes on computing in unwanted()
+ *          and
  *          then in born_meanwhile(), and a child that computes
  * sleep    sleeps in one call from before until SECONDS after
  * plain    computes for SECONDS

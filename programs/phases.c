@@ -1,12 +1,12 @@
 /*
- * Phases that repeat: five functions of equal cost come in turn, with a period that is exact in the CPU time of
- * their thread, as in programs that go from step to step. Who samples in step with them sees some phases more
- * often than others.
+ * Phases that repeat: five functions of equal cost come in turn, with a period that is exact in the CPU
+ * time of their thread, as in programs that go from step to step. Who samples in step with them sees some
+ * phases more often than others.
  * phases [SECONDS] [THREADS] PERIOD_MS [PERIOD_MS…]
  *
  * For each period so many threads run one after another, each for SECONDS of CPU time: two at a time, of
- * different periods. Each begins somewhere else in the period. Prints what each phase cost in each thread by the
- * thread's own CPU clock.
+ * different periods. Each begins somewhere else in the period. Prints what each phase cost in each thread
+ * by the thread's own CPU clock.
  */
 #include "truth.h"
 
@@ -107,8 +107,8 @@ int main(int argc, char **argv)
 
     printf("{\"program\":\"phases\",\"threads\":[");
     for (int i = 0; i < thread_count; i++) {
-        printf("%s{\"name\":\"%s\",\"tid\":%ld,\"period_ms\":%.4f,\"cost_s\":[", i ? "," : "", threads[i].name, threads[i].id,
-               1e3 * threads[i].period);
+        printf("%s{\"name\":\"%s\",\"tid\":%ld,\"period_ms\":%.4f,\"cost_s\":[", i ? "," : "",
+               threads[i].name, threads[i].id, 1e3 * threads[i].period);
         for (int n = 0; n < PHASES; n++)
             printf("%s%.9f", n ? "," : "", threads[i].cost[n]);
         printf("]}");

@@ -1,5 +1,6 @@
 /*
- * Two shared libraries, loaded, called and unloaded in turn, so that the second may lie where the first one was.
+ * Two shared libraries, loaded, called and unloaded in turn, so that the second may lie where the first one
+ * was.
  * plugins [SECONDS] [reopen | keep]      keep: both stay loaded
  */
 #include "truth.h"

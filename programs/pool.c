@@ -2,7 +2,8 @@
  * A pool of four threads that take tasks from a queue, while the first thread waits for them to be done.
  * pool SECONDS KIND
  * KIND: long-task (many short tasks, then one long one, which takes the last third of the time);
- *       serial (the first thread prepares each round of tasks alone, for as long as the round itself takes on two processors).
+ *       serial (the first thread prepares each round of tasks alone, for as long as the round itself takes
+ *       on two processors).
  *
  * Prints `alone_s`: how long one thread worked while all the others had nothing to do.
  */
@@ -94,6 +95,7 @@ int main(int argc, char **argv)
     pthread_mutex_unlock(&queue);
     for (int i = 0; i < MEMBERS; i++)
         pthread_join(members[i], NULL);
-    printf("{\"program\":\"pool\",\"alone_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", alone_s, process_cpu(), wall() - began);
+    printf("{\"program\":\"pool\",\"alone_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", alone_s, process_cpu(),
+           wall() - began);
     return 0;
 }

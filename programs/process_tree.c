@@ -1,6 +1,7 @@
 /*
- * Children started and ended in every way. Each burns CPU time of its own and appends one line of truth to FILE:
- * its pid, how it came about, the CPU time it burned (`cpu_s`) and its whole CPU clock (`clock_s`; an exec keeps it).
+ * Children started and ended in every way. Each burns CPU time of its own and appends one line of truth to
+ * FILE: its pid, how it came about, the CPU time it burned (`cpu_s`) and its whole CPU clock (`clock_s`; an
+ * exec keeps it).
  * process_tree [SECONDS of all together] [FILE]
  * process_tree --child HOW SECONDS FILE      what an executed child is started as
  */

@@ -1,10 +1,11 @@
 /*
- * Waits that no library sees: system calls by their instruction, with a timeout or without restart, each of which
- * a signal would end with EINTR. Nobody sends this program one: it counts those that ended so, and has none.
+ * Waits that no library sees: system calls by their instruction, with a timeout or without restart, each of
+ * which a signal would end with EINTR. Nobody sends this program one: it counts those that ended so, and
+ * has none.
  * raw_waits [SECONDS] [BUSY_US] [FIRST_MS]
  *
- * A thread for each kind computes FIRST_MS at first, then BUSY_US (uneven) and waits a millisecond in turn, for so
- * many seconds. With a large BUSY_US it waits so rarely that it looks as if it never did.
+ * A thread for each kind computes FIRST_MS at first, then BUSY_US (uneven) and waits a millisecond in turn,
+ * for so many seconds. With a large BUSY_US it waits so rarely that it looks as if it never did.
  */
 #include "truth.h"
 
@@ -38,13 +39,21 @@
 static const struct timespec MILLISECOND = {0, 1000000};
 static double seconds, busy_s, first_s;
 
-static long by_poll(int file) { struct pollfd of = {file, POLLIN, 0}; return RAW(SYS_poll, &of, 1, 1, 0, 0, 0); }
+static long by_poll(int file)
+{
+    struct pollfd of = {file, POLLIN, 0};
+    return RAW(SYS_poll, &of, 1, 1, 0, 0, 0);
+}
 static long by_sleep(int file) { (void)file; return RAW(SYS_nanosleep, &MILLISECOND, 0, 0, 0, 0, 0); }
 static long by_read(int file) { char byte; return RAW(SYS_read, file, &byte, 1, 0, 0, 0); }
 static long by_ring(int file)
 {
     /* Waits for a completion that never comes: IORING_ENTER_GETEVENTS, IORING_ENTER_EXT_ARG. */
-    struct { uint64_t mask; uint32_t mask_bytes, rest; uint64_t time; } argument = {0, 0, 0, (uint64_t)&MILLISECOND};
+    struct {
+        uint64_t mask;
+        uint32_t mask_bytes, rest;
+        uint64_t time;
+    } argument = {0, 0, 0, (uint64_t)&MILLISECOND};
     return RAW(SYS_io_uring_enter, file, 0, 1, 1 | 8, &argument, sizeof argument);
 }
 
@@ -107,9 +116,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < KINDS; i++) {
         if (kinds[i].file < 0)
             continue;
-        printf("%s{\"name\":\"%s\",\"calls\":%llu,\"interrupted\":%llu,\"too_short\":%llu}", comma++ ? "," : "",
-               kinds[i].name, (unsigned long long)kinds[i].calls, (unsigned long long)kinds[i].interrupted,
-               (unsigned long long)kinds[i].short_sleeps);
+        printf("%s{\"name\":\"%s\",\"calls\":%llu,\"interrupted\":%llu,\"too_short\":%llu}",
+               comma++ ? "," : "", kinds[i].name, (unsigned long long)kinds[i].calls,
+               (unsigned long long)kinds[i].interrupted, (unsigned long long)kinds[i].short_sleeps);
     }
     printf("]}\n");
     return 0;

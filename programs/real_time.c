@@ -1,10 +1,12 @@
 /*
- * Threads of two priorities on one processor: an ordinary one computes in code that it has just loaded, and is stopped wherever it is
- * by one of real-time priority, which loads and unloads libraries, creates threads, locks and writes. A thread that waited for the
- * other one without giving the processor away would wait until the kernel stops it.
+ * Threads of two priorities on one processor: an ordinary one computes in code that it has just loaded, and
+ * is stopped wherever it is by one of real-time priority, which loads and unloads libraries, creates
+ * threads, locks and writes. A thread that waited for the other one without giving the processor away would
+ * wait until the kernel stops it.
  * real_time SECONDS
  *
- * Prints the most processor time that one call of the real-time thread took, and how many it made. Exit code 3: this user may not.
+ * Prints the most processor time that one call of the real-time thread took, and how many it made. Exit
+ * code 3: this user may not.
  */
 #include "truth.h"
 
@@ -52,7 +54,8 @@ static void *ordinary(void *unused)
 {
     for (int i = 0; !is_over; i = (i + 1) % COPIES) {
         void *loaded = dlopen(copies[i], RTLD_NOW);
-        uint64_t (*work)(uint64_t, uint64_t) = loaded ? (uint64_t(*)(uint64_t, uint64_t))dlsym(loaded, "plugin_a_work") : NULL;
+        uint64_t (*work)(uint64_t, uint64_t) =
+            loaded ? (uint64_t (*)(uint64_t, uint64_t))dlsym(loaded, "plugin_a_work") : NULL;
         if (work == NULL)
             abort();
         double until_s = clock_s(CLOCK_THREAD_CPUTIME_ID) + 0.012;
@@ -65,13 +68,13 @@ static void *ordinary(void *unused)
 
 static void *nothing(void *unused) { return unused; }
 
-#define TIMED(...)                                                                                                                 \
-    do {                                                                                                                           \
-        double begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);                                                                         \
-        __VA_ARGS__;                                                                                                               \
-        double took_s = clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;                                                                \
-        most_s = took_s > most_s ? took_s : most_s;                                                                                \
-        calls++;                                                                                                                   \
+#define TIMED(...)                                                                                           \
+    do {                                                                                                     \
+        double begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);                                                   \
+        __VA_ARGS__;                                                                                         \
+        double took_s = clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;                                          \
+        most_s = took_s > most_s ? took_s : most_s;                                                          \
+        calls++;                                                                                             \
     } while (0)
 
 static void *real_time(void *unused)
@@ -121,7 +124,8 @@ int main(int argc, char **argv)
     pthread_t threads[2];
     pthread_create(&threads[0], NULL, ordinary, NULL);
     pthread_create(&threads[1], NULL, real_time, NULL);
-    /* The processor time of the ordinary thread is what passes: this machine may be busy, and stop all of it. */
+    /* The processor time of the ordinary thread is what passes: this machine may be busy, and stop all of
+       it. */
     clockid_t clock;
     pthread_getcpuclockid(threads[0], &clock);
     while (!is_refused && clock_s(clock) < seconds)

@@ -1,6 +1,6 @@
 // How much memory a process has resident at once: a block is mapped, touched and given back, again and again.
-// The peak is that of one block, whatever all of them together were. Arguments: seconds, how it ends (`return`
-// or `killed`), MiB of a block.
+// The peak is that of one block, whatever all of them together were. Arguments: seconds, how it ends
+// (`return` or `killed`), MiB of a block.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -1,5 +1,6 @@
 /*
- * What sanitizers look at: heap, threads, arithmetic. Built with each of them; `sanitized wrong` does what it should not.
+ * What sanitizers look at: heap, threads, arithmetic. Built with each of them; `sanitized wrong` does what
+ * it should not.
  * sanitized [wrong]
  */
 #include "hostile.h"

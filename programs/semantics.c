@@ -1,6 +1,6 @@
 /*
- * Checks itself: what locks, waits, signals, I/O, cancellation and fork do, one line a case, the same in every run.
- * With a tool that intercepts these calls the output must not change by a byte.
+ * Checks itself: what locks, waits, signals, I/O, cancellation and fork do, one line a case, the same in
+ * every run. With a tool that intercepts these calls the output must not change by a byte.
  * semantics [GROUP…]: only these groups of cases
  */
 #include "semantics/cases.h"

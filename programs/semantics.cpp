@@ -1,5 +1,5 @@
-// Checks itself, as semantics.c does: the waits of the C++ library, exceptions through all of them, thread_local
-// destructors that lock, exit handlers that wait. One line a case, the same in every run.
+// Checks itself, as semantics.c does: the waits of the C++ library, exceptions through all of them,
+// thread_local destructors that lock, exit handlers that wait. One line a case, the same in every run.
 // semantics-cpp [GROUP…]: only these groups of cases
 #include <algorithm>
 #include <atomic>
@@ -77,7 +77,8 @@ static std::string events()
     return std::exchange(happened, "");
 }
 
-// A thread that others can see blocked: it says that its next call blocks, and the kernel says that it sleeps.
+// A thread that others can see blocked: it says that its next call blocks, and the kernel says that it
+// sleeps.
 class Sleeper {
     std::atomic<int> tid{0};
 
@@ -91,7 +92,8 @@ class Sleeper {
         ssize_t length = read(file, status, sizeof status - 1);
         close(file);
         status[length > 0 ? length : 0] = 0;
-        const char *state = strstr(status, "\nState:\t"), *times = strstr(status, "\nvoluntary_ctxt_switches:\t");
+        const char *state = strstr(status, "\nState:\t"),
+                   *times = strstr(status, "\nvoluntary_ctxt_switches:\t");
         return state && times && state[8] == 'S' ? atol(times + 26) : -1;
     }
 
@@ -189,7 +191,8 @@ static void locks()
     outcome("timed_mutex: try_lock_until, past", "no",
             yes(elsewhere([&] { return timed.try_lock_until(Clock::now() - 1s); })));
     outcome("timed_mutex: try_lock_until, real time", "timeout", elsewhere([&] {
-                return in_vain([&] { return timed.try_lock_until(std::chrono::system_clock::now() + SHORTLY + 1ms); });
+                return in_vain(
+                    [&] { return timed.try_lock_until(std::chrono::system_clock::now() + SHORTLY + 1ms); });
             }));
     timed.unlock();
     outcome("timed_mutex: free", "yes", yes(elsewhere([&] {
@@ -203,7 +206,8 @@ static void locks()
     recursive.lock();
     recursive.lock();
     recursive.unlock();
-    outcome("recursive_mutex: once of twice unlocked", "no", yes(elsewhere([&] { return recursive.try_lock(); })));
+    outcome("recursive_mutex: once of twice unlocked", "no",
+            yes(elsewhere([&] { return recursive.try_lock(); })));
     recursive.unlock();
     outcome("recursive_mutex: unlocked", "yes", yes(elsewhere([&] {
                 bool got = recursive.try_lock();
@@ -264,7 +268,8 @@ static void shared_locks()
                 throw 7;
             }));
     outcome("shared_mutex: unlocked by it", "yes", yes(mutex.try_lock()));
-    outcome("shared_mutex: locked by its writer again", "system_error 35", thrown([&] { mutex.lock_shared(); }));
+    outcome("shared_mutex: locked by its writer again", "system_error 35",
+            thrown([&] { mutex.lock_shared(); }));
     mutex.unlock();
 
     std::shared_timed_mutex timed;
@@ -273,8 +278,9 @@ static void shared_locks()
             elsewhere([&] { return in_vain([&] { return timed.try_lock_for(SHORTLY); }); }));
     outcome("shared_timed_mutex: try_lock_shared_for", "timeout",
             elsewhere([&] { return in_vain([&] { return timed.try_lock_shared_for(SHORTLY); }); }));
-    outcome("shared_timed_mutex: try_lock_shared_until, past", "no",
-            yes(elsewhere([&] { return timed.try_lock_shared_until(std::chrono::system_clock::now() - 1s); })));
+    outcome("shared_timed_mutex: try_lock_shared_until, past", "no", yes(elsewhere([&] {
+                return timed.try_lock_shared_until(std::chrono::system_clock::now() - 1s);
+            })));
     timed.unlock();
 }
 
@@ -307,13 +313,15 @@ template <class Condition, class Mutex> static void condition_of(const char *kin
     outcome((name + ": wait_for").c_str(), "timeout",
             in_vain([&] { return condition.wait_for(guard, SHORTLY, [] { return false; }); }));
     outcome((name + ": wait_until, real time").c_str(), "timeout", in_vain([&] {
-                return condition.wait_until(guard, std::chrono::system_clock::now() + SHORTLY + 1ms, [] { return false; });
+                return condition.wait_until(guard, std::chrono::system_clock::now() + SHORTLY + 1ms,
+                                            [] { return false; });
             }));
     outcome((name + ": wait_until, past").c_str(), "no",
             yes(condition.wait_until(guard, Clock::now() - 1s, [] { return false; })));
     outcome((name + ": a predicate that throws").c_str(), "int 3",
             thrown([&] { condition.wait(guard, []() -> bool { throw 3; }); }));
-    outcome((name + ": the lock is held after it").c_str(), "no", yes(elsewhere([&] { return mutex.try_lock(); })));
+    outcome((name + ": the lock is held after it").c_str(), "no",
+            yes(elsewhere([&] { return mutex.try_lock(); })));
     guard.unlock();
 
     int woken = 0;
@@ -386,8 +394,10 @@ static void semaphores()
     semaphore.acquire();
     outcome("counting_semaphore: try_acquire", "yes no",
             in_order({yes(semaphore.try_acquire()), yes(semaphore.try_acquire())}));
-    outcome("counting_semaphore: try_acquire_for", "timeout", in_vain([&] { return semaphore.try_acquire_for(SHORTLY); }));
-    outcome("counting_semaphore: try_acquire_until, past", "no", yes(semaphore.try_acquire_until(Clock::now() - 1s)));
+    outcome("counting_semaphore: try_acquire_for", "timeout",
+            in_vain([&] { return semaphore.try_acquire_for(SHORTLY); }));
+    outcome("counting_semaphore: try_acquire_until, past", "no",
+            yes(semaphore.try_acquire_until(Clock::now() - 1s)));
     Sleeper sleeper;
     std::thread waiter([&] {
         sleeper.arrive();
@@ -456,7 +466,8 @@ static void latches_and_barriers()
         });
     for (auto &thread : threads)
         thread.join();
-    outcome("barrier: completions, too early", "51 0", in_order({std::to_string(completions), std::to_string(early.load())}));
+    outcome("barrier: completions, too early", "51 0",
+            in_order({std::to_string(completions), std::to_string(early.load())}));
 
     std::atomic<int> word = 0;
     std::thread watcher([&] {
@@ -540,7 +551,8 @@ static void once()
         return value;
     };
     auto a = std::async(std::launch::async, slowly), b = std::async(std::launch::async, slowly);
-    outcome("static object: two threads", "1 1", in_order({std::to_string(a.get()), std::to_string(b.get())}));
+    outcome("static object: two threads", "1 1",
+            in_order({std::to_string(a.get()), std::to_string(b.get())}));
 }
 
 static void futures()
@@ -566,7 +578,8 @@ static void futures()
     outcome("future: exception of an async task", "from the task", thrown([&] { failing.get(); }));
     auto deferred = std::async(std::launch::deferred, [] { return 8; });
     outcome("future: deferred", "yes 8",
-            in_order({yes(deferred.wait_for(0s) == std::future_status::deferred), std::to_string(deferred.get())}));
+            in_order({yes(deferred.wait_for(0s) == std::future_status::deferred),
+                      std::to_string(deferred.get())}));
     std::future<void> broken = std::promise<void>().get_future();
     outcome("future: broken promise", "future_error 4", thrown([&] { broken.get(); }));
     std::packaged_task<int(int)> task([](int x) { return x * 2; });
@@ -651,7 +664,8 @@ static void threads()
         }
     });
     thrower.join();
-    outcome("exception: carried out of a thread", "carried", thrown([&] { std::rethrow_exception(carried); }));
+    outcome("exception: carried out of a thread", "carried",
+            thrown([&] { std::rethrow_exception(carried); }));
     outcome("exception: unwound", "unwound", events());
 }
 
@@ -706,7 +720,8 @@ static void cancellation()
                 pthread_cond_wait(&condition, &plain);
         },
         "unlocked unwinding destroyed");
-    outcome("cancelled in pthread_cond_wait: the mutex is free", "0", std::to_string(pthread_mutex_trylock(&plain)));
+    outcome("cancelled in pthread_cond_wait: the mutex is free", "0",
+            std::to_string(pthread_mutex_trylock(&plain)));
     cancelled_in("cancelled in pause", [] { pause(); });
     cancelled_in("cancelled under a lock_guard", [&] {
         std::lock_guard guard(mutex);
@@ -790,8 +805,9 @@ static void streams()
     file = fopencookie(nullptr, "w", {nullptr, write_or_throw, nullptr, nullptr});
     setvbuf(file, nullptr, _IONBF, 0);
     throws = 2;
-    outcome("fprintf that throws", "int 2",
-            thrown([&] { return fprintf(file, "%d %s %.1f %d %d %d %d %.1f", 1, "two", 3.0, 4, 5, 6, 7, 8.0); }));
+    outcome("fprintf that throws", "int 2", thrown([&] {
+                return fprintf(file, "%d %s %.1f %d %d %d %d %.1f", 1, "two", 3.0, 4, 5, 6, 7, 8.0);
+            }));
     outcome("fputs that throws", "int 2", thrown([&] { return fputs("text", file); }));
     outcome("fputc that throws", "int 2", thrown([&] { return fputc('c', file); }));
     outcome("fwrite that throws", "int 2", thrown([&] { return fwrite("text", 1, 4, file); }));

@@ -1,4 +1,5 @@
-// CPU time 2:2:4:1 through code that is inlined, called, recursive and tail-called, in main and in created threads.
+// CPU time 2:2:4:1 through code that is inlined, called, recursive and tail-called, in main and in created
+// threads.
 // shares [SECONDS of every thread] [THREADS created]
 #include "truth.h"
 

@@ -1,6 +1,6 @@
 /*
- * A program with signals of its own: a SIGPROF timer, a handler that computes, a thread that blocks every signal,
- * and a handler for SIGURG, a signal that a sampler may want for itself.
+ * A program with signals of its own: a SIGPROF timer, a handler that computes, a thread that blocks every
+ * signal, and a handler for SIGURG, a signal that a sampler may want for itself.
  * signals [SECONDS]
  */
 #include "truth.h"
@@ -17,9 +17,9 @@ static long blocked_tid;
 static int mask_kept;
 
 /*
- * The clock that ITIMER_PROF counts. Most kernels charge a whole tick to whoever runs when it comes, so beside
- * other programs this clock differs from CLOCK_PROCESS_CPUTIME_ID by tens of percent. Its number is that of this
- * process, kind 0 (linux/posix-timers.h).
+ * The clock that ITIMER_PROF counts. Most kernels charge a whole tick to whoever runs when it comes, so
+ * beside other programs this clock differs from CLOCK_PROCESS_CPUTIME_ID by tens of percent. Its number is
+ * that of this process, kind 0 (linux/posix-timers.h).
  */
 static double timer_clock(void)
 {
@@ -126,13 +126,14 @@ int main(int argc, char **argv)
         raise(SIGURG);
     burn_cpu(part / 5);
 
-    printf("{\"program\":\"signals\",\"prof_hits\":%d,\"prof_expected\":%.1f,\"foreign_prof\":%d,\"urgent_raised\":%d,\"urgent_hits\":%d,"
+    printf("{\"program\":\"signals\",\"prof_hits\":%d,\"prof_expected\":%.1f,\"foreign_prof\":%d,\"urgent_"
+           "raised\":%d,\"urgent_hits\":%d,"
            "\"foreign_urgent\":%d,\"urgent_was_default\":%s,\"urgent_is_own\":%s,\"mask_kept\":%s,"
            "\"functions\":{\"timed_by_its_own_timer\":%.6f,\"compute_in_handler\":%.6f},"
            "\"blocked_thread\":{\"tid\":%ld,\"cpu_s\":%.6f},\"cpu_s\":%.6f,\"wall_s\":%.6f}\n",
-           (int)prof_hits, timer_s / (PROF_MICROSECONDS * 1e-6), (int)foreign_prof, URGENT, (int)urgent_hits, (int)foreign_urgent,
-           previous.sa_handler == SIG_DFL ? "true" : "false", current.sa_sigaction == on_urgent ? "true" : "false",
-           mask_kept ? "true" : "false", timed_s, handler_s, blocked_tid, blocked_cpu_s, process_cpu(),
-           wall() - began);
+           (int)prof_hits, timer_s / (PROF_MICROSECONDS * 1e-6), (int)foreign_prof, URGENT, (int)urgent_hits,
+           (int)foreign_urgent, previous.sa_handler == SIG_DFL ? "true" : "false",
+           current.sa_sigaction == on_urgent ? "true" : "false", mask_kept ? "true" : "false", timed_s,
+           handler_s, blocked_tid, blocked_cpu_s, process_cpu(), wall() - began);
     return urgent_hits == URGENT ? 0 : 1;
 }

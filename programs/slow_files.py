@@ -1,8 +1,9 @@
 """A file system that takes its time and has a quota, as one across a network: what is in it is gone with it.
 
-slow_files.py FOLDER DELAY_S QUOTA_BYTES RESERVES COMMAND …: mounts it over FOLDER (in a mount namespace of the caller's own),
-runs COMMAND and ends as that did, or with 77 where it cannot be mounted. Each answer takes DELAY_S. RESERVES is 1 if space
-can be reserved (fallocate), 0 if it cannot, as before NFS 4.2. Beyond QUOTA_BYTES nothing is reserved or made longer.
+slow_files.py FOLDER DELAY_S QUOTA_BYTES RESERVES COMMAND …: mounts it over FOLDER (in a mount namespace of
+the caller's own), runs COMMAND and ends as that did, or with 77 where it cannot be mounted. Each answer
+takes DELAY_S. RESERVES is 1 if space can be reserved (fallocate), 0 if it cannot, as before NFS 4.2. Beyond
+QUOTA_BYTES nothing is reserved or made longer.
 """
 import ctypes
 import errno
@@ -33,7 +34,8 @@ class Refused(Exception):
 def attributes(number):
     node = nodes[number]
     size = len(node.content)
-    return struct.pack("<6Q10I", number, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, node.mode, 1, 0, 0, 0, 4096, 0)
+    return struct.pack("<6Q10I", number, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, node.mode, 1, 0, 0, 0,
+                       4096, 0)
 
 
 def entry(number):

@@ -1,6 +1,6 @@
 /*
- * Reads single bytes from a device and computes between them: what measuring the calls takes is a good part of
- * such a program.
+ * Reads single bytes from a device and computes between them: what measuring the calls takes is a good part
+ * of such a program.
  * small_calls CALLS
  */
 #include "truth.h"

@@ -1,10 +1,11 @@
 /*
- * Little stack: threads of the smallest size, and coroutines in the heap, that compute and wait. What lies below their
- * stack pointer is painted before and looked at afterwards.
+ * Little stack: threads of the smallest size, and coroutines in the heap, that compute and wait. What lies
+ * below their stack pointer is painted before and looked at afterwards.
  * small_stacks [SECONDS of each]
  *
- * Prints how many bytes below the stack pointer were written to by others (signal frames and what runs in them) in each
- * case, what the kernel needs for a signal frame at least, and whether memory beyond the stacks is untouched.
+ * Prints how many bytes below the stack pointer were written to by others (signal frames and what runs in
+ * them) in each case, what the kernel needs for a signal frame at least, and whether memory beyond the
+ * stacks is untouched.
  */
 #define _GNU_SOURCE
 #include "truth.h"

@@ -1,11 +1,12 @@
 /*
- * How much of a small stack calls of the C library use: each is made twice on painted memory, and the lowest byte that changed is
- * looked for. Alone and under a measurement the same calls are made, so that the difference is the measurement's.
- * stack_use BYTES KIND: the stack has BYTES (8192 or more) and is a thread's, an alternate one or a fiber's (thread, alternate,
- * fiber).
+ * How much of a small stack calls of the C library use: each is made twice on painted memory, and the
+ * lowest byte that changed is looked for. Alone and under a measurement the same calls are made, so that
+ * the difference is the measurement's.
+ * stack_use BYTES KIND: the stack has BYTES (8192 or more) and is a thread's, an alternate one or a fiber's
+ * (thread, alternate, fiber).
  *
- * Prints for each call the bytes used below the caller's stack pointer, first and second time, and whether memory beyond the
- * stack is untouched.
+ * Prints for each call the bytes used below the caller's stack pointer, first and second time, and whether
+ * memory beyond the stack is untouched.
  */
 #include "truth.h"
 
@@ -85,29 +86,38 @@ static void *holds(void *unused)
 CALL(lock, pthread_mutex_lock(&mutex))
 CALL(unlock, pthread_mutex_unlock(&mutex))
 CALL(trylock, pthread_mutex_trylock(&mutex); pthread_mutex_trylock(&mutex); pthread_mutex_unlock(&mutex))
-CALL(timedlock, struct timespec at = soon(); pthread_mutex_lock(&mutex); pthread_mutex_timedlock(&mutex, &at); pthread_mutex_unlock(&mutex))
+CALL(timedlock, struct timespec at = soon(); pthread_mutex_lock(&mutex); pthread_mutex_timedlock(&mutex, &at);
+     pthread_mutex_unlock(&mutex))
 CALL(rdlock, pthread_rwlock_rdlock(&readers); pthread_rwlock_unlock(&readers))
-CALL(wrlock, pthread_rwlock_wrlock(&readers); struct timespec at = soon(); pthread_rwlock_timedrdlock(&readers, &at); pthread_rwlock_unlock(&readers))
+CALL(wrlock, pthread_rwlock_wrlock(&readers); struct timespec at = soon();
+     pthread_rwlock_timedrdlock(&readers, &at); pthread_rwlock_unlock(&readers))
 CALL(spin, pthread_spin_lock(&spin); pthread_spin_unlock(&spin))
-CALL(condition, struct timespec at = soon(); pthread_mutex_lock(&mutex); pthread_cond_timedwait(&condition, &mutex, &at); pthread_mutex_unlock(&mutex))
+CALL(condition, struct timespec at = soon(); pthread_mutex_lock(&mutex);
+     pthread_cond_timedwait(&condition, &mutex, &at); pthread_mutex_unlock(&mutex))
 CALL(signal_condition, pthread_cond_signal(&condition); pthread_cond_broadcast(&condition))
-CALL(semaphore, sem_post(&semaphore); sem_wait(&semaphore); struct timespec at = soon(); sem_timedwait(&semaphore, &at))
+CALL(semaphore, sem_post(&semaphore); sem_wait(&semaphore); struct timespec at = soon();
+     sem_timedwait(&semaphore, &at))
 CALL(barrier, pthread_barrier_wait(&barrier))
 CALL(once, pthread_once(&once, nothing))
 CALL(nanosleep, nanosleep(&moment, NULL))
 CALL(usleep, usleep(60))
 CALL(yield, sched_yield())
 CALL(poll, struct pollfd one = {pipes[0], POLLIN, 0}; poll(&one, 1, 1))
-CALL(select, fd_set set; FD_ZERO(&set); FD_SET(pipes[0], &set); struct timeval at = {0, 60}; select(pipes[0] + 1, &set, NULL, NULL, &at))
+CALL(select, fd_set set; FD_ZERO(&set); FD_SET(pipes[0], &set); struct timeval at = {0, 60};
+     select(pipes[0] + 1, &set, NULL, NULL, &at))
 CALL(epoll, struct epoll_event one; epoll_wait(epoll, &one, 1, 1))
 CALL(waitpid, int status; waitpid(-1, &status, WNOHANG))
 CALL(fork, child = fork(); if (child == 0) _exit(0))
 CALL(reap, int status; waitpid(child, &status, 0))
-CALL(spawn, char *arguments[] = {"true", NULL}; pid_t one = 0; posix_spawn(&one, "/bin/true", NULL, NULL, arguments, environ); child = one)
-CALL(sigaction, struct sigaction now = {.sa_handler = handler}; sigaction(SIGUSR2, &now, NULL); sigaction(SIGUSR2, NULL, &now))
+CALL(spawn, char *arguments[] = {"true", NULL}; pid_t one = 0;
+     posix_spawn(&one, "/bin/true", NULL, NULL, arguments, environ); child = one)
+CALL(sigaction, struct sigaction now = {.sa_handler = handler}; sigaction(SIGUSR2, &now, NULL);
+     sigaction(SIGUSR2, NULL, &now))
 CALL(signal, signal(SIGUSR2, SIG_IGN))
-CALL(sigmask, sigset_t set; sigemptyset(&set); sigaddset(&set, SIGUSR2); pthread_sigmask(SIG_BLOCK, &set, NULL); sigprocmask(SIG_UNBLOCK, &set, NULL))
-CALL(sigtimedwait, sigset_t set; sigemptyset(&set); sigaddset(&set, SIGUSR2); sigtimedwait(&set, NULL, &moment))
+CALL(sigmask, sigset_t set; sigemptyset(&set); sigaddset(&set, SIGUSR2);
+     pthread_sigmask(SIG_BLOCK, &set, NULL); sigprocmask(SIG_UNBLOCK, &set, NULL))
+CALL(sigtimedwait, sigset_t set; sigemptyset(&set); sigaddset(&set, SIGUSR2);
+     sigtimedwait(&set, NULL, &moment))
 CALL(write, if (write(pipes[1], bytes, 8) != 8) abort())
 CALL(read, if (read(pipes[0], bytes, 8) != 8) abort())
 CALL(open, file = open(path, O_RDWR | O_CREAT, 0644))
@@ -129,9 +139,11 @@ CALL(opendir, folder = opendir("."))
 CALL(readdir, readdir(folder))
 CALL(closedir, closedir(folder))
 CALL(unlink, unlink(path))
-CALL(futex, int word = 0; syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &moment, NULL, 0); syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0))
+CALL(futex, int word = 0; syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &moment, NULL, 0);
+     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0))
 CALL(exec_nothing, char *arguments[] = {"none", NULL}; execve("/no/such/program", arguments, environ))
-CALL(exec_in_vain, char *arguments[] = {"none", NULL}; execve("/dev/null/none", arguments, environ); execvp("./stack_use.none", arguments))
+CALL(exec_in_vain, char *arguments[] = {"none", NULL}; execve("/dev/null/none", arguments, environ);
+     execvp("./stack_use.none", arguments))
 static pthread_t thread;
 CALL(create, if (pthread_create(&thread, NULL, nothing_in_thread, NULL) != 0) abort())
 CALL(join, pthread_join(thread, NULL))
@@ -147,13 +159,26 @@ static const struct {
     const char *name;
     void (*call)(void);
 } calls[] = {
-    ONE(lock), ONE(unlock), ONE(trylock), ONE(timedlock), ONE(rdlock), ONE(wrlock), ONE(spin), ONE(condition),
-    ONE(signal_condition), ONE(semaphore), ONE(barrier), ONE(once), ONE(nanosleep), ONE(usleep), ONE(yield), ONE(poll), ONE(select),
-    ONE(epoll), ONE(waitpid), ONE(fork), ONE(reap), ONE(spawn), ONE(reap), ONE(sigaction), ONE(signal), ONE(sigmask),
-    ONE(sigtimedwait), ONE(write), ONE(read), ONE(open), ONE(pwrite), ONE(pread), ONE(fsync), ONE(flock), ONE(close), ONE(send),
-    ONE(receive), ONE(random), ONE(fopen), ONE(fread), ONE(fgetc), ONE(fwrite), ONE(fflush), ONE(fclose), ONE(opendir),
-    ONE(readdir), ONE(closedir), ONE(unlink), ONE(futex), ONE(exec_nothing), ONE(exec_in_vain), ONE(create), ONE(join), ONE(create_c),
-    ONE(join_c), ONE(hold), ONE(lock), ONE(unlock), ONE(join), ONE(raise),
+    ONE(lock),      ONE(unlock),       ONE(trylock),
+    ONE(timedlock), ONE(rdlock),       ONE(wrlock),
+    ONE(spin),      ONE(condition),    ONE(signal_condition),
+    ONE(semaphore), ONE(barrier),      ONE(once),
+    ONE(nanosleep), ONE(usleep),       ONE(yield),
+    ONE(poll),      ONE(select),       ONE(epoll),
+    ONE(waitpid),   ONE(fork),         ONE(reap),
+    ONE(spawn),     ONE(reap),         ONE(sigaction),
+    ONE(signal),    ONE(sigmask),      ONE(sigtimedwait),
+    ONE(write),     ONE(read),         ONE(open),
+    ONE(pwrite),    ONE(pread),        ONE(fsync),
+    ONE(flock),     ONE(close),        ONE(send),
+    ONE(receive),   ONE(random),       ONE(fopen),
+    ONE(fread),     ONE(fgetc),        ONE(fwrite),
+    ONE(fflush),    ONE(fclose),       ONE(opendir),
+    ONE(readdir),   ONE(closedir),     ONE(unlink),
+    ONE(futex),     ONE(exec_nothing), ONE(exec_in_vain),
+    ONE(create),    ONE(join),         ONE(create_c),
+    ONE(join_c),    ONE(hold),         ONE(lock),
+    ONE(unlock),    ONE(join),         ONE(raise),
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 static size_t used[CALLS][2];
@@ -218,7 +243,8 @@ int main(int argc, char **argv)
     const char *kind = argc > 2 ? argv[2] : "fiber";
     if (stack_bytes > MOST_BYTES)
         return 2;
-    block = mmap(NULL, 2 * CANARY_BYTES + MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    block =
+        mmap(NULL, 2 * CANARY_BYTES + MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack = block + CANARY_BYTES;
     paint(block, block + 2 * CANARY_BYTES + stack_bytes);
     prepare();
@@ -226,7 +252,8 @@ int main(int argc, char **argv)
         pthread_attr_t attributes;
         pthread_t small;
         pthread_attr_init(&attributes);
-        if (pthread_attr_setstack(&attributes, stack, stack_bytes) != 0 || pthread_create(&small, &attributes, in_thread, NULL) != 0)
+        if (pthread_attr_setstack(&attributes, stack, stack_bytes) != 0 ||
+            pthread_create(&small, &attributes, in_thread, NULL) != 0)
             return 2;
         pthread_join(small, NULL);
     } else if (strcmp(kind, "alternate") == 0) {
@@ -250,7 +277,8 @@ int main(int argc, char **argv)
         overwritten += (block[i] != PAINT) + (stack[stack_bytes + (size_t)i] != PAINT);
     printf("{\"program\":\"stack_use\",\"overwritten_bytes\":%zu,\"calls\":[", overwritten);
     for (int i = 0; i < CALLS; i++)
-        printf("%s{\"call\":\"%s\",\"first\":%zu,\"second\":%zu}", i > 0 ? "," : "", calls[i].name, used[i][0], used[i][1]);
+        printf("%s{\"call\":\"%s\",\"first\":%zu,\"second\":%zu}", i > 0 ? "," : "", calls[i].name,
+               used[i][0], used[i][1]);
     printf("]}\n");
     return 0;
 }

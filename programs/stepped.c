@@ -2,9 +2,9 @@
  * A call that a tracer steps through, again and again, and interrupts at one instruction after the other.
  * stepped CALL return|jump|fork|kill [LAPS]
  *
- * Traps tell the tracer where the program is; what they mean is in rax, and in rdx how often something was not as it
- * should be. A lap is: BEGIN, the call, END, the same call again, CHECKED. Without a tracer nothing is trapped, and so many
- * laps are made.
+ * Traps tell the tracer where the program is; what they mean is in rax, and in rdx how often something was
+ * not as it should be. A lap is: BEGIN, the call, END, the same call again, CHECKED. Without a tracer
+ * nothing is trapped, and so many laps are made.
  */
 #include "hostile.h"
 
@@ -325,7 +325,8 @@ int main(int argc, char **argv)
                 ;
             failures += ended != forked || status != 0;
             if (ended != forked || status != 0)
-                fprintf(stderr, "child %d, forked in the call: waitpid gave %d, status %#x\n", forked, ended, status);
+                fprintf(stderr, "child %d, forked in the call: waitpid gave %d, status %#x\n", forked, ended,
+                        status);
         }
         /* The tracer puts 0 there when it has enough. */
         long more = CHECKED;

@@ -73,9 +73,11 @@ int main(int argc, char **argv)
         computes_s += thread_cpu() - after_asks;
     }
     read_usage(&user_s, &system_s);
-    printf("{\"program\":\"syscalls\",\"inclusive\":{\"reads_zeros\":%.6f,\"asks_for_parent\":%.6f,\"computes\":%.6f},"
+    printf("{\"program\":\"syscalls\",\"inclusive\":{\"reads_zeros\":%.6f,\"asks_for_parent\":%.6f,"
+           "\"computes\":%.6f},"
            "\"system\":{\"reads_zeros\":%.6f,\"asks_for_parent\":%.6f,\"computes\":%.6f},"
            "\"user_s\":%.6f,\"system_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f}\n",
-           reads_s, asks_s, computes_s, reads_system_s, asks_system_s, computes_system_s, user_s, system_s, process_cpu(), wall() - began);
+           reads_s, asks_s, computes_s, reads_system_s, asks_system_s, computes_system_s, user_s, system_s,
+           process_cpu(), wall() - began);
     return 0;
 }

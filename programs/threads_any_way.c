@@ -1,6 +1,7 @@
 /*
- * Threads created and ended in every way: pthread_create, thrd_create, detached, ended by pthread_exit deep in a call,
- * cancelled while computing, 500 short ones, and one made by clone() alone, of which the C library knows nothing.
+ * Threads created and ended in every way: pthread_create, thrd_create, detached, ended by pthread_exit deep
+ * in a call, cancelled while computing, 500 short ones, and one made by clone() alone, of which the C
+ * library knows nothing.
  * threads_any_way [SECONDS of all together] [clone: with the bare clone()]
  */
 #include "truth.h"
@@ -234,16 +235,18 @@ int main(int argc, char **argv)
     failed += c11_result != 7 || result != &exited;
     note(&of_main);
 
-    const struct truth *all[] = {&of_main, &created, &c11, &detached, &exited, &cancelled_async, &cancelled_deferred};
+    const struct truth *all[] = {&of_main,         &created,           &c11, &detached, &exited,
+                                 &cancelled_async, &cancelled_deferred};
     printf("{\"program\":\"threads_any_way\",\"failed\":%d,\"threads\":[", failed);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        printf("%s{\"tid\":%ld,\"how\":\"%s\",\"cpu_s\":%.6f}", i ? "," : "", all[i]->tid, all[i]->how, all[i]->cpu_s);
+        printf("%s{\"tid\":%ld,\"how\":\"%s\",\"cpu_s\":%.6f}", i ? "," : "", all[i]->tid, all[i]->how,
+               all[i]->cpu_s);
     if (with_clone)
         printf(",{\"tid\":%ld,\"how\":\"%s\",\"cpu_s\":%.6f}", bare.tid, bare.how, bare.cpu_s);
     double short_sum = 0;
     for (int i = 0; i < SHORT_THREADS; i++)
         short_sum += short_s[i];
-    printf("],\"short_threads\":{\"count\":%d,\"cpu_s\":%.6f},\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", SHORT_THREADS,
-           short_sum, process_cpu(), wall() - began);
+    printf("],\"short_threads\":{\"count\":%d,\"cpu_s\":%.6f},\"cpu_s\":%.6f,\"wall_s\":%.6f}\n",
+           SHORT_THREADS, short_sum, process_cpu(), wall() - began);
     return failed != 0;
 }

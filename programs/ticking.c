@@ -1,11 +1,11 @@
 /*
- * A program with a timer of its own that expires at every tick of the kernel, as runtimes have that preempt their
- * threads, and profilers: at a tick the kernel prepares its handler and a sampler's on top of it.
+ * A program with a timer of its own that expires at every tick of the kernel, as runtimes have that preempt
+ * their threads, and profilers: at a tick the kernel prepares its handler and a sampler's on top of it.
  * ticking [SECONDS] [SIGNAL] [alternate]
  *
- * A thread computes in work() and now and then sleeps for a millisecond by the system call's instruction, which no
- * library sees. The handler, if asked for on an alternate stack, counts and returns. Prints what work() cost by the thread's CPU
- * clock, and how many signals came.
+ * A thread computes in work() and now and then sleeps for a millisecond by the system call's instruction,
+ * which no library sees. The handler, if asked for on an alternate stack, counts and returns. Prints what
+ * work() cost by the thread's CPU clock, and how many signals came.
  */
 #include "truth.h"
 

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     }
     int by_function = first_stop(seconds, BY_FUNCTION), by_call = first_stop(seconds, BY_CALL);
     int behind = first_stop(seconds, BEHIND_A_RECORD);
-    printf("{\"by_function\":%d,\"by_call\":%d,\"behind_a_record\":%d,\"of_exec\":%d}\n", by_function, by_call,
-           behind, SIGTRAP);
+    printf("{\"by_function\":%d,\"by_call\":%d,\"behind_a_record\":%d,\"of_exec\":%d}\n", by_function,
+           by_call, behind, SIGTRAP);
     return 0;
 }

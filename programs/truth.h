@@ -22,9 +22,9 @@
 #define INLINED static inline __attribute__((always_inline))
 
 /*
- * The kernel is a macro, not an inline function, so that its time belongs to the function it is written in and
- * no inlined call appears below it. Every step waits for the one before: about 1.5 ns, the same everywhere. The empty
- * assembly keeps compilers from making one step of several: Clang did four at once.
+ * The kernel is a macro, not an inline function, so that its time belongs to the function it is written in
+ * and no inlined call appears below it. Every step waits for the one before: about 1.5 ns, the same
+ * everywhere. The empty assembly keeps compilers from making one step of several: Clang did four at once.
  */
 #define BURN(x, steps)                                                                                       \
     do {                                                                                                     \
@@ -56,8 +56,8 @@ static inline double seconds_argument(int argc, char **argv, int position, doubl
 }
 
 /*
- * Units of work between half and one and a half times `mean`: a program whose steps all took equally long could
- * fall in step with the timer of whoever samples it, and every sample would hit the same function.
+ * Units of work between half and one and a half times `mean`: a program whose steps all took equally long
+ * could fall in step with the timer of whoever samples it, and every sample would hit the same function.
  */
 static inline uint64_t uneven(uint64_t *state, uint64_t mean)
 {

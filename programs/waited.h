@@ -1,6 +1,6 @@
 /*
- * What the programs that wait share: each thread times its own waits by CLOCK_MONOTONIC, and the truth says for each of
- * them what it waited for and how that counts.
+ * What the programs that wait share: each thread times its own waits by CLOCK_MONOTONIC, and the truth says
+ * for each of them what it waited for and how that counts.
  */
 #ifndef PROUST_PROGRAMS_WAITED_H
 #define PROUST_PROGRAMS_WAITED_H
@@ -45,7 +45,8 @@ static inline struct truth *new_truth(const char *name)
     return &truths->list[place];
 }
 
-static inline void add(struct waited *list, const char *kind, const char *object, const char *account, double seconds)
+static inline void add(struct waited *list, const char *kind, const char *object, const char *account,
+                       double seconds)
 {
     struct waited *one = list;
     while (one < list + OBJECTS - 1 && one->kind != NULL &&
@@ -134,8 +135,8 @@ static inline void join(struct role *role)
 
 static inline void print_waited(const struct waited *one, const char *separator, double more)
 {
-    printf("%s{\"kind\":\"%s\",\"object\":\"%s\",\"account\":\"%s\",\"calls\":%u,\"seconds\":%.6f}", separator, one->kind,
-           one->object, one->account, one->calls, one->seconds + more);
+    printf("%s{\"kind\":\"%s\",\"object\":\"%s\",\"account\":\"%s\",\"calls\":%u,\"seconds\":%.6f}",
+           separator, one->kind, one->object, one->account, one->calls, one->seconds + more);
 }
 
 static inline const char *print_list(const struct waited *list)
@@ -153,8 +154,9 @@ static inline void print_threads(void)
     for (int i = 0; i < truths->count; i++) {
         const struct truth *truth = &truths->list[i];
         double now = wall();
-        printf("%s{\"pid\":%ld,\"tid\":%ld,\"name\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"waits\":[", i ? "," : "",
-               truth->pid, truth->tid, truth->name, truth->wall_s > 0 ? truth->wall_s : now - truth->began, truth->cpu_s);
+        printf("%s{\"pid\":%ld,\"tid\":%ld,\"name\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"waits\":[",
+               i ? "," : "", truth->pid, truth->tid, truth->name,
+               truth->wall_s > 0 ? truth->wall_s : now - truth->began, truth->cpu_s);
         const char *separator = print_list(truth->waits);
         if (truth->open.kind != NULL)
             print_waited(&truth->open, separator, now - truth->waits_since);

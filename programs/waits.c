@@ -1,12 +1,13 @@
 /*
  * Waits of every kind whose length is known: each thread times its own waits by CLOCK_MONOTONIC.
  * waits [SECONDS of each kind] [KIND…]
- * KIND: mutex three-holders timed-mutex condition semaphore barrier join rwlock spin trylock sleep poll once c11 signal
- * process accept. All of them, one after another, where none is given.
+ * KIND: mutex three-holders timed-mutex condition semaphore barrier join rwlock spin trylock sleep poll
+ * once c11 signal process accept. All of them, one after another, where none is given.
  *
- * Prints for each thread: tid, name, wall_s and cpu_s between its first line and its last, and its waits: kind, object,
- * how the wait counts (lock, barrier, or passive), calls, seconds. A call that did not block is a wait too, of well under a
- * microsecond. `held` says for how long the thread held an object while another waited for it.
+ * Prints for each thread: tid, name, wall_s and cpu_s between its first line and its last, and its waits:
+ * kind, object, how the wait counts (lock, barrier, or passive), calls, seconds. A call that did not block
+ * is a wait too, of well under a microsecond. `held` says for how long the thread held an object while
+ * another waited for it.
  */
 #include "waited.h"
 
@@ -160,7 +161,8 @@ static void wait_timed(void)
     for (int i = 0; i < rounds; i++) {
         await(&holding, "holding");
         double patience = i % 2 ? 60 : ROUND / 2;
-        struct timespec until = from_now(CLOCK_REALTIME, patience), same = from_now(CLOCK_MONOTONIC, patience);
+        struct timespec until = from_now(CLOCK_REALTIME, patience),
+                        same = from_now(CLOCK_MONOTONIC, patience);
         int error = 0;
         if (i % 4 < 2)
             WAIT("mutex", "mutex", LOCK, error = pthread_mutex_timedlock(&mutex, &until));
@@ -349,9 +351,12 @@ static void sleep_in_all_ways(void)
         struct timespec until = from_now(CLOCK_MONOTONIC, ROUND);
         switch (i % 5) {
         case 0: WAIT("sleep", "nanosleep", PASSIVE, nanosleep(&round, NULL)); break;
-        case 1: WAIT("sleep", "clock_nanosleep", PASSIVE, clock_nanosleep(CLOCK_MONOTONIC, 0, &round, NULL)); break;
+        case 1:
+            WAIT("sleep", "clock_nanosleep", PASSIVE, clock_nanosleep(CLOCK_MONOTONIC, 0, &round, NULL));
+            break;
         case 2:
-            WAIT("sleep", "clock_nanosleep", PASSIVE, clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL));
+            WAIT("sleep", "clock_nanosleep", PASSIVE,
+                 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL));
             break;
         case 3: WAIT("sleep", "usleep", PASSIVE, usleep((useconds_t)(ROUND * 1e6))); break;
         case 4: WAIT("sleep", "thrd_sleep", PASSIVE, thrd_sleep(&round, NULL)); break;
@@ -395,7 +400,9 @@ static void wait_for_input(void)
         case 0: WAIT("poll", "poll", PASSIVE, poll(&one, 1, -1)); break;
         case 1: WAIT("poll", "ppoll", PASSIVE, ppoll(&one, 1, &minute, NULL)); break;
         case 2: WAIT("poll", "select", PASSIVE, select(ends[0] + 1, &set, NULL, NULL, NULL)); break;
-        case 3: WAIT("poll", "pselect", PASSIVE, pselect(ends[0] + 1, &set, NULL, NULL, &minute, NULL)); break;
+        case 3:
+            WAIT("poll", "pselect", PASSIVE, pselect(ends[0] + 1, &set, NULL, NULL, &minute, NULL));
+            break;
         case 4: WAIT("poll", "epoll_wait", PASSIVE, epoll_wait(epoll, &ready, 1, -1)); break;
         case 5: WAIT("poll", "epoll_pwait", PASSIVE, epoll_pwait(epoll, &ready, 1, 60000, NULL)); break;
         }

@@ -6,23 +6,25 @@ from .session import BUILD, TARGET, Skip, cargo, compile_program, run, summary
 
 
 def build_throughput():
-    cargo("build", "-p", "proust-analysis", "--example", "ingest-throughput", "--example", "blame-throughput", "--example",
-          "compare-throughput")
+    cargo("build", "-p", "proust-store", "-p", "proust-compare", "--example", "ingest-throughput",
+          "--example", "blame-throughput", "--example", "compare-throughput")
 
 
 def throughput(tool, quick):
     """The analysis's own benchmark: synthetic logs, names from a table."""
     example = TARGET / "release/examples/ingest-throughput"
     if not example.exists():
-        raise Skip("the example ingest-throughput of proust-analysis could not be built")
+        raise Skip("the example ingest-throughput could not be built")
     ran = run([example, 400_000 if quick else 2_000_000])
     rows = []
     for line in ran.output.splitlines():
         found = re.match(r"(.+?)\s+([\d.]+) ms\s+([\d.]+) M (\w+)/s\s+\(slowest of 5: ([\d.]+)\)", line)
         if found:
             what, ms, best, unit, worst = found.groups()
-            rows.append({"what": what.strip(), "ms": float(ms), "best_m_per_s": float(best), "worst_m_per_s": float(worst),
-                         "unit": unit})
+            rows.append({
+                "what": what.strip(), "ms": float(ms), "best_m_per_s": float(best),
+                "worst_m_per_s": float(worst), "unit": unit
+            })
     if not rows:
         raise Skip("the example printed no rates")
     return {"title": ran.output.splitlines()[0], "rows": rows, "peak_mb": ran.peak_kb / 1024}
@@ -32,15 +34,19 @@ def blame(tool, quick):
     """From a profile with ten million waits to the ledger and the causes of what was lost."""
     example = TARGET / "release/examples/blame-throughput"
     if not example.exists():
-        raise Skip("the example blame-throughput of proust-analysis could not be built")
+        raise Skip("the example blame-throughput could not be built")
     found = {"timelines_s": [], "blame_s": [], "all_s": [], "findings_s": []}
     for _ in range(5 if quick else 15):
         said = run([example, 10_000_000]).output
         waits, releases = re.search(r"(\d+) waits, (\d+) releases", said).groups()
-        for key, before in (("timelines_s", "timelines"), ("blame_s", "ledger with blame"), ("all_s", "to the causes:"),
-                            ("findings_s", "findings:")):
+        for key, before in (("timelines_s", "timelines"), ("blame_s", "ledger with blame"),
+                            ("all_s", "to the causes:"), ("findings_s", "findings:")):
             found[key].append(float(re.search(re.escape(before) + r" ([\d.]+) s", said).group(1)))
-    result = {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
+    result = {
+        "waits": int(waits), "releases": int(releases),
+        **{key: summary(values)
+           for key, values in found.items()}
+    }
     sizes = (1_250_000, 2_500_000, 5_000_000, 10_000_000)
     result["by_size"] = [blame_of(example, waits, quick) for waits in sizes]
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
@@ -69,23 +75,30 @@ def seconds_of(command, quick):
 
 
 def compare(tool, quick):
-    """From the profiles of ten runs, 100 000 contexts each, to their joint tree, and to a comparison of half of them with the rest."""
+    """From the profiles of ten runs, 100 000 contexts each, to their joint tree, and to a comparison of
+    half of them with the rest."""
     example = TARGET / "release/examples/compare-throughput"
     if not example.exists():
-        raise Skip("the example compare-throughput of proust-analysis could not be built")
+        raise Skip("the example compare-throughput could not be built")
     found = {"outlines_s": [], "matching_s": [], "together_s": [], "comparison_s": []}
     for _ in range(5 if quick else 15):
         said = run([example]).output
         runs, contexts, joint = re.search(r"(\d+) runs of (\d+) contexts: (\d+) joint", said).groups()
-        for key, before in (("outlines_s", "outlines"), ("matching_s", "matching"), ("together_s", "together"), ("comparison_s", "comparison")):
+        for key, before in (("outlines_s", "outlines"), ("matching_s", "matching"),
+                            ("together_s", "together"), ("comparison_s", "comparison")):
             found[key].append(float(re.search(before + r" ([\d.]+) s", said).group(1)))
-    result = {"runs": int(runs), "contexts": int(contexts), "joint": int(joint), **{key: summary(values) for key, values in found.items()}}
+    result = {
+        "runs": int(runs), "contexts": int(contexts), "joint": int(joint),
+        **{key: summary(values)
+           for key, values in found.items()}
+    }
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         run([example, runs, contexts, folder])
         folders = [f"{folder}/run{n}" for n in range(int(runs))]
         one, other = (",".join(half) for half in (folders[:len(folders) // 2], folders[len(folders) // 2:]))
         result["commands"] = {
-            "proust report SWEEP scaling": summary(seconds_of([tool.proust, "report", folder, "scaling"], quick)),
+            "proust report SWEEP scaling": summary(
+                seconds_of([tool.proust, "report", folder, "scaling"], quick)),
             "proust diff of repetitions": summary(seconds_of([tool.proust, "diff", one, other], quick)),
         }
     return result

@@ -4,8 +4,8 @@ import statistics
 import subprocess
 import time
 
-from .session import (PROGRAMS, Skip, compile_program, handler_cost_program, needed, percentiles, run, say, size_on_disk,
-                     summary, summary_of_differences)
+from .session import (PROGRAMS, Skip, compile_program, handler_cost_program, needed, percentiles, run, say,
+                      size_on_disk, summary, summary_of_differences)
 
 DEPTHS = (6, 16, 60, 206, 1000)
 PATHS = ("same", "leaf", "caller", "root")
@@ -13,7 +13,8 @@ PATHS = ("same", "leaf", "caller", "root")
 
 def handler_run(tool, program, rate, seconds, depth, path, source, modes, portion_ms):
     """One recorded run of handler_cost: its portions, and all samples with their own time."""
-    folder, ran = tool.record([program, seconds, depth, path, source, ",".join(modes), portion_ms], "--rate", str(rate))
+    folder, ran = tool.record([program, seconds, depth, path, source, ",".join(modes), portion_ms], "--rate",
+                              str(rate))
     said = ran.json()
     if not said["recorded"] or said["timer"] < 0:
         raise Skip("handler_cost found no control page or no timer of the collector")
@@ -59,7 +60,8 @@ def handler(tool, quick):
     for depth in DEPTHS:
         for path in PATHS:
             modes = ("empty", "full", "nomemo")
-            said, samples = handler_run(tool, program, 1000, rounds * len(modes) * 0.01, depth, path, "self", modes, 10)
+            said, samples = handler_run(tool, program, 1000,
+                                        rounds * len(modes) * 0.01, depth, path, "self", modes, 10)
             own, found = own_times(said, samples, "full")
             own_without, _ = own_times(said, samples, "nomemo")
             rows.append({"depth": depth, "found_depth": found, "path": path,
@@ -72,7 +74,8 @@ def handler(tool, quick):
 
 
 def handler_at_timer_rate(tool, quick):
-    """The same with the collector's own timer (at most one sample a tick): cold caches, and far fewer samples."""
+    """The same with the collector's own timer (at most one sample a tick): cold caches, and far fewer
+    samples."""
     program = handler_cost_program()
     rounds = 6 if quick else 35
     rows = []
@@ -118,7 +121,8 @@ def portions_in_turn(tool, path, modes, runs, rounds, portion_ms):
 def cpu_added(tool, quick):
     """CPU time that sampling at the default rate adds: portions with the timers armed and disarmed."""
     runs, rounds, portion_ms = 2 if quick else 16, 60, 100
-    more, rate, own_ns, cpu_ns = portions_in_turn(tool, "leaf", ("off", "empty", "full"), runs, rounds, portion_ms)
+    more, rate, own_ns, cpu_ns = portions_in_turn(tool, "leaf", ("off", "empty", "full"), runs, rounds,
+                                                  portion_ms)
     result = {"rounds": runs * rounds, "portion_s": portion_ms * 1e-3, "delivered_a_second": rate,
               "differences": more, "own_ns": percentiles(own_ns), "own_percent": 100 * sum(own_ns) / cpu_ns}
     for mode, shares in more.items():
@@ -131,8 +135,8 @@ READ_DISTANCES = (20, 100, 400, 1000, 4000)
 
 
 def alarm(tool, quick):
-    """What disarming and arming the timer between ticks takes in hooks: work with reads that do not block, with
-    the timers armed and disarmed. The read itself, and its being followed, is in both."""
+    """What disarming and arming the timer between ticks takes in hooks: work with reads that do not block,
+    with the timers armed and disarmed. The read itself, and its being followed, is in both."""
     runs, rounds, portion_ms = 1 if quick else 4, 30 if quick else 60, 100
     rows = []
     for distance_us in (0, *READ_DISTANCES):
@@ -181,9 +185,14 @@ def start_up(tool, quick):
         "startup_ms": summary([log["startup_ns"] * 1e-6 for log in logs]),
         "log_disk_bytes": size_on_disk(folder / "log") / max(1, len(logs)),
     }
-    commands = {"bare": lambda: [program], "proust record": lambda: [tool.proust, "record", "-o", tool.new_folder(), "--", program]}
-    for peer, command in (("perf", lambda: ["perf", "record", "-q", "-o", "/dev/null", program]),
-                          ("gprofng", lambda: ["gprofng", "collect", "app", "-o", str(tool.new_folder()) + ".er", program])):
+    commands = {
+        "bare": lambda: [program],
+        "proust record": lambda: [tool.proust, "record", "-o",
+                                  tool.new_folder(), "--", program]
+    }
+    for peer, command in (("perf", lambda: ["perf", "record", "-q", "-o", "/dev/null", program]), (
+            "gprofng", lambda: ["gprofng", "collect", "app", "-o",
+                                str(tool.new_folder()) + ".er", program])):
         try:
             needed(peer)
             run(command())
@@ -205,10 +214,13 @@ def threads(tool, quick):
     bare_env = dict(os.environ)
     bare_env.pop("LD_PRELOAD", None)
     count = 3000
-    ways = {"bare": lambda: run([program, count], env=bare_env), "proust": lambda: run([program, count], env=env)}
+    ways = {
+        "bare": lambda: run([program, count], env=bare_env), "proust": lambda: run([program, count], env=env)
+    }
     try:
         needed("perf")
-        perf = lambda: run(["perf", "record", "-q", "-F", "200", "--call-graph", "fp", "-o", "/dev/null", program, count])
+        perf = lambda: run(
+            ["perf", "record", "-q", "-F", "200", "--call-graph", "fp", "-o", "/dev/null", program, count])
         perf()
         ways["perf record"] = perf
     except Skip:
@@ -247,20 +259,26 @@ def live_threads(tool, quick):
             raise Skip(f"{count} threads are more than this machine has room for")
         added = {field: [a[field] - b[field] for a, b in zip(ways["proust"], ways["bare"])]
                  for field in ("resident_kib", "mappings", "create_s", "end_s")}
-        rows.append({"threads": count, "made": min(said["threads"] for said in ways["proust"]),
-                     "log_bytes": statistics.median(log_bytes),
-                     "bare": {field: summary([said[field] for said in ways["bare"]]) for field in ("create_s", "end_s")},
-                     "added": {field: summary_of_differences(values) for field, values in added.items()}})
+        rows.append({
+            "threads": count, "made": min(said["threads"] for said in ways["proust"]),
+            "log_bytes": statistics.median(log_bytes), "bare": {
+                field: summary([said[field] for said in ways["bare"]])
+                for field in ("create_s", "end_s")
+            }, "added": {field: summary_of_differences(values)
+                         for field, values in added.items()}
+        })
     return {"rows": rows}
 
 
 def log_size(tool, quick):
     """Bytes a sample takes, and what a minute of a thread takes."""
     rows = []
-    programs = [("two threads, few paths", [compile_program("work", cxx=True, options=["-fno-omit-frame-pointer"]),
-                                            "shares", 2 if quick else 12])]
-    programs += [(f"one thread, {depth} frames, {path} path", [handler_cost_program(), 1.5 if quick else 8, depth, path, "timer", "full", 100])
-                 for depth, path in ((16, "leaf"), (1000, "root"))]
+    programs = [("two threads, few paths", [
+        compile_program("work", cxx=True, options=["-fno-omit-frame-pointer"]), "shares", 2 if quick else 12
+    ])]
+    programs += [(f"one thread, {depth} frames, {path} path", [
+        handler_cost_program(), 1.5 if quick else 8, depth, path, "timer", "full", 100
+    ]) for depth, path in ((16, "leaf"), (1000, "root"))]
     for name, command in programs:
         folder, _ = tool.record(command)
         logs = tool.logs(folder)
@@ -276,11 +294,15 @@ def log_size(tool, quick):
             raise Skip("no samples were recorded")
         running = sum(kinds.get(kind, {"bytes": 0})["bytes"] for kind in ("sample", "sched_stat"))
         everything = sum(amounts["bytes"] for amounts in kinds.values())
-        rows.append({"program": name, "cpu_s": cpu_s, "samples": samples["count"], "nodes": kinds.get("node", {"count": 0})["count"],
-                     "sample_record_bytes": samples["bytes"] / samples["count"], "bytes_a_sample": everything / samples["count"],
-                     "running_bytes_a_sample": running / samples["count"],
-                     "bytes_a_thread_minute": 60 * running / cpu_s, "node_bytes": kinds.get("node", {"bytes": 0})["bytes"],
-                     "disk_bytes": size_on_disk(folder / "log"), "file_bytes": sum(log["file_bytes"] for log in logs)})
+        rows.append({
+            "program": name, "cpu_s": cpu_s, "samples": samples["count"], "nodes": kinds.get(
+                "node", {"count": 0})["count"], "sample_record_bytes": samples["bytes"] / samples["count"],
+            "bytes_a_sample": everything / samples["count"],
+            "running_bytes_a_sample": running / samples["count"],
+            "bytes_a_thread_minute": 60 * running / cpu_s, "node_bytes": kinds.get(
+                "node", {"bytes": 0})["bytes"], "disk_bytes": size_on_disk(folder / "log"), "file_bytes": sum(
+                    log["file_bytes"] for log in logs)
+        })
     return {"rows": rows}
 
 
@@ -299,9 +321,15 @@ def memory(tool, quick):
             arenas += [log["arena_bytes"] / 1024 for log in tool.logs(folder)]
         median = {name: {field: statistics.median(said[field] for said in runs) for field in fields}
                   for name, runs in values.items()}
-        rows.append({"threads": count, "bare_kb": median["bare"], "proust_kb": median["proust"],
-                     "added_kb": {field: median["proust"][field] - median["bare"][field] for field in fields},
-                     "spread_kb": {field: [min(a[field] - median["bare"][field] for a in values["proust"]),
-                                           max(a[field] - median["bare"][field] for a in values["proust"])] for field in fields},
-                     "arena_kb": statistics.median(arenas)})
+        rows.append({
+            "threads": count, "bare_kb": median["bare"], "proust_kb": median["proust"],
+            "added_kb": {field: median["proust"][field] - median["bare"][field]
+                         for field in fields}, "spread_kb": {
+                             field: [
+                                 min(a[field] - median["bare"][field] for a in values["proust"]),
+                                 max(a[field] - median["bare"][field] for a in values["proust"])
+                             ]
+                             for field in fields
+                         }, "arena_kb": statistics.median(arenas)
+        })
     return {"rows": rows}

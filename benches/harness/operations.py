@@ -5,9 +5,10 @@ import subprocess
 from .session import (BENCHES, BUILD, PROGRAMS, Skip, compile_program, needed, run, say, summary,
                       summary_of_differences)
 
-ALONE = ("mutex", "recursive", "trylock", "rwlock-read", "rwlock-write", "spin", "signal", "semaphore", "once", "read",
-         "write", "steady-2")
-# A run of these falls into one of two manners, with much sleeping or with little: many short runs tell more than few long ones.
+ALONE = ("mutex", "recursive", "trylock", "rwlock-read", "rwlock-write", "spin", "signal", "semaphore",
+         "once", "read", "write", "steady-2")
+# A run of these falls into one of two manners, with much sleeping or with little: many short runs tell more
+# than few long ones.
 CONTENDED = ("contended-2", "contended-4")
 
 
@@ -54,7 +55,8 @@ def operations(tool, quick):
         figures[name].update(contended[name])
     try:
         mutex = rust_mutex_program()
-        rust = in_turn(env, rounds, lambda environment: {"rust-mutex": run([mutex], env=environment).json()["ns"]})
+        rust = in_turn(env, rounds,
+                       lambda environment: {"rust-mutex": run([mutex], env=environment).json()["ns"]})
         for name in figures:
             figures[name].update(rust[name])
     except Skip as reason:
@@ -62,9 +64,11 @@ def operations(tool, quick):
     rows = []
     for kind in figures["bare"]:
         bare, proust = figures["bare"][kind], figures["proust"][kind]
-        rows.append({"kind": kind, "bare_ns": summary(bare), "proust_ns": summary(proust),
-                     "added_ns": summary_of_differences([b - a for a, b in zip(bare, proust)]),
-                     "added_percent": summary_of_differences([100 * (b / a - 1) for a, b in zip(bare, proust)])})
+        rows.append({
+            "kind": kind, "bare_ns": summary(bare), "proust_ns": summary(proust),
+            "added_ns": summary_of_differences([b - a for a, b in zip(bare, proust)]),
+            "added_percent": summary_of_differences([100 * (b / a - 1) for a, b in zip(bare, proust)])
+        })
         say(f"  {kind}: {rows[-1]['added_ns']['median']:+.1f} ns")
     return {"rounds": rounds, "seconds": seconds, "contended_rounds": 6 * rounds, "rows": rows}
 
@@ -76,8 +80,9 @@ LOCKS = (("mutex", 2, True), ("mutex", 4, False), ("spin", 2, False), ("rwlock-w
 
 
 def lock_ratios(tool, quick):
-    """Locks that several threads want, at every ratio of holding to thinking. The program calls the hooks and the C library's own
-    functions in turn, within one process; without the collector both are the same, which shows the noise."""
+    """Locks that several threads want, at every ratio of holding to thinking. The program calls the hooks
+    and the C library's own functions in turn, within one process; without the collector both are the same,
+    which shows the noise."""
     program = compile_program("lock_matrix", options=["-ldl"])
     _, env = tool.bare_folder()
     bare_env = dict(os.environ)
@@ -100,23 +105,29 @@ def lock_ratios(tool, quick):
 
 
 # Threads, and nanoseconds held and between.
-RUNS = ((2, 100, 100), (2, 300, 300), (2, 1000, 1000), (2, 3000, 3000), (2, 10000, 10000), (2, 1000, 300), (2, 300, 1000),
-        (4, 300, 300), (4, 1000, 3000))
+RUNS = ((2, 100, 100), (2, 300, 300), (2, 1000, 1000), (2, 3000, 3000), (2, 10000, 10000), (2, 1000, 300),
+        (2, 300, 1000), (4, 300, 300), (4, 1000, 3000))
 
 
 def lock_runs(tool, quick):
-    """The same lock for whole runs, with and without the collector in turn: threads that fall in step stay so, or do not."""
+    """The same lock for whole runs, with and without the collector in turn: threads that fall in step stay
+    so, or do not."""
     program = compile_program("lock_runs")
     _, env = tool.bare_folder()
     rounds = 5 if quick else 21
     rows = []
     for threads, hold, think in RUNS:
-        measure = lambda environment: {"ns": (said := run([program, 0.15, threads, hold, think], env=environment).json())["ns"],
-                                       "sleeps": said["sleeps"]}
+        measure = lambda environment: {
+            "ns": (said := run([program, 0.15, threads, hold, think], env=environment).json())["ns"],
+            "sleeps": said["sleeps"]
+        }
         figures = in_turn(env, rounds, measure)
         bare, proust = figures["bare"], figures["proust"]
-        rows.append({"threads": threads, "hold_ns": hold, "think_ns": think, "bare_ns": summary(bare["ns"]), "proust_ns": summary(proust["ns"]),
-                     "ratio": summary_of_differences([b / a for a, b in zip(bare["ns"], proust["ns"])]),
-                     "bare_sleeps": summary(bare["sleeps"]), "proust_sleeps": summary(proust["sleeps"])})
+        rows.append({
+            "threads": threads, "hold_ns": hold, "think_ns": think, "bare_ns": summary(bare["ns"]),
+            "proust_ns": summary(proust["ns"]), "ratio": summary_of_differences([
+                b / a for a, b in zip(bare["ns"], proust["ns"])
+            ]), "bare_sleeps": summary(bare["sleeps"]), "proust_sleeps": summary(proust["sleeps"])
+        })
         say(f"  {threads} threads, {hold} and {think} ns: {rows[-1]['ratio']['median']:.2f}")
     return {"rounds": rounds, "rows": rows}

@@ -1,11 +1,15 @@
-"""What OpenMP's constructs cost with the collector: regions, barriers, tasks, critical sections, requests for iterations."""
+"""What OpenMP's constructs cost with the collector: regions, barriers, tasks, critical sections, requests
+for iterations."""
 import os
 import subprocess
 
 from .session import BENCHES, BUILD, Skip, run, say, slow_from, summary, summary_of_differences
 
 # Not every Clang that is installed has a runtime.
-COMPILERS = {"gcc": ("gcc",), "clang": ("clang", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14")}
+COMPILERS = {
+    "gcc": ("gcc", ),
+    "clang": ("clang", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14")
+}
 THREADS = (1, 2)
 # Fewer runs of a kind say nothing.
 FEWEST = 5
@@ -39,8 +43,9 @@ def builds(source="openmp", libraries=()):
 
 
 def parallel(tool, quick):
-    """The same constructs with and without the collector, in turn; the program takes the least of many batches. A run is compared
-    with the mean of the bare ones before and after it; where the machine was another one before than after, it is left out."""
+    """The same constructs with and without the collector, in turn; the program takes the least of many
+    batches. A run is compared with the mean of the bare ones before and after it; where the machine was
+    another one before than after, it is left out."""
     rounds = 9 if quick else 61
     rows = []
     for compiler, measured, threads in builds():
@@ -58,19 +63,27 @@ def parallel(tool, quick):
         slow = slow_from([figures["region"] for figures in bare], 1.5) if threads > 1 else None
         groups = {None: []} if slow is None else {"a cache": [], "none": []}
         for before, with_it, after in zip(bare, proust, bare[1:]):
-            kinds = {None if slow is None else "none" if figures["region"] >= slow else "a cache" for figures in (before, after)}
+            kinds = {
+                None if slow is None else "none" if figures["region"] >= slow else "a cache"
+                for figures in (before, after)
+            }
             if len(kinds) == 1:
-                groups[kinds.pop()].append(({kind: (before[kind] + after[kind]) / 2 for kind in before}, with_it))
+                groups[kinds.pop()].append(({kind: (before[kind] + after[kind]) / 2
+                                             for kind in before}, with_it))
         for shared, pairs in groups.items():
             if len(pairs) < FEWEST:
                 continue
             for kind in proust[0]:
                 both = [(without[kind], with_it[kind]) for without, with_it in pairs]
-                rows.append({"compiler": compiler, "threads": threads, "processors_share": shared, "kind": kind, "runs": len(pairs),
-                             "bare_ns": summary([a for a, _ in both]), "proust_ns": summary([b for _, b in both]),
-                             "added_ns": summary_of_differences([b - a for a, b in both]),
-                             "added_percent": summary_of_differences([100 * (b / a - 1) for a, b in both])})
-                say(f"  {compiler}, {threads} threads{f', sharing {shared}' if shared else ''}, {kind}: {rows[-1]['added_ns']['median']:+.1f} ns")
+                rows.append({
+                    "compiler": compiler, "threads": threads, "processors_share": shared, "kind": kind,
+                    "runs": len(pairs), "bare_ns": summary([a for a, _ in both]), "proust_ns": summary(
+                        [b for _, b in both]), "added_ns": summary_of_differences([b - a for a, b in both]),
+                    "added_percent": summary_of_differences([100 * (b / a - 1) for a, b in both])
+                })
+                sharing = f", sharing {shared}" if shared else ""
+                added_ns = rows[-1]["added_ns"]["median"]
+                say(f"  {compiler}, {threads} threads{sharing}, {kind}: {added_ns:+.1f} ns")
     if not rows:
         raise Skip("no compiler here has a runtime of OpenMP")
     return {"rounds": rounds, "rows": rows}

@@ -1,4 +1,5 @@
-"""What it costs to find the runtime that a call belongs to: the same calls bare and through the hooks of a collector that records nothing."""
+"""What it costs to find the runtime that a call belongs to: the same calls bare and through the hooks of a
+collector that records nothing."""
 import os
 
 from .parallel import program
@@ -22,7 +23,9 @@ def runtimes(tool, quick):
     rows = []
     for kind, calls in CALLS.items():
         both = [(bare[f"{kind}_ns"] / calls, idle[f"{kind}_ns"] / calls) for bare, idle in pairs]
-        rows.append({"kind": kind, "runs": rounds, "bare_ns": summary([a for a, _ in both]), "hooked_ns": summary([b for _, b in both]),
-                     "added_ns": summary_of_differences([b - a for a, b in both])})
+        rows.append({
+            "kind": kind, "runs": rounds, "bare_ns": summary([a for a, _ in both]), "hooked_ns": summary(
+                [b for _, b in both]), "added_ns": summary_of_differences([b - a for a, b in both])
+        })
         say(f"  {kind}: {rows[-1]['added_ns']['median']:+.1f} ns a call")
     return {"rounds": rounds, "rows": rows}

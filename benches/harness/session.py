@@ -53,9 +53,10 @@ def summary_of_differences(values):
 
 
 def slow_from(figures, gap):
-    """Whether processors share a cache is for a virtual machine's host to choose, and changes while it runs: what several threads do
-    together takes some times as long then. Where the figures of bare runs fall into two groups that are `gap` apart, from which one
-    on they are of the slow one; None where they do not."""
+    """Whether processors share a cache is for a virtual machine's host to choose, and changes while it
+    runs: what several threads do together takes some times as long then. Where the figures of bare runs
+    fall into two groups that are `gap` apart, from which one on they are of the slow one; None where they
+    do not."""
     figures = sorted(figures)
     widest, at = max(((b / max(a, 1e-9), b) for a, b in zip(figures, figures[1:])), default=(1, 0))
     return at if widest >= gap else None
@@ -85,8 +86,9 @@ def compile_program(name, *, cxx=False, options=()):
     source = BENCHES / f"{name}.{'cpp' if cxx else 'c'}"
     out = BUILD / "programs" / name
     out.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run([compiler, "-O2", "-g", "-Wall", "-Wextra", "-pthread", f"-I{PROGRAMS}", *options, "-o", out,
-                    source], check=True)
+    subprocess.run(
+        [compiler, "-O2", "-g", "-Wall", "-Wextra", "-pthread", f"-I{PROGRAMS}", *options, "-o", out, source],
+        check=True)
     return str(out)
 
 
@@ -132,7 +134,10 @@ def run(command, env=None, cwd=None, check=True):
         ran = Ran(child.returncode, wall, usage, output.read(), errors.read())
     if check and ran.code != 0:
         last = (ran.errors.strip().splitlines() or ["no message"])[-1]
-        raise Skip(f"`{Path(str(command[0])).name} {' '.join(map(str, command[1:3]))} …` ended with {ran.code}: {last}")
+        raise Skip(
+            f"`{Path(str(command[0])).name} {' '.join(map(str, command[1:3]))} …` "
+            f"ended with {ran.code}: {last}"
+        )
     return ran
 
 
@@ -159,7 +164,9 @@ class Tool:
         files = sorted(str(file) for file in (Path(folder) / "log").glob("*.plog"))
         logs = []
         for begin in range(0, len(files), 200):
-            text = subprocess.run([self.own_time, *files[begin:begin + 200]], check=True, stdout=subprocess.PIPE,
+            text = subprocess.run([self.own_time, *files[begin:begin + 200]],
+                                  check=True,
+                                  stdout=subprocess.PIPE,
                                   text=True).stdout
             logs += [json.loads(line) for line in text.splitlines()]
         return logs
@@ -184,7 +191,9 @@ class Tool:
 def size_on_disk(path):
     """Bytes of storage blocks below `path`."""
     path = Path(path)
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()]
+    files = [path] if path.is_file() else [
+        file for file in path.rglob("*") if file.is_file() and not file.is_symlink()
+    ]
     return sum(file.stat().st_blocks * 512 for file in files)
 
 
@@ -200,8 +209,9 @@ def machine():
     except OSError:
         pass
     virtual = "hypervisor" in Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else False
-    version = lambda *command: (subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-                                .stdout.splitlines() or [""])[0] if shutil.which(command[0]) else "not installed"
+    version = lambda *command: (subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines() or [""])[
+            0] if shutil.which(command[0]) else "not installed"
     return {
         "processor": model,
         "processors": os.cpu_count(),

@@ -47,7 +47,8 @@ class Perf:
         self.run(["/bin/true"])
 
     def run(self, command):
-        return run(["perf", "record", "-q", "-F", "200", "--call-graph", self.call_graph, "-o", self.file, *command])
+        return run(
+            ["perf", "record", "-q", "-F", "200", "--call-graph", self.call_graph, "-o", self.file, *command])
 
     def facts(self):
         samples = samples_of_perf(self.file)
@@ -68,7 +69,10 @@ class Gprofng:
         return run(["gprofng", "collect", "app", "-o", self.folder, *command])
 
     def facts(self):
-        return {"disk_bytes": size_on_disk(self.folder), "samples": None, "seen_cpu_s": seconds_of_gprofng(self.folder)}
+        return {
+            "disk_bytes": size_on_disk(self.folder), "samples": None,
+            "seen_cpu_s": seconds_of_gprofng(self.folder)
+        }
 
 
 class Bare:
@@ -125,9 +129,13 @@ def side_by_side(tool, quick):
         bare = measured[name]["bare"]
         for each in tools:
             values = measured[name][each.name]
-            row = {"program": name, "tool": each.name, "cpu_s": summary(values["cpu_s"]), "wall_s": summary(values["wall_s"])}
+            row = {
+                "program": name, "tool": each.name, "cpu_s": summary(values["cpu_s"]),
+                "wall_s": summary(values["wall_s"])
+            }
             row.update(facts[name][each.name])
-            row["added_cpu_percent"] = summary([100 * (a / b - 1) for a, b in zip(values["cpu_s"], bare["cpu_s"])])
+            row["added_cpu_percent"] = summary(
+                [100 * (a / b - 1) for a, b in zip(values["cpu_s"], bare["cpu_s"])])
             rows.append(row)
     return {"amount": amount, "rounds": rounds, "rows": rows, "notes": notes}
 

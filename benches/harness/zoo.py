@@ -29,7 +29,10 @@ class Member:
         """What it needs and is not here."""
         for need in self.needs:
             if need.startswith("build/"):
-                subprocess.run(["make", "--silent", "-C", PROGRAMS, need], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+                subprocess.run(["make", "--silent", "-C", PROGRAMS, need],
+                               stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL,
+                               check=False)
                 there = (PROGRAMS / need).exists()
             else:
                 there = Path(need).exists() if "/" in need else shutil.which(need)
@@ -67,9 +70,12 @@ def members():
 
 @functools.cache
 def path_of_programs():
-    """PATH, with the Python that runs and not a script which looks for it and starts eighty shells for that."""
+    """PATH, with the Python that runs and not a script which looks for it and starts eighty shells for
+    that."""
     python = shutil.which("python3")
-    asked = python and subprocess.run([python, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, check=False).stdout.strip()
+    asked = python and subprocess.run(
+        [python, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True,
+        check=False).stdout.strip()
     return os.pathsep.join(filter(None, [asked and str(Path(asked).parent), os.environ.get("PATH")]))
 
 
@@ -92,7 +98,8 @@ def once(tool, member, recorded):
 
 
 def rounds(tool, here, quick):
-    """Pairs of runs, alone and recorded, by member. Each round runs all of them: what else the machine does hits all alike."""
+    """Pairs of runs, alone and recorded, by member. Each round runs all of them: what else the machine does
+    hits all alike."""
     most, seconds = QUICK if quick else FULL
     measured = {member.name: [] for member in here}
     begin = time.monotonic()
@@ -107,14 +114,17 @@ def rounds(tool, here, quick):
             for recorded in (False, True) if number % 2 else (True, False):
                 pair[recorded], processes = once(tool, member, recorded)
                 pair["processes"] = max(pair.get("processes", 0), processes)
-            measured[member.name].append({"alone": pair[False], "recorded": pair[True], "processes": pair["processes"], "load": load()[0]})
+            measured[member.name].append({
+                "alone": pair[False], "recorded": pair[True], "processes": pair["processes"],
+                "load": load()[0]
+            })
         say(f"  round {number + 1}: {time.monotonic() - since:.0f} s, load average {load()[0]}")
     return measured
 
 
 def row(member, pairs):
-    """What its pairs tell. `record` itself is one more process. A pair whose runs met two different machines (see `slow_from`) is
-    left out."""
+    """What its pairs tell. `record` itself is one more process. A pair whose runs met two different
+    machines (see `slow_from`) is left out."""
     slow = slow_from([pair["alone"].cpu_s for pair in pairs], 1.25)
     if slow is not None:
         alike = [pair for pair in pairs if (pair["alone"].cpu_s >= slow) == (pair["recorded"].cpu_s >= slow)]
@@ -122,11 +132,17 @@ def row(member, pairs):
     added = [pair["recorded"].cpu_s - pair["alone"].cpu_s for pair in pairs]
     processes = 1 + max(pair["processes"] for pair in pairs)
     return {
-        "name": member.name, "group": member.group, "judged_by_process": member.work == 0, "processes": processes,
-        "cpu_s": summary([pair["alone"].cpu_s for pair in pairs]), "wall_s": summary([pair["alone"].wall_s for pair in pairs]),
+        "name": member.name,
+        "group": member.group,
+        "judged_by_process": member.work == 0,
+        "processes": processes,
+        "cpu_s": summary([pair["alone"].cpu_s for pair in pairs]),
+        "wall_s": summary([pair["alone"].wall_s for pair in pairs]),
         "added_cpu_s": summary_of_differences(added),
-        "added_wall_s": summary_of_differences([pair["recorded"].wall_s - pair["alone"].wall_s for pair in pairs]),
-        "added_cpu_percent": summary_of_differences([100 * more / max(pair["alone"].cpu_s, 1e-6) for more, pair in zip(added, pairs)]),
+        "added_wall_s": summary_of_differences(
+            [pair["recorded"].wall_s - pair["alone"].wall_s for pair in pairs]),
+        "added_cpu_percent": summary_of_differences(
+            [100 * more / max(pair["alone"].cpu_s, 1e-6) for more, pair in zip(added, pairs)]),
         "added_ms_a_process": summary_of_differences([1e3 * more / processes for more in added]),
         "load": max(pair["load"] for pair in pairs),
     }

@@ -29,8 +29,8 @@ struct Machine {
     name: &'static str,
     /// The file of the dynamic linker.
     linker: &'static str,
-    /// The C library's first version there: what it had before is of this version. None = `imports.txt` has the
-    /// versions of this machine.
+    /// The C library's first version there: what it had before is of this version. None = `imports.txt` has
+    /// the versions of this machine.
     first_version: Option<&'static str>,
     /// The compiler's driver, where this is not the machine it runs on.
     driver: &'static str,

@@ -6,7 +6,8 @@
 #![no_main]
 
 use proust_log::layout::{
-    ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES, VERSION, chunk_bytes,
+    ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES, VERSION,
+    chunk_bytes,
 };
 use proust_log::records::{CHECK_MASK, check_of};
 use zerocopy::{FromBytes, IntoBytes};

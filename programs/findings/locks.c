@@ -148,8 +148,8 @@ static void hot_section_repaired(double seconds)
 }
 
 /* convoy: four threads share one table under one lock; repaired, each part of it has a lock of its own. */
-static pthread_mutex_t parts[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
-                                   PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t parts[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                                   PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 
 KEPT static void update_table(pthread_mutex_t *lock, double *waited)
 {

@@ -1,5 +1,6 @@
 /*
- * From what an argument is to what is passed: mostly something valid, and in one argument of a call something that is not.
+ * From what an argument is to what is passed: mostly something valid, and in one argument of a call
+ * something that is not.
  */
 #include "fuzz.h"
 
@@ -49,7 +50,8 @@ static long bad_address(struct chance *chance, long valid, size_t bytes)
 
 static long bad_number(struct chance *chance)
 {
-    static const long NUMBERS[] = {0, 1, -1, INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, UINT_MAX, 64, 65, 255, -100, 4096, 1000000000};
+    static const long NUMBERS[] = {0,        1,  -1, INT_MAX, INT_MIN, LONG_MAX, LONG_MIN,
+                                   UINT_MAX, 64, 65, 255,     -100,    4096,     1000000000};
     return NUMBERS[below(chance, sizeof NUMBERS / sizeof *NUMBERS)];
 }
 
@@ -139,7 +141,8 @@ static size_t structure(const char *what, struct chance *chance, char *at, int i
         struct iovec *vector = (struct iovec *)(at + 256);
         *vector = (struct iovec){ARENA + AT_BUFFER + 512, 50};
         for (int i = 0; i < 3; i++) {
-            struct msghdr *message = what[1] == 'm' ? &((struct mmsghdr *)at)[i].msg_hdr : (struct msghdr *)at;
+            struct msghdr *message =
+                what[1] == 'm' ? &((struct mmsghdr *)at)[i].msg_hdr : (struct msghdr *)at;
             message->msg_iov = below(chance, 6) ? vector : (void *)bad_address(chance, (long)vector, 16);
             message->msg_iovlen = 1;
         }
@@ -173,7 +176,8 @@ static size_t object(const char *what, struct chance *chance, char *at)
     if (is(what, "mutex")) {
         pthread_mutexattr_t attributes;
         pthread_mutexattr_init(&attributes);
-        static const int TYPES[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
+        static const int TYPES[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
+                                    PTHREAD_MUTEX_ADAPTIVE_NP};
         pthread_mutexattr_settype(&attributes, TYPES[how % 4]);
         if (below(chance, 3) == 0)
             pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
@@ -235,7 +239,8 @@ static long number(const char *function, const char *what, const char *type, str
         return (long)below(chance, 9000);
     if (is(what, "flags")) {
         if (strstr(function, "open"))
-            return (long[]){O_RDONLY, O_RDWR, O_WRONLY | O_CREAT, O_RDWR | O_CREAT | O_EXCL, O_RDONLY | O_DIRECTORY}[below(chance, 5)];
+            return (long[]){O_RDONLY, O_RDWR, O_WRONLY | O_CREAT, O_RDWR | O_CREAT | O_EXCL,
+                            O_RDONLY | O_DIRECTORY}[below(chance, 5)];
         if (strncmp(function, "wait", 4) == 0)
             return (long[]){1, 1, 3, 9, 5}[below(chance, 5)];
         return below(chance, 4) ? 0 : 1L << below(chance, 31);
@@ -245,7 +250,9 @@ static long number(const char *function, const char *what, const char *type, str
     if (is(what, "signal"))
         return a_signal(chance);
     if (is(what, "clock"))
-        return (long[]){CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_PROCESS_CPUTIME_ID, 4, 99}[below(chance, 6)];
+        return (long[]){
+            CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_PROCESS_CPUTIME_ID, 4, 99}[below(chance,
+                                                                                                    6)];
     if (is(what, "how") || is(what, "whence"))
         return (long)below(chance, 4);
     if (is(what, "milliseconds"))
@@ -297,7 +304,8 @@ static long make(const struct hook *hook, int index, struct chance *chance, int 
         return is_bad ? bad_address(chance, 0, 48) & ~7L : (long)folder;
     if (is(grammar, "function"))
         return is(hook->arguments[index].of[0], "start") ? (long)starts : (long)initialises;
-    if (is(grammar, "path") || is(grammar, "text") || is(grammar, "format") || is(grammar, "mode") || is(grammar, "command")) {
+    if (is(grammar, "path") || is(grammar, "text") || is(grammar, "format") || is(grammar, "mode") ||
+        is(grammar, "command")) {
         static const char *const FORMATS[] = {"plain\n", "%d %.2s|%c\n", "%%", "", "%d"};
         static const char *const MODES[] = {"r", "w+", "a", "r+", "rw?", ""};
         static const char *const COMMANDS[] = {"exit 3", "true", ":"};
@@ -314,7 +322,8 @@ static long make(const struct hook *hook, int index, struct chance *chance, int 
         return is_bad ? bad_address(chance, (long)at, strlen(text) + 1) : (long)at;
     }
     if (is(grammar, "bytes_in") || is(grammar, "bytes_out"))
-        return is_bad ? bad_address(chance, (long)(ARENA + AT_BUFFER), 64) : (long)(ARENA + AT_BUFFER + 64 * index);
+        return is_bad ? bad_address(chance, (long)(ARENA + AT_BUFFER), 64)
+                      : (long)(ARENA + AT_BUFFER + 64 * index);
     if (is(grammar, "strings")) {
         char **list = (char **)at;
         list[0] = strcpy(at + 512, is(argument->name, "environment") ? "ONE=1" : "one");
@@ -391,7 +400,8 @@ void make_arguments(const struct hook *hook, struct chance *chance, long *values
         values[i] = make(hook, i, chance, i == bad);
         /* All processes have these files in common, and so their locks. */
         int number = (int)values[i];
-        int is_everybodys = is(argument->grammar, "fd") && ((number >= 0 && number <= 2) || (number >= 16 && number <= 18));
+        int is_everybodys =
+            is(argument->grammar, "fd") && ((number >= 0 && number <= 2) || (number >= 16 && number <= 18));
         if (is_everybodys && (is(hook->name, "flock") || strncmp(hook->name, "lockf", 5) == 0))
             values[i] = 10;
         /* Alone in a mask, the signal that stands for the sampling signal is a visible difference. */
@@ -411,7 +421,8 @@ void make_arguments(const struct hook *hook, struct chance *chance, long *values
         } else {
             shown_address((void *)values[i], text, sizeof text);
         }
-        used += (size_t)snprintf(shown + used, room - used, "%s%s%s", i ? ", " : "", i == bad ? "!" : "", text);
+        used +=
+            (size_t)snprintf(shown + used, room - used, "%s%s%s", i ? ", " : "", i == bad ? "!" : "", text);
     }
     if (waits_for_a_signal(hook)) {
         raise_a_signal(chance);

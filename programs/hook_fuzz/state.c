@@ -1,6 +1,7 @@
 /*
- * What each call finds: memory at known addresses, descriptors with known numbers, streams, files in the working folder;
- * and digests of all that a call may change. Signals and descriptors are read as the program sees them.
+ * What each call finds: memory at known addresses, descriptors with known numbers, streams, files in the
+ * working folder; and digests of all that a call may change. Signals and descriptors are read as the
+ * program sees them.
  */
 #include "fuzz.h"
 

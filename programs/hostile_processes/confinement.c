@@ -29,7 +29,8 @@ void another_user(void)
         NOT_HERE("only root can become another user");
     pid_t child = fork();
     if (child == 0) {
-        int done = setgroups(0, NULL) == 0 && setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0;
+        int done = setgroups(0, NULL) == 0 && setresgid(65534, 65534, 65534) == 0 &&
+                   setresuid(65534, 65534, 65534) == 0;
         burn_cpu(0.05);
         pid_t inner = fork();
         if (inner == 0) {

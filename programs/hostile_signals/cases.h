@@ -18,6 +18,9 @@ void count(int number, siginfo_t *info, void *context);
 void count_plainly(int number);
 void handle(int number, void (*handler)(int, siginfo_t *, void *), int flags);
 
+/* So much CPU time, with all vector registers in use. */
+void compute_for(double seconds);
+
 /* One image of `exec_with_handlers`. */
 int chain(int left);
 
@@ -49,7 +52,9 @@ void paused_for(void);
 void pending_without_a_handler(void);
 void queued(void);
 void small_fibers(void);
+void tiles_on_a_usual_alternate_stack(void);
 void tiny_alternate_stack(void);
+void usual_alternate_stack(void);
 void waited_for(void);
 void waits_are_not_cut_short(void);
 void waits_with_masks(void);

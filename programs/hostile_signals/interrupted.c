@@ -1,6 +1,6 @@
 /*
- * Calls that are interrupted again and again by signals as a sampler's timers send them: a thread sends them by hand. Where
- * nobody samples they are ignored, as SIGURG is, and interrupt nothing.
+ * Calls that are interrupted again and again by signals as a sampler's timers send them: a thread sends
+ * them by hand. Where nobody samples they are ignored, as SIGURG is, and interrupt nothing.
  */
 #include "cases.h"
 
@@ -130,10 +130,10 @@ static volatile int alarms;
 static void counts_alarms(int number) { alarms += number == SIGALRM; }
 
 /*
- * What the program's own signal interrupts stays interrupted. But for one coincidence: a sample that comes as the kernel returns
- * from the program's handler finds the thread as if it had interrupted the call itself, and the call goes on. So a second signal
- * comes if the first one did not end the call, and that may be needed once. The signal is let in by the call alone: it cannot come
- * before.
+ * What the program's own signal interrupts stays interrupted. But for one coincidence: a sample that comes
+ * as the kernel returns from the program's handler finds the thread as if it had interrupted the call
+ * itself, and the call goes on. So a second signal comes if the first one did not end the call, and that
+ * may be needed once. The signal is let in by the call alone: it cannot come before.
  */
 static void own_signals_interrupt(void)
 {

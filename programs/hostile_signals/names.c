@@ -1,6 +1,6 @@
 /*
- * Every function of the C library that sets an action or a mask, of every standard, read back by every one that reads. What is
- * read is printed: a program that is not recorded prints what is right.
+ * Every function of the C library that sets an action or a mask, of every standard, read back by every one
+ * that reads. What is read is printed: a program that is not recorded prints what is right.
  */
 #include "cases.h"
 
@@ -51,12 +51,15 @@ static void say(const char *what, int number)
     sigprocmask(SIG_BLOCK, NULL, &mask);
     pthread_sigmask(SIG_SETMASK, NULL, &again);
     sigpending(&pending);
-    printf("names: %d after %s: %s, flags %#x, mask %#lx, restorer %d; the same: %d; thread's mask %#lx, the same: %d, 32 of them %#x; "
+    printf("names: %d after %s: %s, flags %#x, mask %#lx, restorer %d; the same: %d; thread's mask %#lx, the "
+           "same: %d, 32 of them %#x; "
            "pending %#lx; called %d\n",
-           number, what, name_of((void *)action.sa_handler), (unsigned)action.sa_flags, word_of(&action.sa_mask), action.sa_restorer != NULL,
-           action.sa_handler == same.sa_handler && action.sa_flags == same.sa_flags && action.sa_restorer == same.sa_restorer &&
-               word_of(&action.sa_mask) == word_of(&same.sa_mask),
-           word_of(&mask), word_of(&mask) == word_of(&again), (unsigned)siggetmask(), word_of(&pending), (int)called);
+           number, what, name_of((void *)action.sa_handler), (unsigned)action.sa_flags,
+           word_of(&action.sa_mask), action.sa_restorer != NULL,
+           action.sa_handler == same.sa_handler && action.sa_flags == same.sa_flags &&
+               action.sa_restorer == same.sa_restorer && word_of(&action.sa_mask) == word_of(&same.sa_mask),
+           word_of(&mask), word_of(&mask) == word_of(&again), (unsigned)siggetmask(), word_of(&pending),
+           (int)called);
 }
 
 #define TRY(call)                                                                                            \
@@ -99,14 +102,21 @@ static void masks_of(int number)
             if (kind == 6)
                 sigdelset(&set, SIGTERM);
             int ways[] = {SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK};
-            printf("names: %d: mask %d in way %d gives %d\n", number, kind, how, sigprocmask(ways[how], &set, NULL));
+            printf("names: %d: mask %d in way %d gives %d\n", number, kind, how,
+                   sigprocmask(ways[how], &set, NULL));
             say("that", number);
             pthread_sigmask(SIG_UNBLOCK, &set, NULL);
             say("taking it back", number);
-            struct sigaction action = {.sa_handler = second, .sa_flags = how == 0 ? SA_ONSTACK : how == 1 ? SA_NODEFER : 0, .sa_mask = set}, old;
+            struct sigaction action = {.sa_handler = second,
+                                       .sa_flags = how == 0   ? SA_ONSTACK
+                                                   : how == 1 ? SA_NODEFER
+                                                              : 0,
+                                       .sa_mask = set},
+                             old;
             sigaction(SIGUSR1, &action, NULL);
             sigaction(SIGUSR1, NULL, &old);
-            printf("names: %d: mask of another's handler %d: %#lx, flags %#x\n", number, kind, word_of(&old.sa_mask), (unsigned)old.sa_flags);
+            printf("names: %d: mask of another's handler %d: %#lx, flags %#x\n", number, kind,
+                   word_of(&old.sa_mask), (unsigned)old.sa_flags);
             signal(SIGUSR1, SIG_DFL);
             sigprocmask(SIG_SETMASK, &none, NULL);
         }
@@ -137,7 +147,8 @@ static void threads_with_masks(int number)
         int some = pthread_attr_getsigmask_np(&attributes, &read);
         pthread_create(&thread, &attributes, says_its_mask, &seen);
         pthread_join(thread, NULL);
-        printf("names: %d: thread %d: %d %d %d, mask %#lx, in the thread %#lx\n", number, kind, none, result, some, word_of(&read), word_of(&seen));
+        printf("names: %d: thread %d: %d %d %d, mask %#lx, in the thread %#lx\n", number, kind, none, result,
+               some, word_of(&read), word_of(&seen));
         pthread_attr_destroy(&attributes);
     }
 }
@@ -177,7 +188,8 @@ static void of_signal(int number)
     TRY(raise(number));
     TRY(old_sigvec(number, &vector, &before));
     TRY(old_sigvec(number, NULL, &before));
-    printf("names: %d: vector %s %#x %#x\n", number, name_of((void *)before.handler), (unsigned)before.mask, (unsigned)before.flags);
+    printf("names: %d: vector %s %#x %#x\n", number, name_of((void *)before.handler), (unsigned)before.mask,
+           (unsigned)before.flags);
     vector.flags = 3;
     TRY(old_sigvec(number, &vector, &before));
     TRY(sigignore(number));
@@ -224,7 +236,8 @@ void names(void)
         printf(" %s", name_of((void *)signal(number, first)));
         printf(" %s", name_of((void *)sysv_signal(number, first)));
         printf(" %s", name_of((void *)sigset(number, first)));
-        printf(" %d %d %d %d %d\n", sighold(number), sigrelse(number), sigignore(number), siginterrupt(number, 1), errno);
+        printf(" %d %d %d %d %d\n", sighold(number), sigrelse(number), sigignore(number),
+               siginterrupt(number, 1), errno);
     }
 }
 

@@ -26,7 +26,9 @@ static int touched(const unsigned char *memory)
 static void fill_vector_registers(void)
 {
     if (__builtin_cpu_supports("avx"))
-        __asm__ volatile("vcmptrueps %%ymm0, %%ymm0, %%ymm0\n\tvmovaps %%ymm0, %%ymm15\n\tvmovaps %%ymm0, %%ymm7" ::: "xmm0", "xmm7", "xmm15");
+        __asm__ volatile(
+            "vcmptrueps %%ymm0, %%ymm0, %%ymm0\n\tvmovaps %%ymm0, %%ymm15\n\tvmovaps %%ymm0, %%ymm7" ::
+                : "xmm0", "xmm7", "xmm15");
     if (__builtin_cpu_supports("avx512f"))
         __asm__ volatile("vpternlogd $255, %%zmm0, %%zmm0, %%zmm31\n\tkxnorw %%k1, %%k1, %%k1" ::: "memory");
 }
@@ -42,7 +44,7 @@ static void compute(int units)
 }
 
 /* As much as gets some samples at any rate; `compute` is called so that the stack pointer is the caller's. */
-static void compute_for(double seconds)
+void compute_for(double seconds)
 {
     double until = thread_cpu() + seconds;
     while (thread_cpu() < until)

@@ -48,7 +48,8 @@ void own_timers(void)
     struct itimerspec every = {{0, 10000000}, {0, 10000000}};
     for (int i = 0; i < 3; i++) {
         timer_t timer;
-        struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = numbers[i], .sigev_value = {.sival_int = 4711}};
+        struct sigevent event = {
+            .sigev_notify = SIGEV_SIGNAL, .sigev_signo = numbers[i], .sigev_value = {.sival_int = 4711}};
         own_value = other_value = 0;
         handle(numbers[i], checks_value, SA_RESTART);
         CHECK_IS(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer), 0);
@@ -61,7 +62,8 @@ void own_timers(void)
         CHECK_IS(other_value, 0);
     }
     timer_t timer;
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_value = {.sival_int = 4712}, .sigev_notify_function = notify};
+    struct sigevent event = {
+        .sigev_notify = SIGEV_THREAD, .sigev_value = {.sival_int = 4712}, .sigev_notify_function = notify};
     CHECK_IS(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
     timer_settime(timer, 0, &every, NULL);
     double until = wall() + 20;

@@ -1,5 +1,5 @@
-/* Matrices are multiplied by a library that is opened at run time, or by the program. Arguments: seconds, `reference`
-   or `own`, the library's path. */
+/* Matrices are multiplied by a library that is opened at run time, or by the program. Arguments: seconds,
+   `reference` or `own`, the library's path. */
 #include <dlfcn.h>
 
 #include "../truth.h"

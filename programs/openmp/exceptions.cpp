@@ -1,5 +1,6 @@
-// Exceptions in parallel regions: each is caught in the region that it is thrown in, as it must be; and one leaves the function that
-// opened a region when that is over. Checks itself; 0 = all went as without a measurement.
+// Exceptions in parallel regions: each is caught in the region that it is thrown in, as it must be; and one
+// leaves the function that opened a region when that is over. Checks itself; 0 = all went as without a
+// measurement.
 #include "../truth.h"
 #include <omp.h>
 #include <stdexcept>

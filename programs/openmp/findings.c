@@ -3,8 +3,8 @@
  * findings [SECONDS] CASE            the program with the fault
  * findings [SECONDS] CASE-repaired   the same work without it
  *
- * A case is named for its kind of finding. Prints wall and CPU seconds; of threads that sleep at barriers also how often they
- * waited, and how long until they went on when all had come.
+ * A case is named for its kind of finding. Prints wall and CPU seconds; of threads that sleep at barriers
+ * also how often they waited, and how long until they went on when all had come.
  */
 #define _GNU_SOURCE
 #include "../truth.h"
@@ -33,8 +33,9 @@ KEPT static uint64_t a_little(uint64_t x)
 }
 
 /*
- * omp-deep-construct: a loop of a tenth of a microsecond is divided again and again; repaired, the loop around it is. A
- * barrier takes about that long where two threads share a core, and more elsewhere: so the fault costs on every machine.
+ * omp-deep-construct: a loop of a tenth of a microsecond is divided again and again; repaired, the loop
+ * around it is. A barrier takes about that long where two threads share a core, and more elsewhere: so the
+ * fault costs on every machine.
  */
 #define ROWS 20000
 #define ELEMENTS 4
@@ -405,9 +406,10 @@ int main(int argc, char **argv)
             held_up_s += of_thread[i].held_up_s;
             waits += of_thread[i].waits;
         }
-        printf("{\"program\":\"openmp-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"waits\":%ld,"
-               "\"held_up_s\":%.6f}\n",
-               wanted, wall_s, process_cpu(), waits, held_up_s);
+        printf(
+            "{\"program\":\"openmp-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"waits\":%ld,"
+            "\"held_up_s\":%.6f}\n",
+            wanted, wall_s, process_cpu(), waits, held_up_s);
         return 0;
     }
     fprintf(stderr, "findings: no case %s\n", wanted);

@@ -307,8 +307,9 @@ KEPT static int keeps_its_frame(int depth, int length)
     return bad;
 }
 
-/* Waits in which tasks are done, at stack depths of all kinds, while exec after exec of another thread stops the measurement and
-   takes that back: a task's end may meet a begin that was not seen, and a wait that is long over. */
+/* Waits in which tasks are done, at stack depths of all kinds, while exec after exec of another thread
+   stops the measurement and takes that back: a task's end may meet a begin that was not seen, and a wait
+   that is long over. */
 static int tasks_while_execs_fail(void)
 {
     char path[] = "/tmp/no_program.XXXXXX";

@@ -1,16 +1,19 @@
 /*
- * Who is late for a team, and why. Argument 1: which; argument 2: seconds of work; argument 3: threads, where that is
- * not part of the case.
+ * Who is late for a team, and why. Argument 1: which; argument 2: seconds of work; argument 3: threads,
+ * where that is not part of the case.
  *
- *   serial    between regions the first thread works alone; in each of them all do the same, and the first one more
- *   loops     two loops in a row: for one the first thread is late for one reason, for the other for another one
+ *   serial    between regions the first thread works alone; in each of them all do the same, and the first
+ *             one more
+ *   loops     two loops in a row: for one the first thread is late for one reason, for the other for
+ *             another one
  *   halves    of four threads two have more to do, and come together
- *   paths     one construct, opened from three places of one function that it is inlined in, and from two calls of
+ *   paths     one construct, opened from three places of one function that it is inlined in, and from two
+ *             calls of
  *             one that is not: how often each is executed is known
  *   holder    what the thread does that holds a critical section for which the other waits
  *
- * Each thread times its functions by its processor's clock and the wall's, so a thread that lost its processor can be
- * told from one that had more to do.
+ * Each thread times its functions by its processor's clock and the wall's, so a thread that lost its
+ * processor can be told from one that had more to do.
  */
 #include "../truth.h"
 #include <omp.h>
@@ -189,12 +192,13 @@ int main(int argc, char **argv)
         holder(seconds);
     else
         return 2;
-    printf("{\"case\":\"%s\",\"opened\":[%u,%u,%u,%u,%u],\"threads\":[", which, opened[0], opened[1], opened[2], opened[3],
-           opened[4]);
+    printf("{\"case\":\"%s\",\"opened\":[%u,%u,%u,%u,%u],\"threads\":[", which, opened[0], opened[1],
+           opened[2], opened[3], opened[4]);
     for (int i = 0; i < team; i++) {
         printf("%s{\"waited_s\":%.6f", i ? "," : "", threads[i].waited);
         for (int part = 0; part < PARTS; part++)
-            printf(",\"%s\":{\"wall_s\":%.6f,\"cpu_s\":%.6f}", names[part], threads[i].wall[part], threads[i].cpu[part]);
+            printf(",\"%s\":{\"wall_s\":%.6f,\"cpu_s\":%.6f}", names[part], threads[i].wall[part],
+                   threads[i].cpu[part]);
         printf("}");
     }
     printf("]}\n");

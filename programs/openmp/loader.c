@@ -1,6 +1,7 @@
 /*
- * A program that loads libraries with parallel regions, one after the other: loader SECONDS LIBRARY… They stay loaded: the
- * threads of their runtimes do. With OpenMP of its own it has regions of its own before, between and behind.
+ * A program that loads libraries with parallel regions, one after the other: loader SECONDS LIBRARY… They
+ * stay loaded: the threads of their runtimes do. With OpenMP of its own it has regions of its own before,
+ * between and behind.
  */
 #include "../truth.h"
 #include <dlfcn.h>

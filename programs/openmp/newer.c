@@ -141,9 +141,12 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         int (*run)(void);
-    } all[] = {{"detached", detached}, {"depending", depending}, {"on-the-host", on_the_host}, {"others", others},
-                /* By its name only: behind the others LLVM's runtime, 14, waits for ever. */
-                {"waiting-often", waiting_often}};
+    } all[] = {{"detached", detached},
+               {"depending", depending},
+               {"on-the-host", on_the_host},
+               {"others", others},
+               /* By its name only: behind the others LLVM's runtime, 14, waits for ever. */
+               {"waiting-often", waiting_often}};
     int bad = 0;
     for (int i = 0; i < 5; i++)
         if (argc < 2 ? i < 4 : !strcmp(argv[1], all[i].name))

@@ -4,14 +4,13 @@
  *
  * steady  the second thread works half as long again as the first; every third step it is the other way round
  * uneven  besides, in one step of 500 the first thread comes 60 microseconds late
- * phases  besides, every 20 milliseconds the first thread works alone for 10, and the other waits at the same place
- * regions as steady, 40 steps a region
- * sites   as steady, in three places by turns, and a fourth in one step of 200 with 300 microseconds to wait
- * late    the second thread works twice as long as the first in each step
- * alone   a team of one
+ * phases  besides, every 20 milliseconds the first thread works alone for 10, and the other waits at the
+ *         same place regions as steady, 40 steps a region sites   as steady, in three places by turns, and
+ *         a fourth in one step of 200 with 300 microseconds to wait late    the second thread works twice
+ *         as long as the first in each step alone   a team of one
  *
- * WORK is how often a thread goes round for a step; 300 are some tenths of a microsecond. Prints what each thread waited and worked by
- * the counter (waits without what reading it takes), and how often it came.
+ * WORK is how often a thread goes round for a step; 300 are some tenths of a microsecond. Prints what each
+ * thread waited and worked by the counter (waits without what reading it takes), and how often it came.
  */
 #include "../truth.h"
 #include <omp.h>
@@ -63,15 +62,15 @@ static uint64_t steps(uint64_t x, uint64_t count)
 }
 
 /* A function of its own for each place. */
-#define PLACE(name)                                                                                                              \
-    KEPT static void name(int me)                                                                                                \
-    {                                                                                                                            \
-        uint64_t begin = counter();                                                                                              \
-        _Pragma("omp barrier") uint64_t end = counter();                                                                         \
-        of_thread[me].work += begin - of_thread[me].begin + reading;                                                             \
-        of_thread[me].wait += end - begin - reading;                                                                             \
-        of_thread[me].begin = end;                                                                                               \
-        of_thread[me].barriers++;                                                                                                \
+#define PLACE(name)                                                                                          \
+    KEPT static void name(int me)                                                                            \
+    {                                                                                                        \
+        uint64_t begin = counter();                                                                          \
+        _Pragma("omp barrier") uint64_t end = counter();                                                     \
+        of_thread[me].work += begin - of_thread[me].begin + reading;                                         \
+        of_thread[me].wait += end - begin - reading;                                                         \
+        of_thread[me].begin = end;                                                                           \
+        of_thread[me].barriers++;                                                                            \
     }
 PLACE(meet)
 PLACE(meet_second)
@@ -149,10 +148,12 @@ int main(int argc, char **argv)
             one_region(name, 40);
     else
         one_region(name, 1L << 40);
-    printf("{\"program\":\"openmp-often\",\"case\":\"%s\",\"wall_s\":%.6f,\"threads\":[", name, wall() - at_counter_begin);
+    printf("{\"program\":\"openmp-often\",\"case\":\"%s\",\"wall_s\":%.6f,\"threads\":[", name,
+           wall() - at_counter_begin);
     for (int i = 0; i < omp_get_max_threads(); i++)
-        printf("%s{\"wait_s\":%.6f,\"work_s\":%.6f,\"barriers\":%lu}", i ? "," : "", seconds_of(of_thread[i].wait),
-               seconds_of(of_thread[i].work), (unsigned long)of_thread[i].barriers);
+        printf("%s{\"wait_s\":%.6f,\"work_s\":%.6f,\"barriers\":%lu}", i ? "," : "",
+               seconds_of(of_thread[i].wait), seconds_of(of_thread[i].work),
+               (unsigned long)of_thread[i].barriers);
     printf("]}\n");
     return 0;
 }

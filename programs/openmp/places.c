@@ -1,6 +1,7 @@
 /*
- * A program with a tool for OpenMP of its own, which looks where the runtime says that locks are called from: always from this
- * program. It prints how often it was told of each kind of call, and how often from elsewhere.
+ * A program with a tool for OpenMP of its own, which looks where the runtime says that locks are called
+ * from: always from this program. It prints how often it was told of each kind of call, and how often from
+ * elsewhere.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

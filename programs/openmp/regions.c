@@ -1,10 +1,11 @@
 /*
- * Parallel regions whose losses are known. Argument 1: which; argument 2: seconds of work of one thread; argument 3: threads.
+ * Parallel regions whose losses are known. Argument 1: which; argument 2: seconds of work of one thread;
+ * argument 3: threads.
  *
- * Each thread reads its clocks where it begins and ends to work, so the program knows what everybody worked and waited:
- * `work_s` and `work_cpu_s` are the sums over all threads inside regions, `wait_s` what they waited there for others, `lock_s` for a
- * holder, `region_s` the time of the opener from before to behind its regions, `serial_s` outside of them, `narrow_s` that of regions with one
- * thread only.
+ * Each thread reads its clocks where it begins and ends to work, so the program knows what everybody worked
+ * and waited: `work_s` and `work_cpu_s` are the sums over all threads inside regions, `wait_s` what they
+ * waited there for others, `lock_s` for a holder, `region_s` the time of the opener from before to behind
+ * its regions, `serial_s` outside of them, `narrow_s` that of regions with one thread only.
  */
 #include "../truth.h"
 #include <omp.h>
@@ -389,7 +390,8 @@ int main(int argc, char **argv)
             parts[part] += threads[i].parts[part];
     }
     printf("{\"total_s\":%.6f,\"region_s\":%.6f,\"serial_s\":%.6f,\"work_s\":%.6f,\"work_cpu_s\":%.6f,"
-           "\"wait_s\":%.6f,\"lock_s\":%.6f,\"narrow_s\":%.6f,\"parts_s\":[%.6f,%.6f,%.6f,%.6f,%.6f],\"threads\":%d}\n",
+           "\"wait_s\":%.6f,\"lock_s\":%.6f,\"narrow_s\":%.6f,\"parts_s\":[%.6f,%.6f,%.6f,%.6f,%.6f],"
+           "\"threads\":%d}\n",
            total, region_s, total - region_s, work, cpu, waited, lock, narrow_s, parts[0], parts[1], parts[2],
            parts[3], parts[4], team);
     return 0;

@@ -1,4 +1,5 @@
-! Parallel regions in Fortran whose losses are known: a loop of which one half takes three times as long as the other, and a lock.
+! Parallel regions in Fortran whose losses are known: a loop of which one half takes three times as long as
+! the other, and a lock.
 ! Argument 1: seconds of work of the busier thread.
 program regions
     use omp_lib
@@ -36,7 +37,8 @@ program regions
     end do
     !$omp end parallel
     call omp_destroy_lock(lock)
-    print '(a,f12.6,a,f12.6,a,f12.6,a)', '{"work_s":', sum(worked), ',"wait_s":', waited, ',"lock_s":', sum(locked), '}'
+    print '(a,f12.6,a,f12.6,a,f12.6,a)', '{"work_s":', sum(worked), ',"wait_s":', waited, &
+        ',"lock_s":', sum(locked), '}'
 
 contains
 

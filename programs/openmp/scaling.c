@@ -1,6 +1,7 @@
 /*
- * What becomes slower or faster with the number of threads. Argument 1: which; argument 2: seconds of work of one thread,
- * roughly: the work is counted in steps, so that it is the same with every number of threads.
+ * What becomes slower or faster with the number of threads. Argument 1: which; argument 2: seconds of work
+ * of one thread, roughly: the work is counted in steps, so that it is the same with every number of
+ * threads.
  *
  * `inner`    a work-sharing construct in the innermost loop: a barrier for every 50 ns of work
  * `outer`    the same work, the construct moved to the outermost loop

@@ -1,9 +1,10 @@
 /*
- * How much of a small stack OpenMP's constructs take: each thread of a team makes them on a stack of its own, which is painted
- * before, and the lowest byte that changed is looked for. Alone and under a measurement the same is done, so that the difference is
- * the measurement's.
+ * How much of a small stack OpenMP's constructs take: each thread of a team makes them on a stack of its
+ * own, which is painted before, and the lowest byte that changed is looked for. Alone and under a
+ * measurement the same is done, so that the difference is the measurement's.
  *
- * Prints for each construct the most bytes that any thread took in any round, and whether memory beyond a stack is untouched.
+ * Prints for each construct the most bytes that any thread took in any round, and whether memory beyond a
+ * stack is untouched.
  */
 #include "../truth.h"
 
@@ -245,11 +246,38 @@ static const struct {
     const char *name;
     void (*make)(void);
 } constructs[] = {
-    ONE(barrier), ONE(critical), ONE(named_critical), ONE(for_static), ONE(for_dynamic), ONE(for_guided), ONE(for_runtime),
-    ONE(for_long_long), ONE(for_nowait), ONE(ordered), ONE(doacross), ONE(single), ONE(single_copy), ONE(sections), ONE(reduction),
-    ONE(atomic), ONE(task), ONE(task_depend), ONE(taskgroup), ONE(taskloop), ONE(taskyield), ONE(lock), ONE(lock_again),
-    ONE(test_lock), ONE(nest_lock), ONE(test_nest_lock), ONE(nested), ONE(nested_team), ONE(parallel_for), ONE(parallel_guided),
-    ONE(parallel_runtime), ONE(parallel_sections),
+    ONE(barrier),
+    ONE(critical),
+    ONE(named_critical),
+    ONE(for_static),
+    ONE(for_dynamic),
+    ONE(for_guided),
+    ONE(for_runtime),
+    ONE(for_long_long),
+    ONE(for_nowait),
+    ONE(ordered),
+    ONE(doacross),
+    ONE(single),
+    ONE(single_copy),
+    ONE(sections),
+    ONE(reduction),
+    ONE(atomic),
+    ONE(task),
+    ONE(task_depend),
+    ONE(taskgroup),
+    ONE(taskloop),
+    ONE(taskyield),
+    ONE(lock),
+    ONE(lock_again),
+    ONE(test_lock),
+    ONE(nest_lock),
+    ONE(test_nest_lock),
+    ONE(nested),
+    ONE(nested_team),
+    ONE(parallel_for),
+    ONE(parallel_guided),
+    ONE(parallel_runtime),
+    ONE(parallel_sections),
 };
 enum { CONSTRUCTS = sizeof constructs / sizeof *constructs };
 static size_t most[THREADS][CONSTRUCTS];

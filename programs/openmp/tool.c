@@ -13,12 +13,26 @@ typedef void (*ompt_function)(void);
 typedef ompt_function (*ompt_lookup)(const char *name);
 typedef int (*ompt_set_callback_type)(int event, ompt_function callback);
 typedef int (*ompt_get_callback_type)(int event, ompt_function *callback);
-typedef int (*ompt_get_task_info_type)(int level, int *flags, ompt_data_t **task, void **frame, ompt_data_t **parallel, int *number);
+typedef int (*ompt_get_task_info_type)(int level, int *flags, ompt_data_t **task, void **frame,
+                                       ompt_data_t **parallel, int *number);
 typedef int (*ompt_get_parallel_info_type)(int level, ompt_data_t **parallel, int *size);
 
 enum {
-    THREAD_BEGIN = 1, THREAD_END, PARALLEL_BEGIN, PARALLEL_END, TASK_CREATE, TASK_SCHEDULE, IMPLICIT_TASK, SYNC_REGION_WAIT = 16,
-    MUTEX_RELEASED, DEPENDENCES, WORK = 20, MASKED, SYNC_REGION = 23, MUTEX_ACQUIRE = 26, MUTEX_ACQUIRED
+    THREAD_BEGIN = 1,
+    THREAD_END,
+    PARALLEL_BEGIN,
+    PARALLEL_END,
+    TASK_CREATE,
+    TASK_SCHEDULE,
+    IMPLICIT_TASK,
+    SYNC_REGION_WAIT = 16,
+    MUTEX_RELEASED,
+    DEPENDENCES,
+    WORK = 20,
+    MASKED,
+    SYNC_REGION = 23,
+    MUTEX_ACQUIRE = 26,
+    MUTEX_ACQUIRED
 };
 enum { BEGIN = 1, END = 2 };
 enum { TASK_COMPLETE = 1, TASK_CANCEL = 3 };
@@ -26,7 +40,8 @@ enum { TASK_INITIAL = 1 };
 enum { THREAD_MARK = 0x7001, REGION_MARK = 0x7002, TASK_MARK = 0x7003, OVER_MARK = 0x7004 };
 
 static struct {
-    int threads, regions, regions_ended, tasks, tasks_ended, parts, waits, syncs, locks, released, work, masked, dependences;
+    int threads, regions, regions_ended, tasks, tasks_ended, parts, waits, syncs, locks, released, work,
+        masked, dependences;
 } count;
 static int bad;
 static ompt_get_callback_type get_callback;
@@ -69,7 +84,8 @@ static void thread_end(ompt_data_t *thread)
     is(thread, THREAD_MARK);
 }
 
-static void parallel_begin(ompt_data_t *task, void *frame, ompt_data_t *parallel, unsigned threads, int flags, void *site)
+static void parallel_begin(ompt_data_t *task, void *frame, ompt_data_t *parallel, unsigned threads, int flags,
+                           void *site)
 {
     (void)frame, (void)threads, (void)flags, (void)site;
     ompt_function found = 0;
@@ -88,7 +104,8 @@ static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, vo
     add(&count.regions_ended);
 }
 
-static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size, unsigned number, int flags)
+static void implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+                          unsigned number, int flags)
 {
     (void)size, (void)number;
     if (endpoint == END) {
@@ -170,7 +187,8 @@ static void mutex_released(int kind, uint64_t object, void *site)
     add(&count.released);
 }
 
-static void work(int type, int endpoint, ompt_data_t *parallel, ompt_data_t *task, uint64_t iterations, void *site)
+static void work(int type, int endpoint, ompt_data_t *parallel, ompt_data_t *task, uint64_t iterations,
+                 void *site)
 {
     (void)type, (void)parallel, (void)iterations, (void)site;
     is(task, TASK_MARK);
@@ -199,13 +217,21 @@ static int initialize(ompt_lookup lookup, int device, ompt_data_t *data)
         int event;
         ompt_function function;
     } all[] = {
-        { THREAD_BEGIN, (ompt_function)thread_begin }, { THREAD_END, (ompt_function)thread_end },
-        { PARALLEL_BEGIN, (ompt_function)parallel_begin }, { PARALLEL_END, (ompt_function)parallel_end },
-        { TASK_CREATE, (ompt_function)task_create }, { TASK_SCHEDULE, (ompt_function)task_schedule },
-        { IMPLICIT_TASK, (ompt_function)implicit_task }, { SYNC_REGION_WAIT, (ompt_function)sync_region_wait },
-        { SYNC_REGION, (ompt_function)sync_region }, { MUTEX_ACQUIRE, (ompt_function)mutex_acquire },
-        { MUTEX_ACQUIRED, (ompt_function)mutex_acquired }, { MUTEX_RELEASED, (ompt_function)mutex_released },
-        { WORK, (ompt_function)work }, { MASKED, (ompt_function)masked }, { DEPENDENCES, (ompt_function)dependences },
+        {THREAD_BEGIN, (ompt_function)thread_begin},
+        {THREAD_END, (ompt_function)thread_end},
+        {PARALLEL_BEGIN, (ompt_function)parallel_begin},
+        {PARALLEL_END, (ompt_function)parallel_end},
+        {TASK_CREATE, (ompt_function)task_create},
+        {TASK_SCHEDULE, (ompt_function)task_schedule},
+        {IMPLICIT_TASK, (ompt_function)implicit_task},
+        {SYNC_REGION_WAIT, (ompt_function)sync_region_wait},
+        {SYNC_REGION, (ompt_function)sync_region},
+        {MUTEX_ACQUIRE, (ompt_function)mutex_acquire},
+        {MUTEX_ACQUIRED, (ompt_function)mutex_acquired},
+        {MUTEX_RELEASED, (ompt_function)mutex_released},
+        {WORK, (ompt_function)work},
+        {MASKED, (ompt_function)masked},
+        {DEPENDENCES, (ompt_function)dependences},
     };
     (void)device;
     ompt_set_callback_type set = (ompt_set_callback_type)lookup("ompt_set_callback");
@@ -226,10 +252,12 @@ static void finalize(ompt_data_t *data)
 {
     is(data, THREAD_MARK);
     fprintf(stderr,
-            "tool: %d regions, %d ended, %d tasks, %d ended, %d parts, %d waits, %d barriers and waits for tasks, %d locks, %d released, "
+            "tool: %d regions, %d ended, %d tasks, %d ended, %d parts, %d waits, %d barriers and waits for "
+            "tasks, %d locks, %d released, "
             "%d work, %d masked, %d with dependences, %d threads; %d wrong\n",
-            count.regions, count.regions_ended, count.tasks, count.tasks_ended, count.parts, count.waits, count.syncs, count.locks,
-            count.released, count.work, count.masked, count.dependences, count.threads, bad);
+            count.regions, count.regions_ended, count.tasks, count.tasks_ended, count.parts, count.waits,
+            count.syncs, count.locks, count.released, count.work, count.masked, count.dependences,
+            count.threads, bad);
 }
 
 static struct {

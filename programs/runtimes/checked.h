@@ -1,6 +1,6 @@
 /*
- * What a library with parallel regions does and checks of itself. All of it is wrong where the functions of its runtime are not
- * all of one runtime, or do nothing.
+ * What a library with parallel regions does and checks of itself. All of it is wrong where the functions of
+ * its runtime are not all of one runtime, or do nothing.
  */
 #pragma once
 #include <omp.h>
@@ -126,12 +126,14 @@ __attribute__((noinline)) static struct outcome all_constructs(void)
 /* Prints it, and says whether it is what it must be. */
 static int print_outcome(const char *who, struct outcome o)
 {
-    int wrong = o.sum_static != numbers_to(ITERATIONS) || o.sum_dynamic != numbers_to(ITERATIONS)
-                || o.sum_tasks != numbers_to(100) || o.sum_critical != numbers_to(300)
-                || o.sum_locked != THREADS * numbers_to(100) || o.copied != THREADS * 14
-                || o.workers_static != THREADS || o.workers_dynamic != THREADS || o.sections != 2 || o.inside != 1;
-    printf("%s: static %ld dynamic %ld tasks %ld critical %ld locked %ld ordered %ld copied %ld threads %d %d sections %d%s\n",
-           who, o.sum_static, o.sum_dynamic, o.sum_tasks, o.sum_critical, o.sum_locked, o.sum_ordered, o.copied,
-           o.workers_static, o.workers_dynamic, o.sections, wrong ? " WRONG" : "");
+    int wrong = o.sum_static != numbers_to(ITERATIONS) || o.sum_dynamic != numbers_to(ITERATIONS) ||
+                o.sum_tasks != numbers_to(100) || o.sum_critical != numbers_to(300) ||
+                o.sum_locked != THREADS * numbers_to(100) || o.copied != THREADS * 14 ||
+                o.workers_static != THREADS || o.workers_dynamic != THREADS || o.sections != 2 ||
+                o.inside != 1;
+    printf("%s: static %ld dynamic %ld tasks %ld critical %ld locked %ld ordered %ld copied %ld threads %d "
+           "%d sections %d%s\n",
+           who, o.sum_static, o.sum_dynamic, o.sum_tasks, o.sum_critical, o.sum_locked, o.sum_ordered,
+           o.copied, o.workers_static, o.workers_dynamic, o.sections, wrong ? " WRONG" : "");
     return wrong;
 }

@@ -1,8 +1,9 @@
 /*
- * A program that loads libraries with parallel regions, as its arguments say: local:FILE, lazy:FILE, global:FILE, deep:FILE open
- * one, run:FILE lets it work, close:FILE closes it, own lets the program itself work if it has regions of its own. It prints
- * what came out. What is behind the functions that each library calls is asked of whoever stands in front of them, if that
- * answers, and goes to standard error: library, function, and the file that holds what is behind it.
+ * A program that loads libraries with parallel regions, as its arguments say: local:FILE, lazy:FILE,
+ * global:FILE, deep:FILE open one, run:FILE lets it work, close:FILE closes it, own lets the program itself
+ * work if it has regions of its own. It prints what came out. What is behind the functions that each
+ * library calls is asked of whoever stands in front of them, if that answers, and goes to standard error:
+ * library, function, and the file that holds what is behind it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,11 +25,30 @@ static struct {
 static int count;
 
 static const char *const functions[] = {
-    "GOMP_parallel", "GOMP_barrier", "GOMP_task", "GOMP_taskwait", "GOMP_critical_start", "GOMP_critical_end",
-    "GOMP_loop_dynamic_next", "GOMP_loop_nonmonotonic_dynamic_next", "GOMP_ordered_start", "GOMP_ordered_end",
-    "GOMP_sections_next", "GOMP_sections_end", "GOMP_loop_end", "GOMP_single_copy_start", "GOMP_single_copy_end",
-    "GOMP_atomic_start", "GOMP_atomic_end", "GOMP_parallel_loop_nonmonotonic_dynamic", "GOMP_parallel_sections",
-    "omp_set_lock", "omp_unset_lock", "omp_set_nest_lock", "omp_unset_nest_lock", "omp_test_nest_lock",
+    "GOMP_parallel",
+    "GOMP_barrier",
+    "GOMP_task",
+    "GOMP_taskwait",
+    "GOMP_critical_start",
+    "GOMP_critical_end",
+    "GOMP_loop_dynamic_next",
+    "GOMP_loop_nonmonotonic_dynamic_next",
+    "GOMP_ordered_start",
+    "GOMP_ordered_end",
+    "GOMP_sections_next",
+    "GOMP_sections_end",
+    "GOMP_loop_end",
+    "GOMP_single_copy_start",
+    "GOMP_single_copy_end",
+    "GOMP_atomic_start",
+    "GOMP_atomic_end",
+    "GOMP_parallel_loop_nonmonotonic_dynamic",
+    "GOMP_parallel_sections",
+    "omp_set_lock",
+    "omp_unset_lock",
+    "omp_set_nest_lock",
+    "omp_unset_nest_lock",
+    "omp_test_nest_lock",
 };
 
 static const char *base_name(const char *path)
@@ -47,7 +67,8 @@ static void ask_behind(void *address)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *found = behind(address, functions[i]);
         if (found && dladdr(found, &provider))
-            fprintf(stderr, "behind %s %s %s\n", base_name(caller.dli_fname), functions[i], base_name(provider.dli_fname));
+            fprintf(stderr, "behind %s %s %s\n", base_name(caller.dli_fname), functions[i],
+                    base_name(provider.dli_fname));
     }
 }
 

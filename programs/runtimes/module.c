@@ -1,8 +1,8 @@
 /*
- * A library with parallel regions, of which several are built: on runtimes of several names. With EAGER it works in its
- * constructor already, with THREAD_FIRST on a thread of its
- * own before; with OLD_LOCKS it uses the nested locks of before OpenMP 3.0, which are shorter; with MINE it defines two
- * functions of the runtime itself.
+ * A library with parallel regions, of which several are built: on runtimes of several names. With EAGER it
+ * works in its constructor already, with THREAD_FIRST on a thread of its own before; with OLD_LOCKS it uses
+ * the nested locks of before OpenMP 3.0, which are shorter; with MINE it defines two functions of the
+ * runtime itself.
  */
 #include "checked.h"
 #include <pthread.h>
@@ -103,7 +103,8 @@ int work_of_module(const char *name)
 {
     int wrong = 0;
 #ifdef EAGER
-    wrong += print_outcome("constructor", early) + print_outcome("thread of the constructor", early_of_thread);
+    wrong +=
+        print_outcome("constructor", early) + print_outcome("thread of the constructor", early_of_thread);
 #endif
 #ifdef OLD_LOCKS
     int is_wrong = old_locks_are_wrong();

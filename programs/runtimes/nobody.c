@@ -1,6 +1,7 @@
 /*
- * A program that calls the runtime from code that it makes itself, of which nobody can tell what it would be bound to; with the
- * runtimes loaded that its arguments name. Outside of any region, so that no region says either.
+ * A program that calls the runtime from code that it makes itself, of which nobody can tell what it would
+ * be bound to; with the runtimes loaded that its arguments name. Outside of any region, so that no region
+ * says either.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

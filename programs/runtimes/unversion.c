@@ -1,6 +1,6 @@
 /*
- * Takes the versions away from what a library defines: unversion FILE all leaves no table of versions at all, unversion FILE
- * own leaves those of what it needs, and gives what it defines itself none.
+ * Takes the versions away from what a library defines: unversion FILE all leaves no table of versions at
+ * all, unversion FILE own leaves those of what it needs, and gives what it defines itself none.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /*
- * A program that asks whether there is a runtime of OpenMP, and works with it if there is one. It prints how often the body of a
- * region ran, with or without a runtime, and how many of the names that it asked for are there.
+ * A program that asks whether there is a runtime of OpenMP, and works with it if there is one. It prints
+ * how often the body of a region ran, with or without a runtime, and how many of the names that it asked
+ * for are there.
  */
 #include <stdio.h>
 

@@ -55,8 +55,8 @@ static void barriers(void)
     int one_each = 0;
     for (int i = 0; i < ROUNDS; i++)
         one_each += serial[i] == 1;
-    outcome("barrier: one serial thread a round", "50 of 50, 0 too early", "%d of %d, %d too early", one_each, ROUNDS,
-            (int)too_early);
+    outcome("barrier: one serial thread a round", "50 of 50, 0 too early", "%d of %d, %d too early", one_each,
+            ROUNDS, (int)too_early);
     outcome("barrier destroy", "0", "%s", ERR(pthread_barrier_destroy(&barrier)));
 
     pthread_barrier_init(&barrier, NULL, 1);
@@ -176,8 +176,9 @@ static void once(void)
     until_asleep(&first);
     pthread_cancel(first.thread);
     int was_cancelled = finish(&first) == PTHREAD_CANCELED;
-    outcome("once: a cancelled initialiser runs again", "1 0 2", "%s",
-            THREE(number(was_cancelled), ERR(pthread_once(&cancelled, run_cancelled)), number(cancelled_runs)));
+    outcome(
+        "once: a cancelled initialiser runs again", "1 0 2", "%s",
+        THREE(number(was_cancelled), ERR(pthread_once(&cancelled, run_cancelled)), number(cancelled_runs)));
     errno = 1234;
     pthread_once(&cancelled, run_cancelled);
     outcome("once: errno stays", "1234", "%d", errno);

@@ -110,7 +110,8 @@ SIMPLE(in_writev, writev(full[1], &(struct iovec){block, sizeof block}, 1))
 SIMPLE(in_splice, splice(empty[0], NULL, full[1], NULL, 1, 0))
 SIMPLE(in_recv, recv(pair[0], &byte, 1, 0))
 SIMPLE(in_recvfrom, recvfrom(pair[0], &byte, 1, 0, NULL, NULL))
-SIMPLE(in_recvmsg, recvmsg(pair[0], &(struct msghdr){.msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1}, 0))
+SIMPLE(in_recvmsg,
+       recvmsg(pair[0], &(struct msghdr){.msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1}, 0))
 SIMPLE(in_accept, accept(listener, NULL, NULL))
 SIMPLE(in_accept4, accept4(listener, NULL, NULL, SOCK_CLOEXEC))
 SIMPLE(in_fgetc, fgetc(stream))
@@ -269,7 +270,8 @@ static void all_points(void)
     listener = socket(AF_UNIX, SOCK_STREAM, 0);
     epoll = epoll_create1(0);
     sa_family_t family = AF_UNIX;
-    if (pipe(empty) != 0 || pipe(full) != 0 || pipe(ends) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
+    if (pipe(empty) != 0 || pipe(full) != 0 || pipe(ends) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
         write(full[1], block, sizeof block) != (ssize_t)sizeof block || epoll < 0 ||
         bind(listener, (struct sockaddr *)&family, sizeof family) != 0 || listen(listener, 1) != 0)
         return;
@@ -284,9 +286,11 @@ static void all_points(void)
     /* All that was waited for is as good as before. */
     end = 1;
     outcome("after all: join", "0", "%s", ERR(pthread_join(endless.thread, NULL)));
-    outcome("after all: mutex", "0 0", "%s", BOTH(ERR(pthread_mutex_trylock(&mutex)), ERR(pthread_mutex_unlock(&mutex))));
+    outcome("after all: mutex", "0 0", "%s",
+            BOTH(ERR(pthread_mutex_trylock(&mutex)), ERR(pthread_mutex_unlock(&mutex))));
     outcome("after all: semaphore", "-1 EAGAIN", "%s", OUT(sem_trywait(&semaphore)));
-    outcome("after all: pipe", "1 1", "%s", BOTH(OUT(write(empty[1], "x", 1)), OUT(read(empty[0], &byte, 1))));
+    outcome("after all: pipe", "1 1", "%s",
+            BOTH(OUT(write(empty[1], "x", 1)), OUT(read(empty[0], &byte, 1))));
     outcome("after all: stream", "1 120", "%s", BOTH(OUT(write(ends[1], "x", 1)), OUT(fgetc(stream))));
     kill(child, SIGKILL);
     outcome("after all: child", "1009", "%d", ended(child));

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 /* One line of the output. `expected` is what the manuals say; another outcome is marked and counted. */
-void outcome(const char *name, const char *expected, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void outcome(const char *name, const char *expected, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int wrong_outcomes(void);
 int all_outcomes(void);
 

@@ -100,7 +100,8 @@ static void waking(void)
         give(1, 0);
     for (int i = 0; i < 3; i++)
         finish(&workers[i]);
-    outcome("condition signal to three", "0 tokens left, 0 errors", "%d tokens left, %d errors", tokens, errors);
+    outcome("condition signal to three", "0 tokens left, 0 errors", "%d tokens left, %d errors", tokens,
+            errors);
     events();
 }
 
@@ -166,7 +167,8 @@ static void deadlines(void)
     outcome("condition clockwait, past", "ETIMEDOUT", "%s", clocked(CLOCK_MONOTONIC, EARLIER_MS));
     outcome("condition clockwait, soon", "ETIMEDOUT", "%s", NOT_EARLY(clocked(CLOCK_MONOTONIC, SHORTLY_MS)));
     outcome("condition clockwait, CPU clock", "EINVAL", "%s", clocked(CLOCK_THREAD_CPUTIME_ID, LATER_MS));
-    outcome("condition timedwait, no time", "EINVAL", "%s", ERR(pthread_cond_timedwait(&condition, &mutex, &never)));
+    outcome("condition timedwait, no time", "EINVAL", "%s",
+            ERR(pthread_cond_timedwait(&condition, &mutex, &never)));
     outcome("condition: the mutex is held after a timeout", "EBUSY", "%s", ERR(elsewhere(trylock, &mutex)));
     errno = 1234;
     timed(EARLIER_MS);
@@ -233,8 +235,8 @@ static void under_signals(void)
     pthread_cond_signal(&condition);
     pthread_mutex_unlock(&mutex);
     finish(&worker);
-    outcome("condition wait under three signals", "3 handled, 0 errors", "%d handled, %d errors", (int)handled,
-            failures);
+    outcome("condition wait under three signals", "3 handled, 0 errors", "%d handled, %d errors",
+            (int)handled, failures);
 }
 
 /* Waiting gives a recursive mutex free, and takes it again. */

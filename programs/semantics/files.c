@@ -115,7 +115,8 @@ static void transfers(void)
 
 static void from_file_to_file(void)
 {
-    int from = open("from", O_RDWR | O_CREAT | O_TRUNC, 0600), to = open("to", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int from = open("from", O_RDWR | O_CREAT | O_TRUNC, 0600),
+        to = open("to", O_RDWR | O_CREAT | O_TRUNC, 0600);
     char block[4096];
     memset(block, 'b', sizeof block);
     for (int i = 0; i < 4; i++)
@@ -130,7 +131,8 @@ static void from_file_to_file(void)
     outcome("copy_file_range", "100 100 100", "%s",
             THREE(OUT(copy_file_range(from, &in, to, &out, 100, 0)), number(in), number(out)));
     outcome("copy_file_range, flags", "-1 EINVAL", "%s", OUT(copy_file_range(from, NULL, to, NULL, 1, 77)));
-    outcome("copy_file_range to no file", "-1 EBADF", "%s", OUT(copy_file_range(from, NULL, 987, NULL, 1, 0)));
+    outcome("copy_file_range to no file", "-1 EBADF", "%s",
+            OUT(copy_file_range(from, NULL, 987, NULL, 1, 0)));
     close(from);
     close(to);
 }

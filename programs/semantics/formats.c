@@ -31,7 +31,8 @@ int old_putc(int, FILE *) __asm__("_IO_putc");
 #define MANY_FORMAT                                                                                          \
     "%d %s %.2f %ld %c %.3Lf %x %d %d %d %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %d %.2Lf %lld %.1Lf\n"
 #define MANY                                                                                                 \
-    1, "two", 3.25, 4L, '5', 6.125L, 7u, 8, 9, 10, 11.5, 12.5, 13.5, 14.5, 15.5, 16.5, 17.5, 18.5, 19.5, 20, 21.75L, 22LL, 23.5L
+    1, "two", 3.25, 4L, '5', 6.125L, 7u, 8, 9, 10, 11.5, 12.5, 13.5, 14.5, 15.5, 16.5, 17.5, 18.5, 19.5, 20, \
+        21.75L, 22LL, 23.5L
 
 static FILE *file;
 static char expected[400];
@@ -103,8 +104,8 @@ static void printing(void)
 {
     snprintf(expected, sizeof expected, MANY_FORMAT, MANY);
     outcome("snprintf of many",
-            "1 two 3.25 4 5 6.125 7 8 9 10 11.5 12.5 13.5 14.5 15.5 16.5 17.5 18.5 19.5 20 21.75 22 23.5", "%.*s",
-            (int)strlen(expected) - 1, expected);
+            "1 two 3.25 4 5 6.125 7 8 9 10 11.5 12.5 13.5 14.5 15.5 16.5 17.5 18.5 19.5 20 21.75 22 23.5",
+            "%.*s", (int)strlen(expected) - 1, expected);
     file = tmpfile();
     outcome("fprintf of many", "right", "%s", printed(fprintf(file, MANY_FORMAT, MANY)));
     outcome("printf of many", "right", "%s", printed(TO_FILE(printf(MANY_FORMAT, MANY))));
@@ -114,7 +115,8 @@ static void printing(void)
     outcome("vdprintf of many", "right", "%s", printed(v_print_descriptor(MANY_FORMAT, MANY)));
     outcome("__fprintf_chk of many", "right", "%s", printed(__fprintf_chk(file, 1, MANY_FORMAT, MANY)));
     outcome("__printf_chk of many", "right", "%s", printed(TO_FILE(__printf_chk(1, MANY_FORMAT, MANY))));
-    outcome("__dprintf_chk of many", "right", "%s", printed(__dprintf_chk(fileno(file), 1, MANY_FORMAT, MANY)));
+    outcome("__dprintf_chk of many", "right", "%s",
+            printed(__dprintf_chk(fileno(file), 1, MANY_FORMAT, MANY)));
     outcome("__vfprintf_chk of many", "right", "%s", printed(v_print_checked(0, MANY_FORMAT, MANY)));
     outcome("__vprintf_chk of many", "right", "%s", printed(TO_FILE(v_print_checked(1, MANY_FORMAT, MANY))));
     outcome("__vdprintf_chk of many", "right", "%s", printed(v_print_checked(2, MANY_FORMAT, MANY)));
@@ -160,8 +162,8 @@ static void scanning(void)
         memset(n, 0, sizeof n);                                                                              \
         rewind(file);                                                                                        \
         int scanned_items = (call);                                                                          \
-        snprintf(got, sizeof got, "%d: %d %s %.2f %ld %c %.3Lf %d %d %d %d, at %ld", scanned_items, n[0], word, d, l, \
-                 character, ld, n[1], n[2], n[3], n[4], ftell(file));                                        \
+        snprintf(got, sizeof got, "%d: %d %s %.2f %ld %c %.3Lf %d %d %d %d, at %ld", scanned_items, n[0],    \
+                 word, d, l, character, ld, n[1], n[2], n[3], n[4], ftell(file));                            \
         outcome(name, "10: 1 two 3.25 4 5 6.125 7 8 9 10, at 29", "%s", got);                                \
     } while (0)
     file = tmpfile();
@@ -190,9 +192,11 @@ static void fortified(void)
     (void)!write(pair[0], "0123456789", 10);
     outcome("__read_chk", "6", "%s", OUT(__read_chk(ends[0], block, 10, sizeof block)));
     outcome("__read_chk of no file", "-1 EBADF", "%s", OUT(__read_chk(987, block, 10, sizeof block)));
-    outcome("__pread_chk of a pipe", "-1 ESPIPE", "%s", OUT(__pread_chk(ends[0], block, 10, 0, sizeof block)));
+    outcome("__pread_chk of a pipe", "-1 ESPIPE", "%s",
+            OUT(__pread_chk(ends[0], block, 10, 0, sizeof block)));
     outcome("__recv_chk", "4", "%s", OUT(__recv_chk(pair[1], block, 4, sizeof block, 0)));
-    outcome("__recvfrom_chk", "6", "%s", OUT(__recvfrom_chk(pair[1], block, 40, sizeof block, 0, NULL, NULL)));
+    outcome("__recvfrom_chk", "6", "%s",
+            OUT(__recvfrom_chk(pair[1], block, 40, sizeof block, 0, NULL, NULL)));
     file = tmpfile();
     fputs("a line\nand more", file);
     rewind(file);
@@ -203,7 +207,8 @@ static void fortified(void)
     int null = __open_2("/dev/null", O_RDONLY);
     outcome("__open_2", "1", "%d", null >= 0);
     close(null);
-    outcome("__openat_2 of nothing", "-1 ENOENT", "%s", OUT(__openat_2(AT_FDCWD, "nothing/at/all", O_RDONLY)));
+    outcome("__openat_2 of nothing", "-1 ENOENT", "%s",
+            OUT(__openat_2(AT_FDCWD, "nothing/at/all", O_RDONLY)));
     for (int i = 0; i < 2; i++) {
         close(ends[i]);
         close(pair[i]);
@@ -327,7 +332,8 @@ static void own_functions(void)
     below = ends[1];
     file = fopencookie(NULL, "w", functions);
     outcome("fputs and fprintf to own functions", "right 6", "%s",
-            BOTH(fputs("a line\n", file) >= 0 ? "right" : "wrong", number(fprintf(file, "%s %d", "more", 2 - 1))));
+            BOTH(fputs("a line\n", file) >= 0 ? "right" : "wrong",
+                 number(fprintf(file, "%s %d", "more", 2 - 1))));
     outcome("fflush to own functions", "0", "%s", OUT(fflush(file)));
     refuse = 1;
     fputc('x', file);

@@ -151,7 +151,8 @@ static void in_handlers(void)
             INTERRUPTED(SIGUSR1, OUT(nanosleep(&long_time, NULL))));
     outcome("a handler that locks: results", "0 0 0 0", "%s", events());
     char byte;
-    outcome("a handler that locks, in read", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(read(ends[0], &byte, 1))));
+    outcome("a handler that locks, in read", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(read(ends[0], &byte, 1))));
     events();
     handle(SIGUSR1, sleep_in_handler, 0);
     outcome("a handler that waits, in nanosleep", "-1 EINTR", "%s",

@@ -13,7 +13,8 @@ static void wait_at_exit(void)
 {
     struct worker worker;
     struct timespec soon = ahead(CLOCK_REALTIME, SHORTLY_MS);
-    outcome("at exit: lock", "0 0", "%s", BOTH(ERR(pthread_mutex_lock(&mutex)), ERR(pthread_mutex_unlock(&mutex))));
+    outcome("at exit: lock", "0 0", "%s",
+            BOTH(ERR(pthread_mutex_lock(&mutex)), ERR(pthread_mutex_unlock(&mutex))));
     outcome("at exit: a wait in vain", "-1 ETIMEDOUT", "%s", OUT(sem_timedwait(&never_posted, &soon)));
     outcome("at exit: sleep", "0", "%s", OUT(usleep(1000)));
     start(&worker, at_once, &worker);

@@ -133,7 +133,8 @@ static const struct kind kinds[] = {
     {"adaptive", PTHREAD_MUTEX_ADAPTIVE_NP, PTHREAD_PRIO_NONE, "EBUSY", "ETIMEDOUT", "0", NULL},
     {"inherit normal", PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, "EBUSY", "ETIMEDOUT", NULL, NULL},
     {"inherit recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_INHERIT, "0", "0", "EPERM", "EPERM"},
-    {"inherit errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_INHERIT, "EDEADLK", "EDEADLK", "EPERM", "EPERM"},
+    {"inherit errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_INHERIT, "EDEADLK", "EDEADLK", "EPERM",
+     "EPERM"},
 };
 
 static void of_kind(const struct kind *kind)
@@ -158,9 +159,11 @@ static void of_kind(const struct kind *kind)
     outcome(CASE("timedlock, no time"), "EINVAL", "%s", ERR(elsewhere(timedlock_bad_time, &mutex)));
     if (kind->protocol == PTHREAD_PRIO_NONE) {
         outcome(CASE("clocklock, past"), "ETIMEDOUT", "%s", ERR(elsewhere(clocklock_past, &mutex)));
-        outcome(CASE("clocklock, soon"), "ETIMEDOUT", "%s", NOT_EARLY(ERR(elsewhere(clocklock_soon, &mutex))));
+        outcome(CASE("clocklock, soon"), "ETIMEDOUT", "%s",
+                NOT_EARLY(ERR(elsewhere(clocklock_soon, &mutex))));
     }
-    outcome(CASE("clocklock, real time"), "ETIMEDOUT", "%s", NOT_EARLY(ERR(elsewhere(clocklock_real, &mutex))));
+    outcome(CASE("clocklock, real time"), "ETIMEDOUT", "%s",
+            NOT_EARLY(ERR(elsewhere(clocklock_real, &mutex))));
     outcome(CASE("clocklock, CPU clock"), "EINVAL", "%s", ERR(elsewhere(clocklock_cpu, &mutex)));
     outcome(CASE("destroy while held"), "EBUSY", "%s", ERR(pthread_mutex_destroy(&mutex)));
     outcome(CASE("unlock"), "0", "%s", ERR(pthread_mutex_unlock(&mutex)));
@@ -177,7 +180,8 @@ static void of_kind(const struct kind *kind)
         outcome(CASE("unlock when free"), kind->unlock_free, "%s", ERR(pthread_mutex_unlock(&mutex)));
 
     outcome(CASE("handed over"), "unlocking locked 0", "%s", handed_over(&mutex, lock_and_tell));
-    outcome(CASE("handed over to timedlock"), "unlocking locked 0", "%s", handed_over(&mutex, timedlock_and_tell));
+    outcome(CASE("handed over to timedlock"), "unlocking locked 0", "%s",
+            handed_over(&mutex, timedlock_and_tell));
     outcome(CASE("four threads count"), "20000", "%ld", counted(&mutex));
     outcome(CASE("destroy"), "0", "%s", ERR(pthread_mutex_destroy(&mutex)));
 #undef CASE
@@ -204,7 +208,8 @@ static void types(void)
     outcome("mutex recursive: three deep", "EBUSY EBUSY EBUSY 0", "%s", events());
 
     static pthread_mutex_t initialised = PTHREAD_MUTEX_INITIALIZER;
-    outcome("mutex static: handed over", "unlocking locked 0", "%s", handed_over(&initialised, lock_and_tell));
+    outcome("mutex static: handed over", "unlocking locked 0", "%s",
+            handed_over(&initialised, lock_and_tell));
 
     errno = 1234;
     pthread_mutex_lock(&initialised);
@@ -215,8 +220,10 @@ static void types(void)
 
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
-    outcome("mutex attributes: no such type", "EINVAL", "%s", ERR(pthread_mutexattr_settype(&attributes, 77)));
-    outcome("mutex attributes: no such protocol", "EINVAL", "%s", ERR(pthread_mutexattr_setprotocol(&attributes, 77)));
+    outcome("mutex attributes: no such type", "EINVAL", "%s",
+            ERR(pthread_mutexattr_settype(&attributes, 77)));
+    outcome("mutex attributes: no such protocol", "EINVAL", "%s",
+            ERR(pthread_mutexattr_setprotocol(&attributes, 77)));
 }
 
 /* The robust ones: what the next owner is told when the last one died holding it. */

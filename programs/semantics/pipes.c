@@ -69,11 +69,13 @@ static void blocking(void)
     outcome("pipe: read, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(read(ends[0], &byte, 1))));
     if (write(ends[1], block, CAPACITY) != CAPACITY)
         event("failed");
-    outcome("pipe: write, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(write(ends[1], &byte, 1))));
+    outcome("pipe: write, interrupted", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(write(ends[1], &byte, 1))));
     if (read(ends[0], block, CAPACITY) != CAPACITY)
         event("failed");
     outcome("pipe: a write that is interrupted in the middle", "65536", "%s",
-            INTERRUPTED(SIGUSR1, OUT(writev(ends[1], (struct iovec[]){{block, CAPACITY}, {block, CAPACITY}}, 2))));
+            INTERRUPTED(SIGUSR1,
+                        OUT(writev(ends[1], (struct iovec[]){{block, CAPACITY}, {block, CAPACITY}}, 2))));
     if (read(ends[0], block, CAPACITY) != CAPACITY)
         event("failed");
     outcome("pipe: nothing failed", "", "%s", events());
@@ -94,8 +96,9 @@ static void restarted(void)
     char byte = 0;
     handled = 0;
     handle(SIGUSR1, write_in_handler, SA_RESTART);
-    outcome("pipe: read, restarted after its handler wrote", "1 h 1", "%s",
-            THREE(INTERRUPTED(SIGUSR1, OUT(read(ends[0], &byte, 1))), byte == 'h' ? "h" : "?", number(handled)));
+    outcome(
+        "pipe: read, restarted after its handler wrote", "1 h 1", "%s",
+        THREE(INTERRUPTED(SIGUSR1, OUT(read(ends[0], &byte, 1))), byte == 'h' ? "h" : "?", number(handled)));
 }
 
 static void without_blocking(void)
@@ -123,7 +126,8 @@ static void without_blocking(void)
     outcome("splice between pipes", "4096", "%s", OUT(splice(quick[0], NULL, second[1], NULL, 4096, 0)));
     outcome("splice of no file", "-1 EBADF", "%s", OUT(splice(987, NULL, second[1], NULL, 1, 0)));
     off64_t at = 0;
-    outcome("splice with an offset in a pipe", "-1 ESPIPE", "%s", OUT(splice(quick[0], &at, second[1], NULL, 1, 0)));
+    outcome("splice with an offset in a pipe", "-1 ESPIPE", "%s",
+            OUT(splice(quick[0], &at, second[1], NULL, 1, 0)));
     outcome("vmsplice", "100", "%s", OUT(vmsplice(second[1], &(struct iovec){block, 100}, 1, 0)));
     while (read(second[0], block, CAPACITY) > 0)
         continue;

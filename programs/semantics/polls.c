@@ -98,7 +98,8 @@ static void with_poll(void)
     handle(SIGUSR1, count_signal, 0);
     outcome("poll, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(poll(&one, 1, -1))));
     handle(SIGUSR1, count_signal, SA_RESTART);
-    outcome("poll, interrupted with restart", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(poll(&one, 1, LATER_MS))));
+    outcome("poll, interrupted with restart", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(poll(&one, 1, LATER_MS))));
     handle(SIGUSR1, count_signal, 0);
     outcome("ppoll, soon", "0", "%s", NOT_EARLY(OUT(ppoll(&one, 1, &shortly, NULL))));
     outcome("ppoll: its time is not changed", "8000000", "%ld", shortly.tv_nsec);
@@ -138,7 +139,8 @@ static void with_select(void)
     int closed = dup(ends[0]);
     close(closed);
 #define ONLY(file) only(&set, file)
-    outcome("select, no time", "0", "%s", OUT(select(ends[0] + 1, ONLY(ends[0]), NULL, NULL, &(struct timeval){0, 0})));
+    outcome("select, no time", "0", "%s",
+            OUT(select(ends[0] + 1, ONLY(ends[0]), NULL, NULL, &(struct timeval){0, 0})));
     outcome("select, soon", "0", "%s", NOT_EARLY(OUT(select(ends[0] + 1, ONLY(ends[0]), NULL, NULL, &soon))));
     outcome("select: time left", "0.0", "%ld.%ld", (long)soon.tv_sec, (long)soon.tv_usec);
     outcome("select: the set is empty", "0", "%d", FD_ISSET(ends[0], &set) != 0);
@@ -146,11 +148,13 @@ static void with_select(void)
             NOT_EARLY(OUT(select(0, NULL, NULL, NULL, &(struct timeval){0, SHORTLY_MS * 1000}))));
     outcome("select, negative time", "-1 EINVAL", "%s", OUT(select(0, NULL, NULL, NULL, &wrong)));
     outcome("select, negative count", "-1 EINVAL", "%s", OUT(select(-1, NULL, NULL, NULL, NULL)));
-    outcome("select of no file", "-1 EBADF", "%s", OUT(select(closed + 1, ONLY(closed), NULL, NULL, &(struct timeval){0, 0})));
+    outcome("select of no file", "-1 EBADF", "%s",
+            OUT(select(closed + 1, ONLY(closed), NULL, NULL, &(struct timeval){0, 0})));
     outcome("select for writing", "1", "%s", OUT(select(ends[1] + 1, NULL, ONLY(ends[1]), NULL, NULL)));
     outcome("select, interrupted", "-1 EINTR", "%s",
             INTERRUPTED(SIGUSR1, OUT(select(ends[0] + 1, ONLY(ends[0]), NULL, NULL, NULL))));
-    outcome("pselect, soon", "0", "%s", NOT_EARLY(OUT(pselect(ends[0] + 1, ONLY(ends[0]), NULL, NULL, &shortly, NULL))));
+    outcome("pselect, soon", "0", "%s",
+            NOT_EARLY(OUT(pselect(ends[0] + 1, ONLY(ends[0]), NULL, NULL, &shortly, NULL))));
     outcome("pselect: its time is not changed", "8000000", "%ld", shortly.tv_nsec);
     make_pending();
     outcome("pselect with a mask", "-1 EINTR, handled 1, blocked 1", "%s",
@@ -175,7 +179,8 @@ static void with_epoll(void)
     outcome("epoll_wait for nothing", "-1 EINVAL", "%s", OUT(epoll_wait(epoll, &ready, 0, 0)));
     outcome("epoll_wait on no file", "-1 EBADF", "%s", OUT(epoll_wait(987, &ready, 1, 0)));
     outcome("epoll_wait on another file", "-1 EINVAL", "%s", OUT(epoll_wait(ends[0], &ready, 1, 0)));
-    outcome("epoll_wait, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(epoll_wait(epoll, &ready, 1, -1))));
+    outcome("epoll_wait, interrupted", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(epoll_wait(epoll, &ready, 1, -1))));
     make_pending();
     outcome("epoll_pwait with a mask", "-1 EINTR, handled 1, blocked 1", "%s",
             after_pending(OUT(epoll_pwait(epoll, &ready, 1, LATER_MS, &none))));

@@ -54,15 +54,18 @@ static void waiting(void)
     outcome("waitid, leaving it", "0 1 7", "%s",
             THREE(OUT(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT)), number(info.si_pid == child),
                   number(info.si_status)));
-    outcome("wait4", "1 7", "%s", BOTH(number(wait4(child, &status, 0, &usage) == child), number(WEXITSTATUS(status))));
+    outcome("wait4", "1 7", "%s",
+            BOTH(number(wait4(child, &status, 0, &usage) == child), number(WEXITSTATUS(status))));
     child = child_of(seven, NULL);
-    outcome("wait3", "1 7", "%s", BOTH(number(wait3(&status, 0, &usage) == child), number(WEXITSTATUS(status))));
+    outcome("wait3", "1 7", "%s",
+            BOTH(number(wait3(&status, 0, &usage) == child), number(WEXITSTATUS(status))));
 
     child = child_of(for_ever, NULL);
     outcome("waitpid, not waiting", "0", "%s", OUT(waitpid(child, &status, WNOHANG)));
     handle(SIGUSR1, count_signal, 0);
     outcome("waitpid, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(waitpid(child, &status, 0))));
-    outcome("waitid, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(waitid(P_ALL, 0, &info, WEXITED))));
+    outcome("waitid, interrupted", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(waitid(P_ALL, 0, &info, WEXITED))));
     outcome("wait, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(wait(&status))));
     kill(child, SIGSTOP);
     outcome("waitpid for a stopped child", "1 1", "%s",
@@ -217,7 +220,8 @@ static void starting(void)
     pid_t child = -1;
     outcome("posix_spawnp", "0", "%s", ERR(posix_spawnp(&child, "sh", NULL, NULL, yes, environ)));
     outcome("posix_spawnp: its code", "4", "%d", ended(child));
-    outcome("posix_spawn of nothing", "ENOENT", "%s", ERR(posix_spawn(&child, "/nothing", NULL, NULL, nothing, environ)));
+    outcome("posix_spawn of nothing", "ENOENT", "%s",
+            ERR(posix_spawn(&child, "/nothing", NULL, NULL, nothing, environ)));
     fflush(stdout);
     child = vfork();
     if (child == 0) {

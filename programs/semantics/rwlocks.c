@@ -89,7 +89,8 @@ static void under_readers(void)
     outcome("rwlock tryrdlock under readers", "0", "%s", ERR(elsewhere(tryrd, &lock)));
     outcome("rwlock trywrlock under readers", "EBUSY", "%s", ERR(elsewhere(trywr, &lock)));
     outcome("rwlock timedrdlock under readers", "0", "%s", ERR(elsewhere(timedrd_soon, &lock)));
-    outcome("rwlock timedwrlock under readers", "ETIMEDOUT", "%s", NOT_EARLY(ERR(elsewhere(timedwr_soon, &lock))));
+    outcome("rwlock timedwrlock under readers", "ETIMEDOUT", "%s",
+            NOT_EARLY(ERR(elsewhere(timedwr_soon, &lock))));
     pthread_rwlock_unlock(&lock);
     outcome("rwlock trywrlock under the last reader", "EBUSY", "%s", ERR(elsewhere(trywr, &lock)));
     pthread_rwlock_unlock(&lock);
@@ -198,7 +199,8 @@ static void many(void)
         start(&workers[i], read_or_write, i < 2 ? &workers[i] : NULL);
     for (int i = 0; i < 4; i++)
         finish(&workers[i]);
-    outcome("rwlock: two writers and two readers", "6000 written, 0 torn", "%ld written, %ld torn", counted, torn);
+    outcome("rwlock: two writers and two readers", "6000 written, 0 torn", "%ld written, %ld torn", counted,
+            torn);
     errno = 1234;
     pthread_rwlock_rdlock(&counting);
     pthread_rwlock_trywrlock(&counting);

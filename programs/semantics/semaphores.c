@@ -28,7 +28,8 @@ static const char *clocked(clockid_t clock, long milliseconds)
 static void counting(void)
 {
     struct timespec never = {0, 1000000000};
-    outcome("sem init, too much", "-1 EINVAL", "%s", OUT(sem_init(&semaphore, 0, (unsigned)SEM_VALUE_MAX + 1)));
+    outcome("sem init, too much", "-1 EINVAL", "%s",
+            OUT(sem_init(&semaphore, 0, (unsigned)SEM_VALUE_MAX + 1)));
     outcome("sem init", "0", "%s", OUT(sem_init(&semaphore, 0, 1)));
     outcome("sem wait", "0", "%s", OUT(sem_wait(&semaphore)));
     outcome("sem trywait at zero", "-1 EAGAIN", "%s", OUT(sem_trywait(&semaphore)));
@@ -103,7 +104,8 @@ static void under_signals(void)
     handle(SIGUSR1, count_signal, 0);
     outcome("sem wait, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(sem_wait(&semaphore))));
     outcome("sem timedwait, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, timed(LATER_MS)));
-    outcome("sem clockwait, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, clocked(CLOCK_MONOTONIC, LATER_MS)));
+    outcome("sem clockwait, interrupted", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, clocked(CLOCK_MONOTONIC, LATER_MS)));
     outcome("sem: signals handled", "3", "%d", (int)handled);
 
     /* The handler posts what the interrupted wait then finds. */
@@ -137,7 +139,8 @@ static void shared(void)
     int failures = 0;
     for (int i = 0; i < 100; i++)
         failures += sem_post(&pair->there) != 0 || sem_wait(&pair->back) != 0;
-    outcome("sem shared: a hundred times there and back", "0 failures, 0", "%d failures, %d", failures, ended(child));
+    outcome("sem shared: a hundred times there and back", "0 failures, 0", "%d failures, %d", failures,
+            ended(child));
 }
 
 static int post_by_name(void *name)

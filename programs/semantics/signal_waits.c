@@ -43,14 +43,16 @@ static void *wait_for_info(void *argument)
     struct timespec minute = {60, 0};
     arrive();
     int number = argument == NULL ? sigwaitinfo(&set, &info) : sigtimedwait(&set, &info, &minute);
-    event(number == SIGUSR2 && info.si_value.sival_int == 42 && info.si_code == SI_QUEUE ? "signal with value" : "failed");
+    event(number == SIGUSR2 && info.si_value.sival_int == 42 && info.si_code == SI_QUEUE ? "signal with value"
+                                                                                         : "failed");
     return NULL;
 }
 
 static void accepted(void)
 {
     sigset_t usr2 = only(SIGUSR2), kill_only = only(SIGKILL);
-    struct timespec none = {0, 0}, shortly = {0, SHORTLY_MS * 1000000}, never = {0, 1000000000}, minute = {60, 0};
+    struct timespec none = {0, 0}, shortly = {0, SHORTLY_MS * 1000000}, never = {0, 1000000000},
+                    minute = {60, 0};
     siginfo_t info;
     int got = 0;
     pthread_kill(pthread_self(), SIGUSR2);
@@ -61,8 +63,10 @@ static void accepted(void)
     outcome("sigtimedwait, no such time", "-1 EINVAL", "%s", OUT(sigtimedwait(&usr2, &info, &never)));
     outcome("sigtimedwait for SIGKILL", "-1 EAGAIN", "%s", OUT(sigtimedwait(&kill_only, &info, &none)));
     handle(SIGUSR1, count_signal, 0);
-    outcome("sigtimedwait, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(sigtimedwait(&usr2, &info, &minute))));
-    outcome("sigwaitinfo, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(sigwaitinfo(&usr2, &info))));
+    outcome("sigtimedwait, interrupted", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(sigtimedwait(&usr2, &info, &minute))));
+    outcome("sigwaitinfo, interrupted", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(sigwaitinfo(&usr2, &info))));
     errno = 1234;
     pthread_kill(pthread_self(), SIGUSR2);
     sigwait(&usr2, &got);
@@ -113,7 +117,8 @@ static void by_file(void)
     outcome("signalfd, none", "-1 EAGAIN", "%s", OUT(read(file, &info, sizeof info)));
     pthread_kill(pthread_self(), SIGUSR2);
     outcome("signalfd, pending", "1 1", "%s",
-            BOTH(number(read(file, &info, sizeof info) == (ssize_t)sizeof info), number(info.ssi_signo == SIGUSR2)));
+            BOTH(number(read(file, &info, sizeof info) == (ssize_t)sizeof info),
+                 number(info.ssi_signo == SIGUSR2)));
     close(file);
 }
 
@@ -130,7 +135,8 @@ static void actions(void)
     outcome("sigaction: all as at the start", "6", "%d", defaults);
     handle(SIGURG, count_signal, SA_NODEFER);
     sigaction(SIGURG, NULL, &action);
-    outcome("sigaction: as set", "1 1", "%d %d", action.sa_handler == count_signal, (action.sa_flags & SA_NODEFER) != 0);
+    outcome("sigaction: as set", "1 1", "%d %d", action.sa_handler == count_signal,
+            (action.sa_flags & SA_NODEFER) != 0);
     handled = 0;
     for (int i = 0; i < 10; i++)
         raise(SIGURG);

@@ -13,7 +13,8 @@ static const struct timespec shortly = {0, SHORTLY_MS * 1000000}, never = {0, 10
 /* Whether the time left can be that of an interrupted sleep of a minute. */
 static const char *left_over(const struct timespec *left)
 {
-    return left->tv_sec >= 0 && left->tv_sec < 60 && (left->tv_sec > 0 || left->tv_nsec > 0) ? "some left" : "wrong";
+    return left->tv_sec >= 0 && left->tv_sec < 60 && (left->tv_sec > 0 || left->tv_nsec > 0) ? "some left"
+                                                                                             : "wrong";
 }
 
 static void nanosleeps(void)
@@ -24,7 +25,8 @@ static void nanosleeps(void)
     outcome("nanosleep, negative", "-1 EINVAL", "%s", OUT(nanosleep(&negative, NULL)));
     outcome("nanosleep, no pointer", "-1 EFAULT", "%s", OUT(nanosleep(nowhere, NULL)));
     handle(SIGUSR1, count_signal, 0);
-    outcome("nanosleep, interrupted", "-1 EINTR", "%s", INTERRUPTED(SIGUSR1, OUT(nanosleep(&long_time, &left))));
+    outcome("nanosleep, interrupted", "-1 EINTR", "%s",
+            INTERRUPTED(SIGUSR1, OUT(nanosleep(&long_time, &left))));
     outcome("nanosleep, time left", "some left", "%s", left_over(&left));
     handle(SIGUSR1, count_signal, SA_RESTART);
     outcome("nanosleep, interrupted with restart", "-1 EINTR", "%s",
@@ -37,12 +39,16 @@ static void nanosleeps(void)
 
 static void clock_nanosleeps(void)
 {
-    struct timespec left = {7, 7}, past = ahead(CLOCK_MONOTONIC, EARLIER_MS), soon = ahead(CLOCK_MONOTONIC, SHORTLY_MS),
-                    later = ahead(CLOCK_MONOTONIC, LATER_MS);
-    outcome("clock_nanosleep", "0", "%s", NOT_EARLY(ERR(clock_nanosleep(CLOCK_MONOTONIC, 0, &shortly, NULL))));
-    outcome("clock_nanosleep, real time", "0", "%s", NOT_EARLY(ERR(clock_nanosleep(CLOCK_REALTIME, 0, &shortly, NULL))));
-    outcome("clock_nanosleep until, past", "0", "%s", ERR(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &past, NULL)));
-    outcome("clock_nanosleep until, soon", "0", "%s", ERR(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &soon, NULL)));
+    struct timespec left = {7, 7}, past = ahead(CLOCK_MONOTONIC, EARLIER_MS),
+                    soon = ahead(CLOCK_MONOTONIC, SHORTLY_MS), later = ahead(CLOCK_MONOTONIC, LATER_MS);
+    outcome("clock_nanosleep", "0", "%s",
+            NOT_EARLY(ERR(clock_nanosleep(CLOCK_MONOTONIC, 0, &shortly, NULL))));
+    outcome("clock_nanosleep, real time", "0", "%s",
+            NOT_EARLY(ERR(clock_nanosleep(CLOCK_REALTIME, 0, &shortly, NULL))));
+    outcome("clock_nanosleep until, past", "0", "%s",
+            ERR(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &past, NULL)));
+    outcome("clock_nanosleep until, soon", "0", "%s",
+            ERR(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &soon, NULL)));
     outcome("clock_nanosleep until: not early", "1", "%d", ({
                 struct timespec now;
                 clock_gettime(CLOCK_MONOTONIC, &now);
@@ -51,7 +57,8 @@ static void clock_nanosleeps(void)
     outcome("clock_nanosleep, own CPU clock", "EINVAL", "%s",
             ERR(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &shortly, NULL)));
     outcome("clock_nanosleep, no clock", "EINVAL", "%s", ERR(clock_nanosleep(999, 0, &shortly, NULL)));
-    outcome("clock_nanosleep, no time", "EINVAL", "%s", ERR(clock_nanosleep(CLOCK_MONOTONIC, 0, &never, NULL)));
+    outcome("clock_nanosleep, no time", "EINVAL", "%s",
+            ERR(clock_nanosleep(CLOCK_MONOTONIC, 0, &never, NULL)));
     outcome("clock_nanosleep, interrupted", "EINTR", "%s",
             INTERRUPTED(SIGUSR1, ERR(clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, &left))));
     outcome("clock_nanosleep, time left", "some left", "%s", left_over(&left));
@@ -79,8 +86,8 @@ static void short_forms(void)
 }
 
 /*
- * A sampler's signal that comes at the end of a stretch of work must not end the wait that follows: poll and its kin are
- * never restarted.
+ * A sampler's signal that comes at the end of a stretch of work must not end the wait that follows: poll
+ * and its kin are never restarted.
  */
 static void after_work(void)
 {

@@ -90,7 +90,8 @@ static void connections(void)
     fcntl(listener, F_SETFL, O_NONBLOCK);
     outcome("accept, nobody there", "-1 EAGAIN", "%s", OUT(accept(listener, NULL, NULL)));
     outcome("accept4, no such flag", "-1 EINVAL", "%s", OUT(accept4(listener, NULL, NULL, 1)));
-    outcome("connect of no file", "-1 EBADF", "%s", OUT(connect(987, (struct sockaddr *)&address, address_length)));
+    outcome("connect of no file", "-1 EBADF", "%s",
+            OUT(connect(987, (struct sockaddr *)&address, address_length)));
     close(listener);
     close(other);
 }
@@ -126,7 +127,8 @@ static void *receive(void *how)
 
 static void waking(void)
 {
-    static const char *const names[] = {"recv, woken", "recvfrom, woken", "recvmsg, woken", "recvmmsg, woken"};
+    static const char *const names[] = {"recv, woken", "recvfrom, woken", "recvmsg, woken",
+                                        "recvmmsg, woken"};
     static const char *const hows[] = {"r", "f", "m", "M"};
     for (int i = 0; i < 4; i++) {
         struct worker receiver, sender;
@@ -178,7 +180,8 @@ static void transfers(void)
     outcome("send after it", "-1 EPIPE", "%s", OUT(send(ends[1], "q", 1, MSG_NOSIGNAL)));
     handled = 0;
     handle(SIGPIPE, count_signal, 0);
-    outcome("send after it, with a handler", "-1 EPIPE 1", "%s", BOTH(OUT(send(ends[1], "q", 1, 0)), number(handled)));
+    outcome("send after it, with a handler", "-1 EPIPE 1", "%s",
+            BOTH(OUT(send(ends[1], "q", 1, 0)), number(handled)));
     handle(SIGPIPE, SIG_IGN, 0);
     close(ends[0]);
     close(ends[1]);
@@ -189,7 +192,8 @@ static void files_in_messages(void)
 {
     char byte = 'f', room[CMSG_SPACE(sizeof(int))] = "";
     struct iovec one = {&byte, 1};
-    struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct msghdr message = {
+        .msg_iov = &one, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     int files[2], received = -1;
     if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0 || pipe(files) != 0)
@@ -229,7 +233,8 @@ static void loopback(void)
     int listener = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
     outcome("tcp: bind", "0", "%s", OUT(bind(listener, (struct sockaddr *)&here, sizeof here)));
     getsockname(listener, (struct sockaddr *)&here, &length);
-    outcome("tcp: connect before listen", "-1 ECONNREFUSED", "%s", OUT(connect(client, (struct sockaddr *)&here, length)));
+    outcome("tcp: connect before listen", "-1 ECONNREFUSED", "%s",
+            OUT(connect(client, (struct sockaddr *)&here, length)));
     outcome("tcp: recv without a connection", "-1 ENOTCONN", "%s", OUT(recv(listener, &length, 1, 0)));
     listen(listener, 1);
     struct worker server;
@@ -245,7 +250,8 @@ static void loopback(void)
     outcome("tcp: recv when it has gone", "0", "%s", OUT(recv(client, &byte, 1, 0)));
     close(client);
     client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    outcome("tcp: connect without blocking", "-1 EINPROGRESS", "%s", OUT(connect(client, (struct sockaddr *)&here, length)));
+    outcome("tcp: connect without blocking", "-1 EINPROGRESS", "%s",
+            OUT(connect(client, (struct sockaddr *)&here, length)));
     close(client);
     close(listener);
     outcome("udp: sendto nobody", "1", "%s", ({

@@ -127,11 +127,13 @@ static void threads_of_c(void)
     thrd_create(&thread, seven, NULL);
     outcome("thrd detach", "success", "%s", name_of(thrd_detach(thread)));
     outcome("thrd equal", "1", "%d", thrd_equal(thrd_current(), thrd_current()) != 0);
-    struct timespec shortly = {0, SHORTLY_MS * 1000000}, never = {0, 1000000000}, long_time = {60, 0}, left = {0, 0};
+    struct timespec shortly = {0, SHORTLY_MS * 1000000}, never = {0, 1000000000}, long_time = {60, 0},
+                    left = {0, 0};
     outcome("thrd sleep", "0", "%s", NOT_EARLY(OUT(thrd_sleep(&shortly, NULL))));
     outcome("thrd sleep, no time", "-2", "%d", thrd_sleep(&never, NULL));
     handle(SIGUSR1, count_signal, 0);
-    outcome("thrd sleep, interrupted", "-1", "%s", INTERRUPTED(SIGUSR1, thrd_sleep(&long_time, &left) == -1 ? "-1" : "?"));
+    outcome("thrd sleep, interrupted", "-1", "%s",
+            INTERRUPTED(SIGUSR1, thrd_sleep(&long_time, &left) == -1 ? "-1" : "?"));
     outcome("thrd sleep, time left", "1", "%d", left.tv_sec > 0 && left.tv_sec < 60);
     thrd_yield();
 }

@@ -19,21 +19,24 @@ static void variadic(void)
 {
     char text[200], small[4];
     volatile size_t room_of_small = sizeof small;
-    snprintf(text, sizeof text, "%d %s %.1f %c %ld %.2f %x %.1Lf %lld %.1f %d %.1f %.1f %.1f %.1f %.1f", 1, "two", 3.0, '4',
-             5L, 6.25, 7u, 8.5L, 9LL, 10.5, 11, 12.5, 13.5, 14.5, 15.5, 16.5);
+    snprintf(text, sizeof text, "%d %s %.1f %c %ld %.2f %x %.1Lf %lld %.1f %d %.1f %.1f %.1f %.1f %.1f", 1,
+             "two", 3.0, '4', 5L, 6.25, 7u, 8.5L, 9LL, 10.5, 11, 12.5, 13.5, 14.5, 15.5, 16.5);
     outcome("snprintf", "1 two 3.0 4 5 6.25 7 8.5 9 10.5 11 12.5 13.5 14.5 15.5 16.5", "%s", text);
-    outcome("snprintf, short", "6 123", "%s", BOTH(number(snprintf(small, room_of_small, "%d", 123456)), small));
+    outcome("snprintf, short", "6 123", "%s",
+            BOTH(number(snprintf(small, room_of_small, "%d", 123456)), small));
     FILE *file = tmpfile();
-    outcome("fprintf", "22", "%d", fprintf(file, "%d %s %.1f %c %d %d %d %.1f\n", 1, "two", 3.5, '4', 5, 6, 7, 8.25));
+    outcome("fprintf", "22", "%d",
+            fprintf(file, "%d %s %.1f %c %d %d %d %.1f\n", 1, "two", 3.5, '4', 5, 6, 7, 8.25));
     outcome("vfprintf", "8", "%d", print(file, "%d %.1f %s\n", 1, 2.5, "c"));
     rewind(file);
     int one, five, six, seven;
     char word[8], four;
     double three, eight;
-    outcome("fscanf", "8", "%d",
-            fscanf(file, "%d %7s %lf %c %d %d %d %lf", &one, word, &three, &four, &five, &six, &seven, &eight));
-    outcome("fscanf: values", "1 two 3.5 4 5 6 7 8.2", "%d %s %.1f %c %d %d %d %.1f", one, word, three, four, five, six,
-            seven, eight);
+    outcome(
+        "fscanf", "8", "%d",
+        fscanf(file, "%d %7s %lf %c %d %d %d %lf", &one, word, &three, &four, &five, &six, &seven, &eight));
+    outcome("fscanf: values", "1 two 3.5 4 5 6 7 8.2", "%d %s %.1f %c %d %d %d %.1f", one, word, three, four,
+            five, six, seven, eight);
     fclose(file);
 }
 
@@ -52,7 +55,8 @@ static void in_files(void)
     outcome("fread: content", "cdef", "%.4s", buffer);
     outcome("fgetc", "10", "%d", fgetc(file));
     outcome("ungetc", "10", "%d", ungetc('\n', file));
-    outcome("fgets, the rest of a line", "1", "%d", fgets(buffer, sizeof buffer, file) != NULL && strcmp(buffer, "\n") == 0);
+    outcome("fgets, the rest of a line", "1", "%d",
+            fgets(buffer, sizeof buffer, file) != NULL && strcmp(buffer, "\n") == 0);
     outcome("getline", "12", "%zd", getline(&line, &room, file));
     outcome("fread at the end", "1", "%zu", fread(buffer, 1, 10, file));
     outcome("feof and ferror", "1 0", "%s", BOTH(number(feof(file) != 0), number(ferror(file) != 0)));
@@ -64,7 +68,8 @@ static void in_files(void)
     outcome("fopen of nothing", "none ENOENT", "%s",
             BOTH(fopen("/nothing/at/all", "r") == NULL ? "none" : "some", ERR(errno)));
     errno = 0;
-    outcome("fopen, no such mode", "none EINVAL", "%s", BOTH(fopen("/dev/null", "?") == NULL ? "none" : "some", ERR(errno)));
+    outcome("fopen, no such mode", "none EINVAL", "%s",
+            BOTH(fopen("/dev/null", "?") == NULL ? "none" : "some", ERR(errno)));
     file = fopen("/dev/null", "r");
     outcome("fwrite to a stream opened to read", "0, error 1", "%s",
             (fwrite("a", 1, 1, file) == 0 && errno == EBADF && ferror(file)) ? "0, error 1" : "wrong");
@@ -100,8 +105,10 @@ static void on_devices_and_pipes(void)
     int error = errno;
     outcome("fwrite until a pipe is full", "65536 EAGAIN 1", "%s",
             THREE(number((long)written), ERR(error), number(ferror(file) != 0)));
-    outcome("fflush of a full pipe", "-1 EAGAIN", "%s", (clearerr(file), fputc('x', file), OUT(fflush(file))));
-    outcome("fclose of a full pipe", "-1 EAGAIN", "%s", (clearerr(file), fputc('y', file), OUT(fclose(file))));
+    outcome("fflush of a full pipe", "-1 EAGAIN", "%s",
+            (clearerr(file), fputc('x', file), OUT(fflush(file))));
+    outcome("fclose of a full pipe", "-1 EAGAIN", "%s",
+            (clearerr(file), fputc('y', file), OUT(fclose(file))));
     close(ends[0]);
 
     if (pipe(ends) != 0)
@@ -189,7 +196,8 @@ static void commands(void)
     fputs("sent\n", file);
     outcome("popen: write", "0", "%d", pclose(file));
     errno = 0;
-    outcome("popen, no such mode", "none EINVAL", "%s", BOTH(popen("true", "?") == NULL ? "none" : "some", ERR(errno)));
+    outcome("popen, no such mode", "none EINVAL", "%s",
+            BOTH(popen("true", "?") == NULL ? "none" : "some", ERR(errno)));
     status = system("exit 3");
     outcome("system", "3", "%d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
     outcome("system: is there a shell", "1", "%d", system(NULL) != 0);

@@ -63,7 +63,8 @@ static void joins(void)
     outcome("tryjoin of a running thread", "EBUSY", "%s", ERR(pthread_tryjoin_np(worker.thread, &result)));
     outcome("timedjoin, past", "ETIMEDOUT", "%s", ERR(timed(worker.thread, &result, EARLIER_MS)));
     outcome("timedjoin, soon", "ETIMEDOUT", "%s", NOT_EARLY(ERR(timed(worker.thread, &result, SHORTLY_MS))));
-    outcome("clockjoin, past", "ETIMEDOUT", "%s", ERR(clocked(worker.thread, &result, CLOCK_MONOTONIC, EARLIER_MS)));
+    outcome("clockjoin, past", "ETIMEDOUT", "%s",
+            ERR(clocked(worker.thread, &result, CLOCK_MONOTONIC, EARLIER_MS)));
     outcome("clockjoin, soon", "ETIMEDOUT", "%s",
             NOT_EARLY(ERR(clocked(worker.thread, &result, CLOCK_MONOTONIC, SHORTLY_MS))));
     outcome("clockjoin, CPU clock", "EINVAL", "%s",
@@ -76,7 +77,8 @@ static void joins(void)
     outcome("join in a chain", "0", "%s", ERR((int)(intptr_t)finish(&joiner)));
 
     start(&worker, at_once, "d");
-    outcome("timedjoin of one that ends", "0 d", "%s", BOTH(ERR(timed(worker.thread, &result, LATER_MS)), result));
+    outcome("timedjoin of one that ends", "0 d", "%s",
+            BOTH(ERR(timed(worker.thread, &result, LATER_MS)), result));
     start(&worker, at_once, "e");
     outcome("clockjoin of one that ends", "0 e", "%s",
             BOTH(ERR(clocked(worker.thread, &result, CLOCK_MONOTONIC, LATER_MS)), result));

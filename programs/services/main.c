@@ -1,7 +1,7 @@
 /*
- * A program whose first thread and one worker compute side by side, beside two threads that are not its own: one
- * started by a library with the name of a runtime's, one with the name of an allocator's background thread.
- * services SECONDS
+ * A program whose first thread and one worker compute side by side, beside two threads that are not its
+ * own: one started by a library with the name of a runtime's, one with the name of an allocator's
+ * background thread. services SECONDS
  */
 #include "../truth.h"
 

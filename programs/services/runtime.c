@@ -1,6 +1,6 @@
 /*
- * A library that keeps a thread of its own, as MPI libraries do: it works for a while and then waits for messages
- * that never come.
+ * A library that keeps a thread of its own, as MPI libraries do: it works for a while and then waits for
+ * messages that never come.
  */
 #include "../truth.h"
 

@@ -1,5 +1,5 @@
-/* What the programs of the suite share: how many processors there are, how many threads were asked for, numbers by
-   chance that are the same in each run, and work that takes time. */
+/* What the programs of the suite share: how many processors there are, how many threads were asked for,
+   numbers by chance that are the same in each run, and work that takes time. */
 #ifndef PROUST_SUITE_H
 #define PROUST_SUITE_H
 

@@ -33,7 +33,8 @@ fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool of threads");
     let mut sum = 0_u64;
     for _ in 0..(amount * 84.0) as u32 {
-        let of_round = pool.install(|| (0..800_u64).into_par_iter().map(burn_chunk).reduce(|| 0, u64::wrapping_add));
+        let chunks = || (0..800_u64).into_par_iter().map(burn_chunk).reduce(|| 0, u64::wrapping_add);
+        let of_round = pool.install(chunks);
         sum = black_box(sum.wrapping_add(of_round));
     }
     let mut time = Timespec { seconds: 0, nanoseconds: 0 };

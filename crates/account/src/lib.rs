@@ -1,5 +1,5 @@
-//! The account of a run: what each location did at each instant, what that is on the accounts, and what caused
-//! each loss. Pure functions of a profile.
+//! The account of a run: what each location did at each instant, what that is on the accounts, and what
+//! caused each loss. Pure functions of a profile.
 //!
 //! From the bottom up; no module uses one below it in this list:
 //!

@@ -6,7 +6,7 @@ use proust_log::children::ChildSlot;
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::{Birth, Child, NoteCode, Subject};
 
-use crate::hooks::{borrowers, signal_moves, signals};
+use crate::hooks::{borrowers, signal_moves, signal_stacks, signals};
 use crate::lane;
 use crate::life::{self, Life};
 use crate::operation::postponed;
@@ -179,6 +179,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
             }
             postponed::settle_in(lane, record);
             signals::note_if_replaced(record);
+            signal_stacks::note_dropped(record);
             source::each(|source| source.process_ends(record, ending));
             record.end(tid);
         });

@@ -183,8 +183,9 @@ fn main() {
     }
     let all_s = begin.elapsed().as_secs_f64();
     println!(
-        "{runs} runs of {contexts} contexts: {} joint ones; outlines {outlined_s:.3} s, matching {joined_s:.3} s, amounts \
-         {:.3} s, together {all_s:.3} s ({sum:.0} s of CPU time twice); a comparison {:.3} s",
+        "{runs} runs of {contexts} contexts: {} joint ones; outlines {outlined_s:.3} s, matching \
+         {joined_s:.3} s, amounts {:.3} s, together {all_s:.3} s ({sum:.0} s of CPU time twice); a \
+         comparison {:.3} s",
         joint.len(),
         all_s - outlined_s - joined_s,
         compared_s(&profiles)

@@ -34,8 +34,8 @@ pub fn squares_of(measure: Measure) -> Option<Metric> {
     }
 }
 
-/// The standard error of short operations at a place, s, of sums with these squares there and in all: each sum
-/// is there or elsewhere.
+/// The standard error of short operations at a place, s, of sums with these squares there and in all: each
+/// sum is there or elsewhere.
 pub fn error_of_short(squares: f64, all: f64) -> f64 {
     let share = if all > 0.0 { (squares / all).clamp(0.0, 1.0) } else { 0.0 };
     (squares * (1.0 - share).powi(2) + (all - squares).max(0.0) * share.powi(2)).sqrt()

@@ -21,7 +21,11 @@ pub enum IngestError {
         dir: PathBuf,
     },
     /// Neither `run.json` nor logs.
-    #[error("{} is not the folder of a run (it has neither run.json nor logs); name the folder that `proust record` wrote", dir.display())]
+    #[error(
+        "{} is not the folder of a run (it has neither run.json nor logs); name the folder that `proust \
+         record` wrote",
+        dir.display()
+    )]
     NotARun {
         /// The folder.
         dir: PathBuf,
@@ -35,7 +39,10 @@ pub enum IngestError {
         why: String,
     },
     /// There were logs.
-    #[error("the run in {} had {what} and has none now, nor an analysis of them: record the program again", dir.display())]
+    #[error(
+        "the run in {} had {what} and has none now, nor an analysis of them: record the program again",
+        dir.display()
+    )]
     LogsGone {
         /// The run's folder.
         dir: PathBuf,
@@ -43,7 +50,11 @@ pub enum IngestError {
         what: String,
     },
     /// Recorded by another version.
-    #[error("the run in {} was recorded with log layout {found}, this build of Proust reads layout {VERSION}; use the Proust that recorded it, or record again", dir.display())]
+    #[error(
+        "the run in {} was recorded with log layout {found}, this build of Proust reads layout {VERSION}; \
+         use the Proust that recorded it, or record again",
+        dir.display()
+    )]
     OtherVersion {
         /// The run's folder.
         dir: PathBuf,

@@ -113,6 +113,9 @@ fn about_process(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     if let Some(bytes) = first(NoteCode::SmallSignalStack) {
         notes.push(RunNote::SmallSignalStack { process: process(), bytes });
     }
+    if let Some(samples) = first(NoteCode::FilledSignalStack) {
+        notes.push(RunNote::FilledSignalStack { process: process(), samples });
+    }
     if let Some(signal) = first(NoteCode::HandlerReplaced) {
         notes.push(RunNote::HandlerReplaced { process: process(), signal });
     }

@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! file   = FileHeader (4096 bytes) , chunk 0 , chunk 1 , …
-//! chunk  = ChunkHeader , [LaneHeader, in the first chunk of a lane] , record , record , … , zeros    (4 to 64 KiB)
-//!        | ChunkHeader , slots of forked children that have no log of their own                        (4 to 64 KiB)
+//! chunk  = ChunkHeader , [LaneHeader, in the first chunk of a lane] , record , … , zeros  (4 to 64 KiB)
+//!        | ChunkHeader , slots of forked children that have no log of their own              (4 to 64 KiB)
 //! record = Head { kind, length, check, … } , body          (8-byte aligned, at most 2040 bytes)
 //! ```
 //!

@@ -80,7 +80,8 @@ macro_rules! operations {
         #[repr(u16)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Operation {
-            $($(#[doc = concat!("`", $text, "`")] $name = (Family::$family as u16) << FAMILY_SHIFT | $number,)*)*
+            $($(#[doc = concat!("`", $text,
+                "`")] $name = (Family::$family as u16) << FAMILY_SHIFT | $number,)*)*
         }
 
         impl Operation {

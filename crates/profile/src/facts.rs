@@ -1,5 +1,6 @@
 //! Facts about the run as a whole, and how far the numbers can be trusted.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProcessId;
@@ -69,7 +70,7 @@ pub struct Paused {
 }
 
 /// How far the numbers can be trusted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quality {
     /// Samples taken.
     pub samples: u64,
@@ -151,5 +152,6 @@ pub struct Quality {
     pub unfinished: bool,
     /// What a reader must know: what is missing, why, and what still holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
     pub notes: Vec<RunNote>,
 }

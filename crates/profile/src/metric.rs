@@ -35,8 +35,8 @@ pub enum Metric {
     ReadBytes = 14,
     /// Bytes given out by I/O operations.
     WrittenBytes = 15,
-    /// Σ t² over the sums of short waits, each of which is charged to one of their callers, from which standard
-    /// errors are computed. Kept, but not shown.
+    /// Σ t² over the sums of short waits, each of which is charged to one of their callers, from which
+    /// standard errors are computed. Kept, but not shown.
     WaitSquares = 16,
     /// The same of short I/O operations.
     IoSquares = 17,

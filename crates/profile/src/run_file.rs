@@ -107,7 +107,11 @@ pub struct Finished {
 #[non_exhaustive]
 pub enum RunFileError {
     /// There is none.
-    #[error("{} does not exist: the folder does not hold a recorded run; name the folder that `proust record` wrote", path.display())]
+    #[error(
+        "{} does not exist: the folder does not hold a recorded run; name the folder that `proust record` \
+         wrote",
+        path.display()
+    )]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
@@ -131,7 +135,11 @@ pub enum RunFileError {
         source: serde_json::Error,
     },
     /// Written by another version.
-    #[error("{} has schema {found}, this build of Proust reads schema {SCHEMA}; use the Proust that recorded the run{}", path.display(), version.as_ref().map(|v| format!(" ({v})")).unwrap_or_default())]
+    #[error(
+        "{} has schema {found}, this build of Proust reads schema {SCHEMA}; use the Proust that recorded \
+         the run{}",
+        path.display(), version.as_ref().map(|v| format!(" ({v})")).unwrap_or_default()
+    )]
     OtherSchema {
         /// The file.
         path: PathBuf,

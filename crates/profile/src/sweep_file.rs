@@ -184,7 +184,10 @@ impl SweepFile {
 #[non_exhaustive]
 pub enum SweepFileError {
     /// There is none.
-    #[error("{} does not exist: the folder does not hold a sweep; name the folder that `proust sweep` wrote", path.display())]
+    #[error(
+        "{} does not exist: the folder does not hold a sweep; name the folder that `proust sweep` wrote",
+        path.display()
+    )]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
@@ -208,7 +211,11 @@ pub enum SweepFileError {
         source: serde_json::Error,
     },
     /// Written by another version.
-    #[error("{} has schema {found}, this build of Proust reads schema {SWEEP_SCHEMA}; use the Proust that made the sweep", path.display())]
+    #[error(
+        "{} has schema {found}, this build of Proust reads schema {SWEEP_SCHEMA}; use the Proust that made \
+         the sweep",
+        path.display()
+    )]
     OtherSchema {
         /// The file.
         path: PathBuf,

@@ -377,7 +377,13 @@ proptest! {
         let dir = run.path().join(tables::PROFILE_FOLDER);
         prop_assert_eq!(profile.check(), Ok(()));
         // Twice: the second replaces the first.
-        tables::write(&dir, &Profile { contexts: profile.contexts.clone(), functions: profile.functions.clone(), modules: profile.modules.clone(), ..Profile::default() }, &Provenance::default()).unwrap();
+        let first = Profile {
+            contexts: profile.contexts.clone(),
+            functions: profile.functions.clone(),
+            modules: profile.modules.clone(),
+            ..Profile::default()
+        };
+        tables::write(&dir, &first, &Provenance::default()).unwrap();
         tables::write(&dir, &profile, &provenance()).unwrap();
         prop_assert_eq!(fs::read_dir(run.path()).unwrap().count(), 1);
         prop_assert_eq!(tables::read_provenance(&dir).unwrap(), provenance());

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, sweep, switch};
+use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, schema, sweep, switch};
 
 /// Where did my processors' time go, and which line of my program lost it?
 #[derive(Debug, Parser)]
@@ -58,6 +58,8 @@ pub enum Command {
     Demo(demo::DemoArgs),
     /// Write completions for a shell
     Completions(completions::CompletionsArgs),
+    /// Print the types of the pages' JSON, as JSON schema
+    Schema(schema::SchemaArgs),
     /// Write the manual page
     #[command(after_help = "Example:\n  proust man > proust.1 && man ./proust.1")]
     Man,

@@ -108,8 +108,8 @@ impl Words<'_> {
             [] => return Err(WrongUsage("name two runs to compare: `proust diff A B`".into())),
             [a, ..] => {
                 return Err(WrongUsage(format!(
-                    "{a} is compared with nothing: name a second run, `proust diff {a} B` (a folder that is called like a page \
-                     is given as ./NAME)"
+                    "{a} is compared with nothing: name a second run, `proust diff {a} B` (a folder that \
+                     is called like a page is given as ./NAME)"
                 )));
             }
         };

@@ -208,8 +208,8 @@ fn program_checks(command: &OsString) -> Vec<Check> {
             Verdict::Limit,
             "sanitizers",
             format!(
-                "built with {sanitizers}; recorded all the same, but its checks are part of what is measured: for times \
-                 that count build without"
+                "built with {sanitizers}; recorded all the same, but its checks are part of what is \
+                 measured: for times that count build without"
             ),
         ));
     }
@@ -230,7 +230,8 @@ fn interpreted(path: &Path) -> Option<Check> {
         Verdict::Limit,
         "names",
         format!(
-            "{language} runs programs of another language: functions of the interpreter are shown, not of the script"
+            "{language} runs programs of another language: functions of the interpreter are shown, not of \
+             the script"
         ),
     ))
 }

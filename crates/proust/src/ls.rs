@@ -102,7 +102,8 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     }
     if unknown > 0 {
         eprintln!(
-            "proust: {} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` does it",
+            "proust: {} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` \
+             does it",
             counted(unknown, "run"),
             verb(unknown, "is", "are")
         );

@@ -23,6 +23,7 @@ mod record;
 mod report;
 mod runs;
 mod sanitizers;
+mod schema;
 mod suggested;
 mod sweep;
 mod switch;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Schema(args) => schema::run(&args),
         Command::Man => man::run(Cli::command()),
     };
     result.unwrap_or_else(|error| failure::tell(&error))

@@ -85,7 +85,12 @@ const MAX_SIZE_BYTES: u64 = 1 << 30;
 #[derive(clap::Args, Clone, Debug)]
 pub struct RecordOptions {
     /// Samples per second of processor time and thread
-    #[arg(long, value_name = "HZ", default_value_t = RATE_HZ, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(
+        long,
+        value_name = "HZ",
+        default_value_t = RATE_HZ,
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
     pub rate: u32,
     /// Most space the run may take on disk (K, M, G); afterwards only totals are kept
     #[arg(long, value_name = "SIZE", default_value = MAX_SIZE, value_parser = parse_size)]

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use proust_account::ledger::IoAs;
 use proust_ingest::CallPaths;
 use proust_profile::Profile;
-use proust_query::Filter;
+use proust_query::{Filter, Grouping};
 use proust_report::{
     Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, listed, render, render_with,
 };
@@ -21,6 +21,12 @@ use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::suggested::{self, Suggested};
 use crate::{gaps, output, progress, runs, terminal};
 
+/// Groups of options in help.
+const SCOPE: &str = "What part of the run";
+const ROWS: &str = "Rows and columns";
+const OUTPUT: &str = "Output";
+const SWEEPS: &str = "Of a sweep";
+
 /// Arguments of `proust report`.
 #[derive(Args, Debug)]
 #[command(after_help = help())]
@@ -30,43 +36,49 @@ pub struct ReportArgs {
           value_parser = Suggested(suggested::pages))]
     pub words: Vec<String>,
     /// Only this part of the run; may be given several times
-    #[arg(long = "where", value_name = "EXPR")]
+    #[arg(long = "where", value_name = "EXPR", help_heading = SCOPE)]
     pub filters: Vec<String>,
     /// What to show: METRIC[:sum|min|max|mean|stddev|imbalance], separated by commas; statistics are
     /// over all threads in scope
-    #[arg(long, value_name = "LIST", hide_possible_values = true,
-          value_parser = Suggested(suggested::metrics))]
-    pub metrics: Option<String>,
+    #[arg(long, value_name = "LIST", hide_possible_values = true, value_parser = suggested::COLUMNS,
+          help_heading = ROWS)]
+    pub metrics: Option<Vec<Column>>,
+    /// What a row of `flat` is: inlined (functions, as in the source), function (of the machine code),
+    /// line, module, file, process, or thread
+    #[arg(long, value_name = "ROWS", hide_possible_values = true, value_parser = suggested::GROUPING,
+          help_heading = ROWS)]
+    pub by: Option<Grouping>,
     /// Order of the rows: METRIC, METRIC:inclusive, METRIC:exclusive, or name
-    #[arg(long, value_name = "KEY", hide_possible_values = true,
-          value_parser = Suggested(suggested::orders))]
-    pub sort: Option<String>,
+    #[arg(long, value_name = "KEY", hide_possible_values = true, value_parser = suggested::ORDER,
+          help_heading = ROWS)]
+    pub sort: Option<Sort>,
     /// At most so many rows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = ROWS)]
     pub limit: Option<usize>,
     /// How it is written
-    #[arg(long, value_enum, default_value_t = FormatName::Text)]
+    #[arg(long, value_enum, default_value_t = FormatName::Text, help_heading = OUTPUT)]
     pub format: FormatName,
     /// Draw the account up for so many processors, not for those that the run used
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+          help_heading = SCOPE)]
     pub processors: Option<u32>,
     /// Whether time in file I/O counts as productive or as lost
-    #[arg(long, value_enum, value_name = "CLASS", default_value_t = IoName::Productive)]
+    #[arg(long, value_enum, value_name = "CLASS", default_value_t = IoName::Productive, help_heading = SCOPE)]
     pub io_as: IoName,
     /// Of a sweep: the problem grows with the count (weak scaling)
-    #[arg(long)]
+    #[arg(long, help_heading = SWEEPS)]
     pub weak: bool,
     /// Of a sweep: what is degraded by the original definition, in which any difference counts
-    #[arg(long)]
+    #[arg(long, help_heading = SWEEPS)]
     pub paper: bool,
     /// Of a sweep: also draw the page's picture into a file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = SWEEPS)]
     pub svg: Option<PathBuf>,
     /// How call paths of threads in parallel regions are shown; `summary` and `openmp` are always the user's
-    #[arg(long, value_enum, value_name = "AS", default_value_t = PathsName::User)]
+    #[arg(long, value_enum, value_name = "AS", default_value_t = PathsName::User, help_heading = SCOPE)]
     pub paths: PathsName,
     /// Exit with 3 if the data are incomplete
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub strict: bool,
 }
 
@@ -138,6 +150,7 @@ Examples:
   proust report callers compute_flux              who calls it, and what it calls
   proust report flat --where 'thread=worker-* and function=solve'
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
+  proust report flat --by module                  which library takes the time
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'
@@ -202,8 +215,6 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let words = Words::parse(&args.words)?;
     // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
-    let columns = args.metrics.as_deref().map(Column::parse_list).transpose()?.unwrap_or_default();
-    let sort = args.sort.as_deref().map(Sort::parse).transpose()?;
     if let Some(dir) = &words.dir
         && !dir.exists()
         && !nearest(&dir.to_string_lossy(), PAGES.iter().map(|spec| spec.head.id), 1).is_empty()
@@ -216,8 +227,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         page: words.page,
         arguments: words.arguments,
         filter,
-        columns,
-        sort,
+        columns: args.metrics.clone().unwrap_or_default(),
+        by: args.by.unwrap_or_default(),
+        sort: args.sort,
         limit: args.limit,
         rows: None,
         format: match args.format {

@@ -49,16 +49,31 @@ Exit codes: 0 if every run ended with 0, else that of the first that did not (12
 125 if Proust failed, 126 if the command cannot be executed, 127 if it is not found.")]
 pub struct SweepArgs {
     /// Counts of threads
-    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(
+        long,
+        value_name = "N,N,...",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=65_536)
+    )]
     pub threads: Vec<u32>,
     /// Counts of ranks; the command starts them: mpirun -n {n} ...
-    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N,N,...",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     pub ranks: Vec<u32>,
     /// Something else that is varied: {NAME} in the command; may be given several times
     #[arg(long = "axis", value_name = "NAME=V,V,...")]
     pub axes: Vec<String>,
     /// How often every point is run
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
     pub repeat: u32,
     /// A command that does the same without threads, as a reference; one word, quoted
     #[arg(long, value_name = "CMD")]

@@ -107,7 +107,8 @@ mod tests {
         /// a panic nor a long wait.
         #[test]
         fn damaged_files_do_no_harm(changes in vec((any::<bool>(), 0_usize..2560, any::<u8>()), 1..6)) {
-            static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read(std::env::current_exe().unwrap()).unwrap());
+            static WHOLE: LazyLock<Vec<u8>> =
+                LazyLock::new(|| std::fs::read(std::env::current_exe().unwrap()).unwrap());
             let mut content = WHOLE.clone();
             let sections = u64::from_le_bytes(content[0x28..0x30].try_into().unwrap()) as usize;
             for (in_header, at, value) in changes {

@@ -122,17 +122,13 @@ impl Groups {
     pub fn of(selection: &Selection<'_>, grouping: Grouping) -> Groups {
         let profile = selection.profile();
         match grouping {
-            Grouping::Thread => {
-                by_location(profile, |id| id, |id| group_of_location(profile, id, grouping))
-            }
+            Grouping::Thread => by_location(profile, |id| id, |id| group_of_location(profile, id, grouping)),
             Grouping::Process => by_location(
                 profile,
                 |id| profile.locations[id as usize].process,
                 |id| group_of_location(profile, id, grouping),
             ),
-            Grouping::Inlined => {
-                by_context(selection, |id| called_function(profile, id).map(Key::Function))
-            }
+            Grouping::Inlined => by_context(selection, |id| called_function(profile, id).map(Key::Function)),
             Grouping::Function => by_context(selection, |id| {
                 let is_frame = profile.contexts[id as usize].kind == ContextKind::Frame;
                 called_function(profile, id).filter(|_| is_frame).map(Key::Function)
@@ -194,7 +190,9 @@ impl Groups {
     pub fn spread(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> Option<Spread> {
         match &self.members {
             Members::Contexts(members) => {
-                Some(Spread::by_member(selection, measure, self.rows.len(), |context| members[context as usize]))
+                Some(Spread::by_member(selection, measure, self.rows.len(), |context| {
+                    members[context as usize]
+                }))
             }
             Members::Locations(_) => None,
         }
@@ -318,9 +316,7 @@ fn group_of_location(profile: &Profile, id: LocationId, grouping: Grouping) -> G
     let location = &profile.locations[id as usize];
     let process = &profile.processes[location.process as usize];
     let (name, handle) = match grouping {
-        Grouping::Process => {
-            (format!("{} {}", process.name, process.pid), Handle::Process(location.process))
-        }
+        Grouping::Process => (format!("{} {}", process.name, process.pid), Handle::Process(location.process)),
         _ => (format!("{} {}", location.name, location.tid), Handle::Location(id)),
     };
     Group { name, handle: Some(handle), module: Some(process.executable.clone()), ..Group::default() }

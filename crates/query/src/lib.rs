@@ -1,9 +1,9 @@
 //! Questions to a profile: pure functions, the same for text, JSON and pictures.
 //!
 //! A question is put in two steps. A [`Filter`] (the text after `--where`) is resolved against a profile to a
-//! [`Selection`]: the locations in scope and their amounts. What is counted is a [`Measure`]: a stored metric, or
-//! seconds by account, for which a selection needs the rows of a ledger. Everything else is computed from a
-//! selection:
+//! [`Selection`]: the locations in scope and their amounts. What is counted is a [`Measure`]: a stored
+//! metric, or seconds by account, for which a selection needs the rows of a ledger. Everything else is
+//! computed from a selection:
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`lines()`]: amounts by source line

@@ -142,8 +142,8 @@ impl Measure {
         !matches!(self, Measure::Metric(_))
     }
 
-    /// Calls `take` for each row of a ledger that counts, with what it counts as and seconds; of [`Measure::Master`] for those of
-    /// all threads, since a ledger does not know which was first.
+    /// Calls `take` for each row of a ledger that counts, with what it counts as and seconds; of
+    /// [`Measure::Master`] for those of all threads, since a ledger does not know which was first.
     pub(super) fn each_row(self, ledger: &Ledger, mut take: impl FnMut(ContextId, LocationId, Doing, f64)) {
         let mut rows = |rows: &[proust_account::ledger::Row], counts: &dyn Fn(Account) -> bool| {
             for row in rows.iter().filter(|row| counts(row.account)) {

@@ -145,8 +145,8 @@ impl Column {
         }
         if let Some(account) = Measure::of_nobody(word) {
             return Err(ReportError::Usage(format!(
-                "`{account}` is time of empty slots that no part of the program can be charged with: see the pages \
-                 ledger and threads"
+                "`{account}` is time of empty slots that no part of the program can be charged with: see \
+                 the pages ledger and threads"
             )));
         }
         let known: Vec<String> = Measure::all().map(Measure::id).collect();

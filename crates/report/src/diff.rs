@@ -19,6 +19,7 @@ use proust_compare::Diff;
 use proust_compare::diff::Exceeded;
 use proust_profile::Metric;
 use proust_query::Measure;
+use schemars::{Schema, SchemaGenerator};
 
 use crate::error::ReportError;
 use crate::page::PageHead;
@@ -149,6 +150,23 @@ pub fn render_diff(diff: &Diff<'_>, question: &DiffQuestion, style: &Style) -> R
         DiffPage::Callers => write(&neighbours::Callers::build(diff, question)?, question, style),
         DiffPage::Threads => write(&threads::Threads::build(diff, question)?, question, style),
     })
+}
+
+/// The type of a page's JSON.
+pub(crate) fn schema(page: DiffPage, generator: &mut SchemaGenerator) -> Schema {
+    match page {
+        DiffPage::Summary => generator.subschema_for::<summary::Summary>(),
+        DiffPage::Ledger => generator.subschema_for::<ledger::LedgerPage>(),
+        DiffPage::Tree => generator.subschema_for::<tree::Tree>(),
+        DiffPage::Flat => generator.subschema_for::<flat::Flat>(),
+        DiffPage::Callers => generator.subschema_for::<neighbours::Callers>(),
+        DiffPage::Threads => generator.subschema_for::<threads::Threads>(),
+    }
+}
+
+/// The type of the JSON of two sweeps side by side.
+pub(crate) fn schema_of_sweeps(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<sweeps::SweepsPage>()
 }
 
 fn write(page: &impl Page, question: &DiffQuestion, style: &Style) -> String {

@@ -1,5 +1,7 @@
 //! The pages: one table for the command line, its help and completions, the guide, and what must be loaded.
 
+use proust_query::Grouping;
+
 /// A page as help and guide show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHead {
@@ -61,11 +63,14 @@ pub struct PageSpec {
     pub needs: &'static [Need],
     /// How it can be sorted.
     pub orders: Orders,
+    /// What its rows can stand for, as words of `--by`; empty = it has no choice.
+    pub groupings: &'static [Grouping],
 }
 
 /// Declares the pages and their table, in the order in which they are listed; the first is the default.
 macro_rules! pages {
-    ($($name:ident $id:literal $argument:literal $about:literal [$($need:ident),*] $orders:expr;)*) => {
+    ($($name:ident $id:literal $argument:literal $about:literal [$($need:ident),*] $orders:expr
+        $(, $groupings:expr)?;)*) => {
         /// A page of the report.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum PageName {
@@ -78,6 +83,7 @@ macro_rules! pages {
             head: PageHead { id: $id, argument: $argument, about: $about },
             needs: &[$(Need::$need),*],
             orders: $orders,
+            groupings: pages!(@groupings $($groupings)?),
         }),*];
 
         impl PageName {
@@ -85,6 +91,8 @@ macro_rules! pages {
             pub const ALL: &'static [PageName] = &[$(PageName::$name),*];
         }
     };
+    (@groupings) => { &[] };
+    (@groupings $groupings:expr) => { $groupings };
 }
 
 pages! {
@@ -101,8 +109,8 @@ pages! {
         "functions with their callers; or one function with its callers and callees"
         [ColumnsByAccount] Orders::All;
     Flat "flat" ""
-        "functions"
-        [ColumnsByAccount] Orders::All;
+        "functions; with --by lines, modules, files, processes or threads"
+        [ColumnsByAccount] Orders::All, Grouping::ALL;
     Ledger "ledger" ""
         "the account in full: of all threads and all empty slots"
         [] Orders::Own;
@@ -184,16 +192,16 @@ mod tests {
         assert_eq!(PageName::default(), PageName::Summary);
     }
 
-    /// The guide's table of pages is that of the program.
+    /// The table of pages in the documents is that of the program.
     #[test]
-    fn the_guide_has_the_table() {
-        let guide = include_str!("../../../docs/user-guide.md");
+    fn the_documents_have_the_table() {
+        let document = include_str!("../../../docs/pages/README.md");
         let row = |(n, spec): (usize, &PageSpec)| {
             let default = if n == 0 { " (default)" } else { "" };
             format!("| `{}`{default} | {} |\n", spec.head.usage(), spec.head.about)
         };
         let rows: String = PAGES.iter().enumerate().map(row).collect();
         let table = format!("| page | shows |\n|---|---|\n{rows}\n");
-        assert!(guide.contains(&table), "docs/user-guide.md shall contain\n{table}");
+        assert!(document.contains(&table), "docs/pages/README.md must contain\n{table}");
     }
 }

@@ -30,7 +30,7 @@ use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::choice::Order;
@@ -85,6 +85,7 @@ fn written(
     style: &Style,
 ) -> Result<Rendered, ReportError> {
     question.order()?;
+    question.check_grouping()?;
     let mut selection = Selection::new(profile, &question.filter);
     let drawn = Drawn::new(&selection, question, kept.map(|kept| &kept.ledger));
     // A page with columns by account still has its other columns where no account can be made.
@@ -131,6 +132,31 @@ fn written(
     Ok(Rendered { page, notes })
 }
 
+/// The type of a page's JSON, of `callers` for all functions.
+pub(crate) fn schema(page: PageName, generator: &mut SchemaGenerator) -> Schema {
+    match page {
+        PageName::Summary => generator.subschema_for::<summary::Summary>(),
+        PageName::Ledger => generator.subschema_for::<ledger::LedgerPage>(),
+        PageName::Effort => generator.subschema_for::<effort::EffortPage>(),
+        PageName::Tree => generator.subschema_for::<tree::Tree>(),
+        PageName::Callers => generator.subschema_for::<callers::Callers>(),
+        PageName::Flat => generator.subschema_for::<flat::Flat>(),
+        PageName::Threads => generator.subschema_for::<threads::Threads>(),
+        PageName::Timeline => generator.subschema_for::<timeline::Timeline>(),
+        PageName::Io => generator.subschema_for::<io::Io>(),
+        PageName::Locks => generator.subschema_for::<locks::Locks>(),
+        PageName::Waits => generator.subschema_for::<waits::Waits>(),
+        PageName::Openmp => generator.subschema_for::<openmp::OpenmpPage>(),
+        PageName::Samples => generator.subschema_for::<samples::Samples>(),
+        PageName::Quality => generator.subschema_for::<quality::QualityPage>(),
+    }
+}
+
+/// The type of the JSON of `callers` for one function.
+pub(crate) fn schema_of_function(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<one_function::OneFunction>()
+}
+
 /// A finding with its derivation.
 pub(crate) fn derivation(
     ledger: &Ledger,
@@ -156,8 +182,8 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
     match question.arguments.first() {
         None => Ok(()),
         Some(argument) => Err(ReportError::Usage(format!(
-            "the page `{}` takes no argument, but `{argument}` was given; `tree` takes a context such as c12, \
-             `callers` a function, and --where restricts every page",
+            "the page `{}` takes no argument, but `{argument}` was given; `tree` takes a context such as \
+             c12, `callers` a function, and --where restricts every page",
             question.page.id()
         ))),
     }

@@ -124,7 +124,8 @@ impl Question {
             Orders::Own => {
                 let any = PAGES.iter().filter(|spec| spec.orders == Orders::All).map(|spec| spec.head.id);
                 Err(ReportError::Usage(format!(
-                    "the page `{page}` has an order of its own and cannot be sorted; {} can, by every measure",
+                    "the page `{page}` has an order of its own and cannot be sorted; {} can, by every \
+                     measure",
                     listed_words(&any.collect::<Vec<_>>())
                 )))
             }
@@ -134,6 +135,20 @@ impl Question {
             ))),
             _ => Ok(Some(word)),
         }
+    }
+
+    /// Refuses a grouping where the page has none.
+    pub(crate) fn check_grouping(&self) -> Result<(), ReportError> {
+        let spec = self.page.spec();
+        if self.by == Grouping::default() || spec.groupings.contains(&self.by) {
+            return Ok(());
+        }
+        let any = PAGES.iter().filter(|spec| !spec.groupings.is_empty()).map(|spec| spec.head.id);
+        Err(ReportError::Usage(format!(
+            "the page `{}` has rows of one sort; --by is for {}",
+            spec.head.id,
+            listed_words(&any.collect::<Vec<_>>())
+        )))
     }
 
     /// Whether the ledger of the whole run needs its rows to answer it. Without them the samples and

@@ -17,6 +17,7 @@ pub(crate) use picture::of_two as picture_of_two;
 use proust_compare::degradation::{Assessment, Definition, Limits};
 use proust_compare::scaling::{Ensemble, Kind};
 use proust_profile::SweepFile;
+use schemars::{Schema, SchemaGenerator};
 
 use crate::error::ReportError;
 use crate::kept::Rendered;
@@ -133,11 +134,21 @@ pub fn render_sweep(
     Ok(Rendered { page, notes: Vec::new() })
 }
 
+/// The type of a page's JSON.
+pub(crate) fn schema(page: SweepPage, generator: &mut SchemaGenerator) -> Schema {
+    match page {
+        SweepPage::Summary => generator.subschema_for::<summary::SummaryPage>(),
+        SweepPage::Scaling => generator.subschema_for::<scaling::ScalingPage>(),
+        SweepPage::Degradation => generator.subschema_for::<degradation::DegradationPage>(),
+    }
+}
+
 /// Whether the sweep can answer.
 fn check(view: &SweepView<'_>, question: &SweepQuestion) -> Result<(), ReportError> {
     if view.ensemble.runs().is_empty() {
         return Err(ReportError::Usage(format!(
-            "no run of the sweep in {} is done, so there is nothing to show; `proust info {0}` tells how they failed",
+            "no run of the sweep in {} is done, so there is nothing to show; `proust info {0}` tells how \
+             they failed",
             view.dir
         )));
     }
@@ -145,8 +156,8 @@ fn check(view: &SweepView<'_>, question: &SweepQuestion) -> Result<(), ReportErr
         && let [count] = view.ensemble.counts()
     {
         return Err(ReportError::Usage(format!(
-            "all runs of the sweep in {} that are done have the same count ({count}), and the page `{}` compares several: \
-             run the sweep with more, such as --threads 1,2,4",
+            "all runs of the sweep in {} that are done have the same count ({count}), and the page `{}` \
+             compares several: run the sweep with more, such as --threads 1,2,4",
             view.dir,
             question.page.id()
         )));

@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Breaks a sentence into lines of at most `width` characters, each behind `indent` spaces and with a line end.
+/// Breaks a sentence into lines of at most `width` characters, each behind `indent` spaces and with a line
+/// end.
 pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let room = width.saturating_sub(indent).max(20);
     let (mut lines, mut line) = (Vec::new(), String::new());

@@ -51,7 +51,11 @@ pub enum StoreError {
     #[error(transparent)]
     Rules(#[from] ClassError),
     /// There are no logs, and the profile that was kept cannot be read.
-    #[error("the logs of the run in {} are gone, and what was kept of it cannot be read: {source}; record the program again", dir.display())]
+    #[error(
+        "the logs of the run in {} are gone, and what was kept of it cannot be read: {source}; record the \
+         program again",
+        dir.display()
+    )]
     NoSource {
         /// The run's folder.
         dir: PathBuf,

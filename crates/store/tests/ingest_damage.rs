@@ -342,7 +342,10 @@ fn lane_header() -> impl Strategy<Value = LaneHeader> {
 proptest! {
 
     #[test]
-    fn flipped_bytes(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40), in_header: bool) {
+    fn flipped_bytes(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
+        in_header: bool,
+    ) {
         let mut bytes = rich();
         let length = bytes.len();
         for (at, value) in changes {
@@ -357,7 +360,9 @@ proptest! {
     #[test]
     fn any_numbers_behind_good_checks(
         header in file_header(),
-        lanes in proptest::collection::vec((proptest::collection::vec(anything(), 0..40), lane_header()), 0..3),
+        lanes in proptest::collection::vec(
+            (proptest::collection::vec(anything(), 0..40), lane_header()), 0..3
+        ),
     ) {
         let mut built = Vec::new();
         for (number, (records, header)) in lanes.into_iter().enumerate() {

@@ -135,7 +135,8 @@ pub fn threads() -> String {
                 .iter()
                 .map(|one| {
                     format!(
-                        "{{\"kind\":\"{}\",\"object\":\"{}\",\"account\":\"{}\",\"calls\":{},\"seconds\":{:.6}}}",
+                        "{{\"kind\":\"{}\",\"object\":\"{}\",\"account\":\"{}\",\"calls\":{},\
+                         \"seconds\":{:.6}}}",
                         one.kind,
                         one.object,
                         one.account.name(),

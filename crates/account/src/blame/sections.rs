@@ -8,8 +8,8 @@
 //! up, or was woken for nothing and waits again.
 //!
 //! Of short sections only some are recorded. Then the time that no section is known for is shared by the
-//! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain any,
-//! of those next to it.
+//! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain
+//! any, of those next to it.
 
 use proust_profile::releases::SAMPLED_HELD_NS;
 

@@ -21,7 +21,8 @@ pub enum ClassError {
     },
     /// The file cannot be read.
     #[error(
-        "the rules for waits in {} cannot be read ({source}); give another file, or remove it: the built-in rules need none",
+        "the rules for waits in {} cannot be read ({source}); give another file, or remove it: the \
+         built-in rules need none",
         path.display()
     )]
     NotRead {
@@ -50,7 +51,10 @@ pub enum ClassError {
 #[non_exhaustive]
 pub enum Problem {
     /// The first word is no class.
-    #[error("'{word}' is no class of waits{}; the classes are {}", meant(nearest.as_deref()), Class::words().join(", "))]
+    #[error(
+        "'{word}' is no class of waits{}; the classes are {}",
+        meant(nearest.as_deref()), Class::words().join(", ")
+    )]
     UnknownClass {
         /// The word.
         word: String,
@@ -65,8 +69,8 @@ pub enum Problem {
     },
     /// A word after the function is none of those that may stand there.
     #[error(
-        "'{word}' is not understood{}; after the function may come 'in MODULE', 'under FUNCTION', 'when WHAT', \
-         'weak', 'direct'; a blank in a function's name is written '?'",
+        "'{word}' is not understood{}; after the function may come 'in MODULE', 'under FUNCTION', 'when \
+         WHAT', 'weak', 'direct'; a blank in a function's name is written '?'",
         meant(nearest.as_deref())
     )]
     UnknownWord {

@@ -103,11 +103,13 @@ mod tests {
             ),
             ("<alloc::boxed::Box as core::ops::function::FnOnce>::call_once", "alloc::boxed::Box::call_once"),
             (
-                "<&dyn core::ops::function::Fn + core::marker::Sync as core::ops::function::FnOnce>::call_once",
+                "<&dyn core::ops::function::Fn + core::marker::Sync as \
+                 core::ops::function::FnOnce>::call_once",
                 "core::ops::function::Fn::call_once",
             ),
             (
-                "<<rayon::iter::len::MaxLen as rayon::iter::IndexedParallelIterator>::with_producer::Callback as \
+                "<<rayon::iter::len::MaxLen as \
+                 rayon::iter::IndexedParallelIterator>::with_producer::Callback as \
                  rayon::iter::plumbing::ProducerCallback>::callback",
                 "rayon::iter::len::MaxLen::with_producer::Callback::callback",
             ),

@@ -265,8 +265,9 @@ impl Explanation {
     }
 
     /// The number of times that a thread was displaced says nothing of how long: the scheduler was asked for
-    /// that, and the time that it counted, or that may have been stolen, is placed already. A thread that also
-    /// blocked was asleep for the rest, where [`Explanation::place_sleep`] has found that it may have been.
+    /// that, and the time that it counted, or that may have been stolen, is placed already. A thread that
+    /// also blocked was asleep for the rest, where [`Explanation::place_sleep`] has found that it may have
+    /// been.
     fn place_rest_of_sleep(&mut self, rows: &[SampleRow], waits: impl Fn(usize) -> bool) {
         for gap in &mut self.gaps {
             let (blocked, displaced) = switches(gap, rows);

@@ -103,7 +103,8 @@ makes_borrowers! {
 interpose! {
     vfork() -> c_int, or -1;
     clone(
-        function: *const c_void as opaque(function), stack: *mut c_void as opaque(stack), flags: c_int as number(flags),
+        function: *const c_void as opaque(function), stack: *mut c_void as opaque(stack),
+        flags: c_int as number(flags),
         argument: *mut c_void as opaque(argument), rest: () as more,
     ) -> c_int, or -1;
 }

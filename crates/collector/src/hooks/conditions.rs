@@ -26,7 +26,8 @@ operations! {
         clock: clockid_t as number(clock), until: *const timespec as input(timespec),
     ) -> c_int, or libc::ENOSYS => ConditionClockWait, (condition, mutex), Outcome::code;
     #[since("2.28")]
-    cnd_wait(condition: *mut c_void as object(cnd), mutex: *mut c_void as object(mtx)) -> c_int, or THREAD_ERROR
+    cnd_wait(condition: *mut c_void as object(cnd), mutex: *mut c_void as object(mtx))
+        -> c_int, or THREAD_ERROR
         => CndWait, (condition, mutex), Outcome::code;
     #[since("2.28")]
     cnd_timedwait(

@@ -108,11 +108,13 @@ leaving! {
     setuid(user: uid_t as number(user));
     seteuid(user: uid_t as number(user));
     setreuid(real_user: uid_t as number(user), effective: uid_t as number(user));
-    setresuid(real_user: uid_t as number(user), effective: uid_t as number(user), saved: uid_t as number(user));
+    setresuid(real_user: uid_t as number(user), effective: uid_t as number(user),
+        saved: uid_t as number(user));
     setgid(group: gid_t as number(group));
     setegid(group: gid_t as number(group));
     setregid(real_group: gid_t as number(group), effective: gid_t as number(group));
-    setresgid(real_group: gid_t as number(group), effective: gid_t as number(group), saved: gid_t as number(group));
+    setresgid(real_group: gid_t as number(group), effective: gid_t as number(group),
+        saved: gid_t as number(group));
     setgroups(count: size_t as number(count), groups: *const gid_t as inputs(group, count));
     unshare(flags: c_int as number(flags));
     setns(file: c_int as fd, kind: c_int as number(kind));

@@ -73,6 +73,7 @@ fn write_unloaded(unloading: modules::Unloading) {
 }
 
 interpose! {
-    dlopen(file: *const c_char as path, flags: c_int as number(flags)) -> *mut c_void, or core::ptr::null_mut();
+    dlopen(file: *const c_char as path, flags: c_int as number(flags))
+        -> *mut c_void, or core::ptr::null_mut();
     dlclose(handle: *mut c_void as opaque(handle)) -> c_int, or -1;
 }

@@ -378,13 +378,11 @@ pub unsafe extern "C-unwind" fn posix_spawn(
     arguments: Strings,
     environment: Strings,
 ) -> c_int {
-    spawn(
-        child,
-        path,
-        environment,
-        Named::At(libc::AT_FDCWD),
-        |child, list| call_real!(real::posix_spawn(child, path, actions, attributes, arguments, list) else libc::ENOSYS),
-    )
+    spawn(child, path, environment, Named::At(libc::AT_FDCWD), |child, list| {
+        call_real!(
+            real::posix_spawn(child, path, actions, attributes, arguments, list) else libc::ENOSYS
+        )
+    })
 }
 
 /// `posix_spawnp`
@@ -397,13 +395,11 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
     arguments: Strings,
     environment: Strings,
 ) -> c_int {
-    spawn(
-        child,
-        file,
-        environment,
-        Named::Searched,
-        |child, list| call_real!(real::posix_spawnp(child, file, actions, attributes, arguments, list) else libc::ENOSYS),
-    )
+    spawn(child, file, environment, Named::Searched, |child, list| {
+        call_real!(
+            real::posix_spawnp(child, file, actions, attributes, arguments, list) else libc::ENOSYS
+        )
+    })
 }
 
 interpose! {
@@ -411,19 +407,24 @@ interpose! {
         -> c_int, or -1;
     execvpe(file: *const c_char as path, arguments: Strings as strings, environment: Strings as strings)
         -> c_int, or -1;
-    fexecve(file: c_int as fd, arguments: Strings as strings, environment: Strings as strings) -> c_int, or -1;
+    fexecve(file: c_int as fd, arguments: Strings as strings, environment: Strings as strings)
+        -> c_int, or -1;
     #[since("2.34")]
     execveat(
         folder: c_int as dirfd, path: *const c_char as path, arguments: Strings as strings,
         environment: Strings as strings, flags: c_int as number(flags),
     ) -> c_int, or -1;
     posix_spawn(
-        child: *mut pid_t as output(process), path: *const c_char as path, actions: *const c_void as input(actions),
-        attributes: *const c_void as input(attributes), arguments: Strings as strings, environment: Strings as strings,
+        child: *mut pid_t as output(process), path: *const c_char as path,
+        actions: *const c_void as input(actions),
+        attributes: *const c_void as input(attributes), arguments: Strings as strings,
+        environment: Strings as strings,
     ) -> c_int, or libc::ENOSYS;
     posix_spawnp(
-        child: *mut pid_t as output(process), file: *const c_char as path, actions: *const c_void as input(actions),
-        attributes: *const c_void as input(attributes), arguments: Strings as strings, environment: Strings as strings,
+        child: *mut pid_t as output(process), file: *const c_char as path,
+        actions: *const c_void as input(actions),
+        attributes: *const c_void as input(attributes), arguments: Strings as strings,
+        environment: Strings as strings,
     ) -> c_int, or libc::ENOSYS;
 }
 

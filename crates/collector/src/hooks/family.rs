@@ -32,7 +32,8 @@ macro_rules! operations {
             }
         )*
         $crate::interpose::interpose! {
-            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*)
+                -> $result, or $none; )*
         }
     };
 }

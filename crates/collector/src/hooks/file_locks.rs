@@ -11,8 +11,10 @@ use crate::operation;
 
 operations! {
     flock(file: c_int as fd, how: c_int as number(how)) -> c_int, or -1 => FileLock, (file, 0), errno_of;
-    lockf(file: c_int as fd, how: c_int as number(how), length: off_t as number(offset)) -> c_int, or -1 => LockFile, (file, 0), errno_of;
-    lockf64(file: c_int as fd, how: c_int as number(how), length: off_t as number(offset)) -> c_int, or -1 => LockFile, (file, 0), errno_of;
+    lockf(file: c_int as fd, how: c_int as number(how), length: off_t as number(offset)) -> c_int, or -1
+        => LockFile, (file, 0), errno_of;
+    lockf64(file: c_int as fd, how: c_int as number(how), length: off_t as number(offset)) -> c_int, or -1
+        => LockFile, (file, 0), errno_of;
 }
 
 /// `fcntl` and `fcntl64`, whose third argument is a number or an address, or missing.

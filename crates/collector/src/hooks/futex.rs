@@ -63,7 +63,8 @@ pub unsafe extern "C-unwind" fn syscall(
 
 interpose! {
     syscall(
-        number: c_long as number(call), a: usize as word, b: usize as word, c: usize as word, d: usize as word,
+        number: c_long as number(call), a: usize as word, b: usize as word, c: usize as word,
+        d: usize as word,
         e: usize as word, f: usize as word,
     ) -> c_long, or -1;
 }

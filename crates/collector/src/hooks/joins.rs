@@ -14,7 +14,8 @@ use crate::{lane, life};
 const THREAD_ERROR: c_int = 2;
 
 operations! {
-    pthread_join(thread: pthread_t as number(thread), result: *mut *mut c_void as output(address)) -> c_int, or libc::ENOSYS
+    pthread_join(thread: pthread_t as number(thread), result: *mut *mut c_void as output(address))
+        -> c_int, or libc::ENOSYS
         => Join, (thread, 0), Outcome::code;
     pthread_timedjoin_np(
         thread: pthread_t as number(thread), result: *mut *mut c_void as output(address),
@@ -28,7 +29,8 @@ operations! {
     )
         -> c_int, or libc::ENOSYS => ClockJoin, (thread, 0), Outcome::code;
     #[since("2.28")]
-    thrd_join(thread: pthread_t as number(thread), result: *mut c_int as output(result)) -> c_int, or THREAD_ERROR
+    thrd_join(thread: pthread_t as number(thread), result: *mut c_int as output(result))
+        -> c_int, or THREAD_ERROR
         => ThrdJoin, (thread, 0), Outcome::code;
 }
 

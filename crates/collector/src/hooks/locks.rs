@@ -243,7 +243,8 @@ macro_rules! locks {
 
     interpose! { $(
         $(#[$how($version)])?
-        $name($object: $type as $grammar($of) $(, $argument: $more as $more_grammar($more_of))*) -> c_int, or $none;
+        $name($object: $type as $grammar($of) $(, $argument: $more as $more_grammar($more_of))*)
+            -> c_int, or $none;
     )* }
 
     /// Apart, so that a thread that finds a lock free saves no registers for it.
@@ -276,7 +277,8 @@ macro_rules! locks {
 
 /// Declares hooks of functions that try to lock. They, too, are given the address that they return to.
 macro_rules! tries {
-    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), busy $busy:expr,
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ),
+        busy $busy:expr,
         or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(naked)]
@@ -319,7 +321,8 @@ macro_rules! tries {
 locks! {
     pthread_mutex_lock(mutex: *mut pthread_mutex_t as object(mutex))
         tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexLock;
-    pthread_mutex_timedlock(mutex: *mut pthread_mutex_t as object(mutex), until: *const timespec as input(timespec))
+    pthread_mutex_timedlock(mutex: *mut pthread_mutex_t as object(mutex),
+        until: *const timespec as input(timespec))
         tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexTimedLock;
     #[since("2.30")]
     pthread_mutex_clocklock(
@@ -330,7 +333,8 @@ locks! {
         tries pthread_spin_trylock, busy libc::EBUSY, or libc::ENOSYS => SpinLock;
     pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t as object(rwlock))
         tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockRead;
-    pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t as object(rwlock), until: *const timespec as input(timespec))
+    pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t as object(rwlock),
+        until: *const timespec as input(timespec))
         tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedRead;
     #[since("2.30")]
     pthread_rwlock_clockrdlock(
@@ -339,7 +343,8 @@ locks! {
     ) tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead;
     pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t as object(rwlock))
         tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockWrite;
-    pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t as object(rwlock), until: *const timespec as input(timespec))
+    pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t as object(rwlock),
+        until: *const timespec as input(timespec))
         tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedWrite;
     #[since("2.30")]
     pthread_rwlock_clockwrlock(
@@ -347,24 +352,30 @@ locks! {
         until: *const timespec as input(timespec),
     ) tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite;
     #[since("2.28")]
-    mtx_lock(mutex: *mut c_void as object(mtx)) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock;
+    mtx_lock(mutex: *mut c_void as object(mtx)) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR
+        => MtxLock;
     #[since("2.28")]
     mtx_timedlock(mutex: *mut c_void as object(mtx), until: *const timespec as input(timespec))
         tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxTimedLock;
 }
 
 tries! {
-    pthread_mutex_trylock(*mut pthread_mutex_t as object(mutex)), busy libc::EBUSY, or libc::ENOSYS => MutexTryLock;
-    pthread_spin_trylock(*mut pthread_spinlock_t as object(spinlock)), busy libc::EBUSY, or libc::ENOSYS => SpinTryLock;
-    pthread_rwlock_tryrdlock(*mut pthread_rwlock_t as object(rwlock)), busy libc::EBUSY, or libc::ENOSYS => RwLockTryRead;
-    pthread_rwlock_trywrlock(*mut pthread_rwlock_t as object(rwlock)), busy libc::EBUSY, or libc::ENOSYS => RwLockTryWrite;
+    pthread_mutex_trylock(*mut pthread_mutex_t as object(mutex)), busy libc::EBUSY, or libc::ENOSYS
+        => MutexTryLock;
+    pthread_spin_trylock(*mut pthread_spinlock_t as object(spinlock)), busy libc::EBUSY, or libc::ENOSYS
+        => SpinTryLock;
+    pthread_rwlock_tryrdlock(*mut pthread_rwlock_t as object(rwlock)), busy libc::EBUSY, or libc::ENOSYS
+        => RwLockTryRead;
+    pthread_rwlock_trywrlock(*mut pthread_rwlock_t as object(rwlock)), busy libc::EBUSY, or libc::ENOSYS
+        => RwLockTryWrite;
     #[since("2.28")]
     mtx_trylock(*mut c_void as object(mtx)), busy THREAD_BUSY, or THREAD_ERROR => MtxTryLock;
 }
 
 /// Declares hooks of functions that unlock.
 macro_rules! unlocks {
-    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), by $bracket:path,
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ),
+        by $bracket:path,
         or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
@@ -423,9 +434,12 @@ fn bracket_noted_mutex<R: Copy>(
 }
 
 unlocks! {
-    pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by bracket_mutex, or libc::ENOSYS => MutexUnlock;
-    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::bracket_unlock, or libc::ENOSYS => SpinUnlock;
-    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::bracket_unlock, or libc::ENOSYS => RwLockUnlock;
+    pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by bracket_mutex, or libc::ENOSYS
+        => MutexUnlock;
+    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::bracket_unlock,
+        or libc::ENOSYS => SpinUnlock;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::bracket_unlock,
+        or libc::ENOSYS => RwLockUnlock;
     #[since("2.28")]
     mtx_unlock(*mut c_void as object(mtx)), by bracket_mutex, or THREAD_ERROR => MtxUnlock;
 }

@@ -56,5 +56,6 @@ fn named_other(thread: pthread_t, name: &CStr) {
 }
 
 interpose! {
-    pthread_setname_np(thread: pthread_t as number(thread), name: *const c_char as text) -> c_int, or libc::ENOSYS;
+    pthread_setname_np(thread: pthread_t as number(thread), name: *const c_char as text)
+        -> c_int, or libc::ENOSYS;
 }

@@ -49,7 +49,8 @@ pub mod posix {
                 #[allow(unused_unsafe, reason = "one has no time")]
                 let may_be_tried = unsafe { $may_be_tried };
                 if may_be_tried
-                    && let (Some(test_cancel), Some(try_first)) = (others::pthread_testcancel(), others::sem_trywait())
+                    && let (Some(test_cancel), Some(try_first)) = (others::pthread_testcancel(),
+                        others::sem_trywait())
                 {
                     // SAFETY: waiting for a semaphore is a point of cancellation even if the thread need not
                     // wait; trying is not. Both are real functions with the program's argument.
@@ -81,7 +82,8 @@ pub mod posix {
     }
     semaphores! {
         sem_wait() => SemaphoreWait, true;
-        sem_timedwait(until: *const timespec as input(timespec)) => SemaphoreTimedWait, deadlines::is_plain(until);
+        sem_timedwait(until: *const timespec as input(timespec))
+            => SemaphoreTimedWait, deadlines::is_plain(until);
         #[since("2.30")]
         sem_clockwait(clock: clockid_t as number(clock), until: *const timespec as input(timespec))
             => SemaphoreClockWait, deadlines::is_plain_by(clock, until);

@@ -269,8 +269,10 @@ interpose! {
     signal(number: c_int as number(signal), handler: usize as number(handler)) -> usize, or libc::SIG_ERR;
     bsd_signal(number: c_int as number(signal), handler: usize as number(handler)) -> usize, or libc::SIG_ERR;
     ssignal(number: c_int as number(signal), handler: usize as number(handler)) -> usize, or libc::SIG_ERR;
-    sysv_signal(number: c_int as number(signal), handler: usize as number(handler)) -> usize, or libc::SIG_ERR;
-    __sysv_signal(number: c_int as number(signal), handler: usize as number(handler)) -> usize, or libc::SIG_ERR;
+    sysv_signal(number: c_int as number(signal), handler: usize as number(handler))
+        -> usize, or libc::SIG_ERR;
+    __sysv_signal(number: c_int as number(signal), handler: usize as number(handler))
+        -> usize, or libc::SIG_ERR;
     sigset(number: c_int as number(signal), handler: usize as number(handler)) -> usize, or libc::SIG_ERR;
     sighold(number: c_int as number(signal)) -> c_int, or -1;
     sigrelse(number: c_int as number(signal)) -> c_int, or -1;
@@ -283,10 +285,12 @@ interpose! {
 
 declare! {
     __sigaction(
-        number: c_int as number(signal), new: *const Action as input(sigaction), old: *mut Action as output(sigaction),
+        number: c_int as number(signal), new: *const Action as input(sigaction),
+        old: *mut Action as output(sigaction),
     ) -> c_int, or -1;
     sigvec(
-        number: c_int as number(signal), new: *const Vector as input(vector), old: *mut Vector as output(vector),
+        number: c_int as number(signal), new: *const Vector as input(vector),
+        old: *mut Vector as output(vector),
     ) -> c_int, or -1;
     sigblock(mask: c_int as word) -> c_int, or -1;
     sigsetmask(mask: c_int as word) -> c_int, or -1;

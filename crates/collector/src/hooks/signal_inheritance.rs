@@ -60,7 +60,8 @@ pub fn hand_over(life: &Life) -> HandedOver {
         HANDING_OVER.fetch_add(1, Ordering::AcqRel);
     }
     for candidate in (0..CANDIDATES.len()).filter(|&candidate| ignored.get(candidate) == Some(&true)) {
-        call_real!(signals::real::sigaction(signal::number(candidate), &remembered(candidate), core::ptr::null_mut()) else -1);
+        call_real!(signals::real::sigaction(signal::number(candidate), &remembered(candidate),
+            core::ptr::null_mut()) else -1);
     }
     let kernel = raw::signal_mask(libc::SIG_BLOCK, 0);
     let wanted = signal_masks::wanted(kernel);

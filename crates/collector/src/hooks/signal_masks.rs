@@ -206,10 +206,12 @@ pub unsafe extern "C-unwind" fn pthread_attr_getsigmask_np(
 
 interpose! {
     sigprocmask(
-        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
+        how: c_int as number(how), new: *const sigset_t as input(sigset),
+        old: *mut sigset_t as output(sigset),
     ) -> c_int, or -1;
     pthread_sigmask(
-        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
+        how: c_int as number(how), new: *const sigset_t as input(sigset),
+        old: *mut sigset_t as output(sigset),
     ) -> c_int, or libc::ENOSYS;
     #[since("2.32")]
     pthread_attr_setsigmask_np(

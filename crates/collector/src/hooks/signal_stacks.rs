@@ -8,33 +8,43 @@ use libc::stack_t;
 use proust_log::records::NoteCode;
 
 use super::signal_moves::SMALL_STACK;
+use crate::arch::stacks::{dropped_samples, frame_bytes};
 use crate::interpose::interpose;
+use crate::sample::handler::LEAST_ROOM_BYTES;
 use crate::sample::split_stacks;
 use crate::{lane, life, raw};
 
-/// How much of an alternate stack a sample uses beside the kernel's own frame.
-const OWN_BYTES: usize = 4 << 10;
 /// The kernel's frame at most, where it does not report its size: with AVX-512.
 const USUAL_FRAME_BYTES: usize = 3648;
 
-/// From which size on samples can be taken on an alternate stack.
-fn least_bytes() -> usize {
+/// Whether samples can be taken on an alternate stack of this size.
+fn has_room(bytes: usize) -> bool {
     // SAFETY: getauxval only reads the auxiliary vector.
-    let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
-    OWN_BYTES + if frame == 0 { USUAL_FRAME_BYTES } else { frame }
+    let reported = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
+    let most = if reported == 0 { USUAL_FRAME_BYTES } else { reported };
+    // Most stacks need no system call to be found large enough.
+    bytes >= LEAST_ROOM_BYTES + most || bytes >= LEAST_ROOM_BYTES + frame_bytes(most)
 }
 
 /// The size of the calling thread's alternate stack, if it has one that is too small for samples.
 fn too_small() -> Option<usize> {
     let stack = raw::alternate_stack();
     let bytes = (stack.end - stack.start) as usize;
-    (!stack.is_empty() && bytes < least_bytes()).then_some(bytes)
+    (!stack.is_empty() && !has_room(bytes)).then_some(bytes)
 }
 
 /// Whether a thread that begins to be measured is silent from its first instant: a forked child keeps the
 /// stack.
 pub fn silence_at_begin() -> u8 {
     if too_small().is_some() { SMALL_STACK } else { 0 }
+}
+
+/// Notes at the end of the process how many samples found their threads' alternate stacks filled.
+pub fn note_dropped(record: &mut lane::Record) {
+    let dropped = dropped_samples();
+    if dropped > 0 {
+        record.note(NoteCode::FilledSignalStack, dropped.into());
+    }
 }
 
 static NOTED: AtomicBool = AtomicBool::new(false);

@@ -147,12 +147,15 @@ pub mod sets {
     }
 
     interpose! {
-        sigwait(set: *const sigset_t as input(sigset), number: *mut c_int as output(number)) -> c_int, or libc::ENOSYS;
-        sigwaitinfo(set: *const sigset_t as input(sigset), info: *mut siginfo_t as output(siginfo)) -> c_int, or -1;
+        sigwait(set: *const sigset_t as input(sigset), number: *mut c_int as output(number))
+            -> c_int, or libc::ENOSYS;
+        sigwaitinfo(set: *const sigset_t as input(sigset), info: *mut siginfo_t as output(siginfo))
+            -> c_int, or -1;
         sigtimedwait(
             set: *const sigset_t as input(sigset), info: *mut siginfo_t as output(siginfo),
             timeout: *const timespec as input(timespec),
         ) -> c_int, or -1;
-        signalfd(file: c_int as fd, set: *const sigset_t as input(sigset), flags: c_int as number(flags)) -> c_int, or -1;
+        signalfd(file: c_int as fd, set: *const sigset_t as input(sigset), flags: c_int as number(flags))
+            -> c_int, or -1;
     }
 }

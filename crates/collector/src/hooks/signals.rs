@@ -14,8 +14,8 @@ use proust_log::records::NoteCode;
 
 use super::signal_masks::{self, first_word, set_first_word};
 use super::signal_moves;
+use crate::arch::stacks::on_signal_first;
 use crate::interpose::{call_real, interpose};
-use crate::sample::handler::on_signal;
 use crate::sample::signal::{self, CANDIDATES, FALLBACK};
 use crate::{lane, life, logfile, raw};
 
@@ -96,7 +96,7 @@ pub fn is_handled(candidate: usize) -> bool {
 /// system calls themselves put their own in its place.
 pub fn note_if_replaced(record: &mut lane::Record) {
     let number = signal::number(signal::current());
-    let ours = on_signal as *const () as usize;
+    let ours = on_signal_first as *const () as usize;
     if raw::signal_action(number, None)
         .is_ok_and(|action| action.handler != ours && is_handler(action.handler))
     {
@@ -150,7 +150,7 @@ fn installed_action(candidate: usize) -> Action {
         // While the handler runs no handler of the program may.
         set_first_word(&mut action.sa_mask, u64::MAX);
     }
-    action.sa_sigaction = on_signal as *const () as usize;
+    action.sa_sigaction = on_signal_first as *const () as usize;
     action
 }
 
@@ -281,7 +281,7 @@ fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int 
     if result == 0
         // SAFETY: the program's place for an action, or null.
         && let Some(old) = unsafe { old.as_mut() }
-        && old.sa_sigaction == on_signal as *const () as usize
+        && old.sa_sigaction == on_signal_first as *const () as usize
     {
         *old = remembered(candidate);
     }
@@ -347,6 +347,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
 
 interpose! {
     sigaction(
-        number: c_int as number(signal), new: *const Action as input(sigaction), old: *mut Action as output(sigaction),
+        number: c_int as number(signal), new: *const Action as input(sigaction),
+        old: *mut Action as output(sigaction),
     ) -> c_int, or -1;
 }

@@ -50,7 +50,8 @@ macro_rules! sleeps {
             }
         )*
         interpose! {
-            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*)
+                -> $result, or $none; )*
             sched_yield() -> c_int, or -1;
             #[since("2.28")]
             thrd_yield() -> Nothing, or Default::default();
@@ -89,15 +90,19 @@ fn until(clock: clockid_t, flags: c_int, time: *const timespec, begin_ns: u64) -
 }
 
 sleeps! {
-    nanosleep(time: *const timespec as input(timespec), left: *mut timespec as output(timespec)) -> c_int, or -1
+    nanosleep(time: *const timespec as input(timespec), left: *mut timespec as output(timespec))
+        -> c_int, or -1
         => NanoSleep, errno_of, |time, _, _| as_ns(time);
     clock_nanosleep(
         clock: clockid_t as number(clock), flags: c_int as number(flags),
         time: *const timespec as input(timespec), left: *mut timespec as output(timespec),
     ) -> c_int, or libc::ENOSYS
-        => ClockNanoSleep, Outcome::code, |clock, flags, time, _, begin_ns| until(clock, flags, time, begin_ns);
-    usleep(time: useconds_t as number(microseconds)) -> c_int, or -1 => MicroSleep, errno_of, |time, _| u64::from(time) * 1000;
-    sleep(time: c_uint as number(seconds)) -> c_uint, or time => Sleep, unslept, |time, _| u64::from(time) * 1_000_000_000;
+        => ClockNanoSleep, Outcome::code,
+        |clock, flags, time, _, begin_ns| until(clock, flags, time, begin_ns);
+    usleep(time: useconds_t as number(microseconds)) -> c_int, or -1
+        => MicroSleep, errno_of, |time, _| u64::from(time) * 1000;
+    sleep(time: c_uint as number(seconds)) -> c_uint, or time
+        => Sleep, unslept, |time, _| u64::from(time) * 1_000_000_000;
     #[since("2.28")]
     thrd_sleep(time: *const c_void as input(timespec), left: *mut c_void as output(timespec)) -> c_int, or -2
         => ThrdSleep, slept, |time, _, _| as_ns(time.cast());

@@ -12,7 +12,8 @@ use crate::operation::{here, releases};
 const THREAD_ERROR: c_int = 2;
 
 macro_rules! wakes {
-    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), or $none:expr
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ),
+        or $none:expr
         => $operation:ident; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]

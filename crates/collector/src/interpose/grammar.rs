@@ -116,7 +116,9 @@ macro_rules! check {
         $crate::interpose::grammar::structure!($what);
         $crate::interpose::grammar::place::<$type>()
     };
-    ($all:ident, $type:ty, inout($what:ident)) => { $crate::interpose::grammar::check!($all, $type, output($what)) };
+    ($all:ident, $type:ty, inout($what:ident)) => {
+        $crate::interpose::grammar::check!($all, $type, output($what))
+    };
     ($all:ident, $type:ty, inputs($what:ident, $count:ident)) => {
         $crate::interpose::grammar::is_argument($all, stringify!($count));
         $crate::interpose::grammar::check!($all, $type, input($what))
@@ -147,8 +149,9 @@ words! { number_of:
     group character handler set queue kind thread option status length call capacity iterations
 }
 words! { structure:
-    timespec timeval sigset sigaction siginfo offset status usage pollfd fdset epoll_event sockaddr socklen iovec_in
-    iovec_out msghdr_in msghdr_out mmsghdr_in mmsghdr_out sembuf group fpos line capacity process thread result
+    timespec timeval sigset sigaction siginfo offset status usage pollfd fdset epoll_event sockaddr socklen
+    iovec_in iovec_out msghdr_in msghdr_out mmsghdr_in mmsghdr_out sembuf group fpos line capacity process
+    thread result
     priority message attributes actions signal number address iteration stack vector
 }
 words! { object:

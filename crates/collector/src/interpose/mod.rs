@@ -35,7 +35,8 @@ use crate::real::Real;
 ///
 /// ```text
 /// interpose! {
-///     read(file: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size)) -> ssize_t, or -1;
+///     read(file: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size))
+///         -> ssize_t, or -1;
 ///     #[since("2.30")]
 ///     getdents64(…) -> ssize_t, or -1;
 /// }
@@ -58,7 +59,8 @@ macro_rules! interpose {
         }
 
         $crate::interpose::declare! {
-            $( $(#[$how $(($version))?])? $name ( $($argument: $type as $grammar $(($($of),*))?),* ) -> $result, or $none; )*
+            $( $(#[$how $(($version))?])? $name ( $($argument: $type as $grammar $(($($of),*))?),* )
+                -> $result, or $none; )*
         }
     };
 }
@@ -78,7 +80,8 @@ pub(crate) use call_real;
 
 /// Declares functions that give real ones, of the same names.
 macro_rules! real_functions {
-    ($( $(#[$how:ident $(($version:literal))?])? $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty; )*) => { $(
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident ( $($argument:ident : $type:ty),* )
+        -> $result:ty; )*) => { $(
         #[allow(non_snake_case, reason = "the C library's names")]
         #[allow(dead_code, reason = "most hooks ask for the function only")]
         pub mod $name {

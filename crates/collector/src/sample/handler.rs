@@ -19,16 +19,22 @@ use crate::sample::timer::{ASKED, COOKIE};
 use crate::sample::{contain, entered, resume, signal};
 use crate::{brief, clock, control, hooks, life, logfile, options, raw, source, thread};
 
+/// How much of a stack the handler may use beside the kernel's own frame, before it goes to another one.
+pub const LEAST_ROOM_BYTES: usize = 4 << 10;
+
 /// The part of `siginfo_t` that a timer fills in.
 #[repr(C)]
-struct TimerInfo {
+#[derive(Debug)]
+pub struct TimerInfo {
     signal: i32,
     errno: i32,
-    code: i32,
+    /// Why the signal was sent.
+    pub code: i32,
     padding: i32,
     timer: i32,
     overrun: i32,
-    value: usize,
+    /// What the timer's maker gave it.
+    pub value: usize,
 }
 
 /// The data of a signal of ours.

@@ -311,7 +311,9 @@ fn advice_follows_what_grew() {
 proptest! {
     /// Definition 3 is "for some m' < m": at least as long as the shortest before it.
     #[test]
-    fn ranks_by_the_paper_are_those_above_the_least_before(times in prop::collection::vec(0.001..10.0_f64, 1..8)) {
+    fn ranks_by_the_paper_are_those_above_the_least_before(
+        times in prop::collection::vec(0.001..10.0_f64, 1..8)
+    ) {
         let timings: Vec<Timing> =
             times.iter().enumerate().map(|(n, &t)| Timing::new(n as u32 + 1, [t])).collect();
         let all = ranks(&timings, Definition::Paper, 64);
@@ -325,7 +327,9 @@ proptest! {
 
     /// The claim of section 3 for times that add up: if a region is degraded at m, one of its parts is.
     #[test]
-    fn a_degraded_region_has_a_degraded_part(parts in prop::collection::vec(prop::collection::vec(0.001..10.0_f64, 4), 1..6)) {
+    fn a_degraded_region_has_a_degraded_part(
+        parts in prop::collection::vec(prop::collection::vec(0.001..10.0_f64, 4), 1..6)
+    ) {
         let whole: Vec<Timing> = (0..4)
             .map(|m| Timing::new(m as u32 + 1, [parts.iter().map(|part| part[m]).sum::<f64>()]))
             .collect();
@@ -344,7 +348,8 @@ proptest! {
         let timings: Vec<Timing> = (0..3)
             .map(|n| {
                 let time_s = if scales { 1.0 / f64::from(1 << n) } else { 1.0 };
-                let times: Vec<f64> = noise[3 * n as usize..3 * n as usize + 3].iter().map(|noise| noise * time_s).collect();
+                let noise = &noise[3 * n as usize..3 * n as usize + 3];
+                let times: Vec<f64> = noise.iter().map(|noise| noise * time_s).collect();
                 Timing::new(1 << n, times)
             })
             .collect();

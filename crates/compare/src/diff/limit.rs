@@ -60,7 +60,8 @@ pub struct Exceeded {
 pub enum LimitError {
     /// There is no comparison in it.
     #[error(
-        "`{text}` is no limit: write what, > or <, and how much, such as 'lost>+5%', 'wall>+0.5s' or 'lock>10%'"
+        "`{text}` is no limit: write what, > or <, and how much, such as 'lost>+5%', 'wall>+0.5s' or \
+         'lock>10%'"
     )]
     NoComparison {
         /// What was written.
@@ -68,7 +69,8 @@ pub enum LimitError {
     },
     /// It is about something that is not known.
     #[error(
-        "`{text}` is about `{word}`, which is neither wall, cpu, total, productive, lost, efficiency, nor an account{meant}"
+        "`{text}` is about `{word}`, which is neither wall, cpu, total, productive, lost, efficiency, nor \
+         an account{meant}"
     )]
     UnknownSubject {
         /// What was written.
@@ -80,7 +82,8 @@ pub enum LimitError {
     },
     /// The amount cannot be read.
     #[error(
-        "`{text}` compares with `{word}`, which is no amount: write a percentage (5%), or seconds (0.5s, 20ms), with + or - for the change from A to B"
+        "`{text}` compares with `{word}`, which is no amount: write a percentage (5%), or seconds (0.5s, \
+         20ms), with + or - for the change from A to B"
     )]
     NoAmount {
         /// What was written.

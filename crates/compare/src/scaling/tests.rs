@@ -107,12 +107,14 @@ proptest! {
         for kind in [Kind::Strong, Kind::Weak] {
             for cost in [Cost::Summed, Cost::Each] {
                 let lost = |a: f64, b: f64| {
-                    let (p, q) = (Side { count: 1.0, amount_s: a, total_s: small[0] }, Side { count: q, amount_s: b, total_s: large[0] });
+                    let p = Side { count: 1.0, amount_s: a, total_s: small[0] };
+                    let q = Side { count: q, amount_s: b, total_s: large[0] };
                     loss(kind, cost, &p, &q)
                 };
                 for at in 0..tree.len() {
                     let own = lost(tree[at].1, tree[at].2);
-                    let parts: f64 = (1..tree.len()).filter(|&child| tree[child].0 == at).map(|child| lost(small[child], large[child])).sum();
+                    let children = (1..tree.len()).filter(|&child| tree[child].0 == at);
+                    let parts: f64 = children.map(|child| lost(small[child], large[child])).sum();
                     prop_assert!((own + parts - lost(small[at], large[at])).abs() < 1e-9);
                 }
             }
@@ -121,10 +123,13 @@ proptest! {
 
     /// The four forms of the formula say the same of the same program.
     #[test]
-    fn summed_and_single_costs_agree(a in 0.1..5.0_f64, b in 0.1..5.0_f64, p in 1.0..8.0_f64, more in 1.1..8.0_f64) {
+    fn summed_and_single_costs_agree(
+        a in 0.1..5.0_f64, b in 0.1..5.0_f64, p in 1.0..8.0_f64, more in 1.1..8.0_f64
+    ) {
         let q = p * more;
         let each = |count, amount_s| Side { count, amount_s, total_s: 10.0 };
-        let summed = |count: f64, amount_s: f64| Side { count, amount_s: count * amount_s, total_s: 10.0 * count };
+        let summed =
+            |count: f64, amount_s: f64| Side { count, amount_s: count * amount_s, total_s: 10.0 * count };
         for kind in [Kind::Strong, Kind::Weak] {
             let one = loss(kind, Cost::Each, &each(p, a), &each(q, b));
             let all = loss(kind, Cost::Summed, &summed(p, a), &summed(q, b));
@@ -148,6 +153,7 @@ proptest! {
         let (i, j) = [(1.0, 0), (0.5, 1), (2.0, 0), (1.0, 2)][form];
         let model = fit(&sampled(|p| c0 + c1 * p.powf(i) * p.log2().powi(j as i32))).unwrap();
         prop_assert_eq!((model.exponent, model.logarithms), (i, j));
-        prop_assert!((model.constant - c0).abs() < 1e-5 * c0.max(c1) && (model.coefficient - c1).abs() < 1e-5 * c1);
+        prop_assert!((model.constant - c0).abs() < 1e-5 * c0.max(c1));
+        prop_assert!((model.coefficient - c1).abs() < 1e-5 * c1);
     }
 }

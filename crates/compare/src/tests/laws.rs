@@ -81,8 +81,9 @@ proptest! {
         let (a, b) = (outline_of("a", 0, &a), outline_of("a", 0, &b));
         let (there, back) = (Joint::of([&a, &b]), Joint::of([&b, &a]));
         let pairs = |joint: &Joint<'_>, first, second| {
+            let nodes = 0..joint.len() as u32;
             let mut pairs: Vec<_> =
-                (0..joint.len() as u32).map(|n| (joint.node_in(n, first), joint.node_in(n, second))).collect();
+                nodes.map(|n| (joint.node_in(n, first), joint.node_in(n, second))).collect();
             pairs.sort_unstable();
             pairs
         };

@@ -119,6 +119,9 @@ pub enum NoteCode {
     /// its calls are passed on, and its regions are not in the log. 2: none was loaded although the program
     /// found the names of one, and one was loaded for it.
     RuntimeInDoubt = 12,
+    /// Samples were dropped since the kernel's frame filled the alternate signal stacks of their threads: the
+    /// program uses registers that a process has to ask for; value = how many.
+    FilledSignalStack = 13,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -141,6 +144,7 @@ impl NoteCode {
             10 => NoteCode::SmallSignalStack,
             11 => NoteCode::HandlerReplaced,
             12 => NoteCode::RuntimeInDoubt,
+            13 => NoteCode::FilledSignalStack,
             20 => NoteCode::Unloadable,
             _ => return None,
         })

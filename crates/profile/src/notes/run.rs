@@ -169,6 +169,13 @@ crate::notes! {
             /// Size of the stack.
             bytes: u64,
         }
+        /// Registers filled the alternate signal stacks, so that samples found no room there.
+        FilledSignalStack "filled-signal-stack" Caution {
+            /// Of which process.
+            process: Which,
+            /// How many.
+            samples: u64,
+        }
         /// The program replaced the handler that takes samples.
         HandlerReplaced "handler-replaced" Caution {
             /// Which.

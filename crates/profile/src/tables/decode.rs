@@ -285,9 +285,10 @@ fn regions(table: &Table, group: usize) -> Result<Vec<RegionInfo>, TablesError> 
 fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError> {
     zip_rows!(table, group;
     location: u32s, region: u32s, operation: u32s, context: u32s, executions: u64s, unmeasured: u64s,
-    known: u64s, last: u64s, contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s, latency_ns: u64s,
-    team_min: u32s, team_max: u32s, added_ns: u64s, added_error_ns: u64s, added_behind_ns: u64s, trials: u64s, trial_visits: u64s,
-    trial_more_ns: f64s, trial_visits2: f64s, trial_more_ns2: f64s, trial_product_ns: f64s;
+    known: u64s, last: u64s, contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s,
+    latency_ns: u64s, team_min: u32s, team_max: u32s, added_ns: u64s, added_error_ns: u64s,
+    added_behind_ns: u64s, trials: u64s, trial_visits: u64s, trial_more_ns: f64s, trial_visits2: f64s,
+    trial_more_ns2: f64s, trial_product_ns: f64s;
     SegmentRow {
         location,
         region,
@@ -326,7 +327,11 @@ fn stays(table: &Table, group: usize) -> Result<Vec<StayRow>, TablesError> {
 
 fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>, TablesError> {
     zip_rows!(table, group;
-    process: u32s, time_ns: u64s, reason: texts, label: texts, cpu_ns: u64s, user_ns: u64s, system_ns: u64s, minor_faults: u64s, major_faults: u64s, voluntary_switches: u64s, involuntary_switches: u64s, peak_resident_bytes: u64s, resident_bytes: optional_u64s, read_bytes: optional_u64s, written_bytes: optional_u64s, read_by_calls_bytes: optional_u64s, written_by_calls_bytes: optional_u64s, read_calls: optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s;
+    process: u32s, time_ns: u64s, reason: texts, label: texts, cpu_ns: u64s, user_ns: u64s, system_ns:
+    u64s, minor_faults: u64s, major_faults: u64s, voluntary_switches: u64s, involuntary_switches: u64s,
+    peak_resident_bytes: u64s, resident_bytes: optional_u64s, read_bytes: optional_u64s, written_bytes:
+    optional_u64s, read_by_calls_bytes: optional_u64s, written_by_calls_bytes: optional_u64s, read_calls:
+    optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s;
     ProcessSampleRow {
         process,
         time_ns,

@@ -43,7 +43,8 @@ impl Curve {
                 seen.iter().find(|(known, values)| *known == count && *values != point.values)
             {
                 bail!(WrongUsage(format!(
-                    "the sweep {word} varies more than the count: fix the rest with --at, for example {} or {}",
+                    "the sweep {word} varies more than the count: fix the rest with --at, for example {} \
+                     or {}",
                     written(&file, &point.values),
                     written(&file, other)
                 )));

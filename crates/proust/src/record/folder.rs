@@ -78,7 +78,8 @@ impl RunFolder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match key {
                     Some(key) => Self::join(path, &key),
                     None => bail!(
-                        "{} exists already; a run is never written over: name another folder with -o, or remove it",
+                        "{} exists already; a run is never written over: name another folder with -o, or \
+                         remove it",
                         path.display()
                     ),
                 },

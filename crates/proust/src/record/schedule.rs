@@ -1,6 +1,7 @@
 //! Recording that begins some time after the command does, or lasts for some time only.
 //!
-//! A thread of the recorder sleeps until then and gives the same commands as `proust resume` and `proust stop`.
+//! A thread of the recorder sleeps until then and gives the same commands as `proust resume` and `proust
+//! stop`.
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

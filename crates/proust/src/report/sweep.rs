@@ -44,7 +44,8 @@ impl Asked {
         if !SweepFile::is_in(&dir) {
             return match second.and_then(of_sweeps) {
                 Some(page) if dir.is_dir() => Err(WrongUsage(format!(
-                    "{first} is no sweep, and the page `{}` compares many runs: make them with `proust sweep --threads 1,2,4 -- CMD`",
+                    "{first} is no sweep, and the page `{}` compares many runs: make them with `proust \
+                     sweep --threads 1,2,4 -- CMD`",
                     page.id()
                 ))),
                 _ => Ok(None),
@@ -60,7 +61,8 @@ impl Asked {
                     let runs = SweepFile::read(&dir).ok();
                     let run = runs.and_then(|file| file.done().find_map(|point| point.dir.clone()));
                     return Err(WrongUsage(format!(
-                        "{first} is a sweep, whose pages are summary, scaling and degradation; of one run: proust report {first}/{} {word}",
+                        "{first} is a sweep, whose pages are summary, scaling and degradation; of one run: \
+                         proust report {first}/{} {word}",
                         run.unwrap_or_else(|| "RUN".into())
                     )));
                 }
@@ -126,6 +128,7 @@ fn refuse_what_is_for_runs(args: &ReportArgs) -> Result<(), WrongUsage> {
     let given = [
         ("--where", !args.filters.is_empty()),
         ("--metrics", args.metrics.is_some()),
+        ("--by", args.by.is_some()),
         ("--sort", args.sort.is_some()),
         ("--processors", args.processors.is_some()),
     ];
@@ -142,7 +145,8 @@ fn newest() -> Result<PathBuf> {
     }
     let Some((dir, _)) = runs::sweeps_in(here)?.into_iter().next() else {
         bail!(
-            "there is no sweep in the current folder; name one, or make one with `proust sweep --threads 1,2,4 -- CMD`"
+            "there is no sweep in the current folder; name one, or make one with `proust sweep --threads \
+             1,2,4 -- CMD`"
         );
     };
     let dir = dir.strip_prefix(here).unwrap_or(&dir).to_owned();

@@ -94,8 +94,8 @@ impl Axes {
             if axis.name != THREADS && !is_named {
                 let example = if axis.name == RANKS { "mpirun -n {n} CMD" } else { "CMD --option {NAME}" };
                 return Err(WrongUsage(format!(
-                    "{} is varied, but neither the command nor the environment has {}: every run would be the same; \
-                     write for example {}",
+                    "{} is varied, but neither the command nor the environment has {}: every run would be \
+                     the same; write for example {}",
                     axis.name,
                     place(&axis.name),
                     example.replace("{NAME}", &place(&axis.name)),

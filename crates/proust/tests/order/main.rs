@@ -94,8 +94,8 @@ const USERS: &[(&str, &[&str], &str)] = &[
     (
         "proust_log",
         &["collector/src", "log/src", "analysis/src/ingest", "proust/src"],
-        "the analysis asks a profile and not a log, so that a trace of another tool can be accounted for; the \
-         command writes the control page and finds logs by name",
+        "the analysis asks a profile and not a log, so that a trace of another tool can be accounted for; \
+         the command writes the control page and finds logs by name",
     ),
     (
         "proust_structure",

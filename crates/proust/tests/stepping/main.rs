@@ -5,7 +5,8 @@
 //! As a test it does a part of that: so many points of each call, evenly spread. On its own:
 //!
 //! ```text
-//! cargo test --release -p proust --test stepping -- --whole [--how return|jump|fork|kill] [--call NAME] [--from CALL:POINT]
+//! cargo test --release -p proust --test stepping -- --whole [--how return|jump|fork|kill] [--call NAME] \
+//!     [--from CALL:POINT]
 //! ```
 
 mod laps;

@@ -85,7 +85,8 @@ fn assert_blamed(
     for ((function, held), blamed) in functions.iter().zip(&held).zip(&blamed) {
         assert!(
             *blamed <= held * 1.01 + 0.005 && *blamed >= held * 0.95 - 0.005 - absent_s - slow_s,
-            "{function} held for {held} s and is blamed for {blamed} s; absent {absent_s}, slow {slow_s}: {page:#}"
+            "{function} held for {held} s and is blamed for {blamed} s; absent {absent_s}, slow {slow_s}: \
+             {page:#}"
         );
     }
     let known_s = number(page, "/waited_s") - number(page, "/hand_over_s");
@@ -346,7 +347,8 @@ fn serial_code_before_a_region_is_no_cause_of_waiting_in_it() {
             (charged_to(run, "barrier", "serial_part"), charged_to(run, "barrier", "extra_part"));
         let lost_s = run.summary().ledger.account_s("barrier");
         println!(
-            "{lost_s} s at barriers: {serial_s} serial code, {extra_s} what the late one does more, {} queued",
+            "{lost_s} s at barriers: {serial_s} serial code, {extra_s} what the late one does more, {} \
+             queued",
             queued_s(run)
         );
         // Where between two samples a thread was displaced is not known: on either side of the region's

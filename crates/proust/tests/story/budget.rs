@@ -55,7 +55,8 @@ fn a_full_disk_is_not_the_programs_trouble() {
     // starts.
     let script = r#"
         mount -t tmpfs -o size=32m none "$DISK" 2>/dev/null || exit 77
-        "$PROUST" record -o "$DISK/run" -- sh -c 'cat /dev/zero >"$DISK/filling" 2>/dev/null; "$PROGRAM" 0.5 return'
+        "$PROUST" record -o "$DISK/run" -- sh -c '
+            cat /dev/zero >"$DISK/filling" 2>/dev/null; "$PROGRAM" 0.5 return'
         code=$?
         "$PROUST" report "$DISK/run" summary >&2 || exit 78
         exit $code"#;

@@ -1,4 +1,5 @@
-//! Programs without a fault and with one, by which findings are judged (`tests/findings-suite`). Six of them here.
+//! Programs without a fault and with one, by which findings are judged (`tests/findings-suite`). Six of
+//! them here.
 
 use std::process::Command;
 

@@ -56,8 +56,8 @@ fn ranks_that_are_bound_apart_have_all_their_processors() {
     let recorder = proust_path.get_program().to_string_lossy();
     let rank = |number: u32, processor: usize| {
         format!(
-            "OMPI_COMM_WORLD_RANK={number} OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=job@1 taskset -c {processor} \
-             '{recorder}' record -o '{dir_path}' -- '{program}' 0.8 return >/dev/null"
+            "OMPI_COMM_WORLD_RANK={number} OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=job@1 taskset -c \
+             {processor} '{recorder}' record -o '{dir_path}' -- '{program}' 0.8 return >/dev/null"
         )
     };
     let command = format!("{} & {} & wait", rank(0, first), rank(1, second));
@@ -89,8 +89,8 @@ fn ranks_of_two_jobs_are_not_the_same() {
     let program = program.display();
     let job = |name: &str| {
         format!(
-            "for n in 0 1; do OMPI_COMM_WORLD_RANK=$n OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE={name} '{program}' 0.3 \
-             return >/dev/null & done; wait; "
+            "for n in 0 1; do OMPI_COMM_WORLD_RANK=$n OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE={name} \
+             '{program}' 0.3 return >/dev/null & done; wait; "
         )
     };
     let run = record("sh", &["-c", &(job("a@1") + &job("b@2"))]).succeeded();

@@ -74,7 +74,8 @@ fn assert_work(run: &Recorded, page: &Value, truth: &Value) {
     let allowed_s = allowed(run, true_cpu_s) + 0.01;
     assert!(
         (true_cpu_s - own_s - allowed_s..=true_cpu_s + allowed_s).contains(&cpu_s),
-        "CPU time of work: {cpu_s:.6} found, {true_cpu_s:.6} expected, {own_s:.6} of it measuring, {allowed_s:.6} allowed"
+        "CPU time of work: {cpu_s:.6} found, {true_cpu_s:.6} expected, {own_s:.6} of it measuring, \
+         {allowed_s:.6} allowed"
     );
 }
 
@@ -239,7 +240,8 @@ fn a_processor_is_empty_beside_a_team_of_one() {
             let (empty_s, allowed) = (serial_s + narrow_s, allowed(run, true_s) + 0.01);
             assert!(
                 (true_s - allowed..=true_s + allowed + queued(run)).contains(&empty_s),
-                "{name}: empty processors: {empty_s:.6} found, {true_s:.6} expected, {allowed:.6} allowed between them, {:.6} queued",
+                "{name}: empty processors: {empty_s:.6} found, {true_s:.6} expected, {allowed:.6} allowed \
+                 between them, {:.6} queued",
                 queued(run)
             );
             // LLVM's runtime gives the processor away between such regions, if others want it; and in which a
@@ -364,8 +366,8 @@ fn very_many_regions_need_no_more_room_than_few() {
     });
 }
 
-/// Of barriers that follow each other closely most are not measured. A long wait at one of those is found when
-/// the clock is read next, and is recorded where it was: not over the section that came behind it.
+/// Of barriers that follow each other closely most are not measured. A long wait at one of those is found
+/// when the clock is read next, and is recorded where it was: not over the section that came behind it.
 #[test]
 fn a_long_wait_at_a_barrier_that_was_not_measured_is_before_the_section_behind_it() {
     by_each("seldom-late", "0.2", |run, truth| {

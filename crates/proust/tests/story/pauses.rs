@@ -1,5 +1,5 @@
-//! Recording that is switched off and on while the program runs: what is done meanwhile is in no figure but the
-//! account `paused`, and the rest is as it is without a pause.
+//! Recording that is switched off and on while the program runs: what is done meanwhile is in no figure but
+//! the account `paused`, and the rest is as it is without a pause.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -88,8 +88,8 @@ impl Paused {
         page_of::<crate::pages::Flat>(&self.dir, "flat", &[]).cpu(function).exclusive
     }
 
-    /// What holds for every run, paused or not: the accounts are the total, each thread's are its time, and no
-    /// processor time is lost but what was used in the pause.
+    /// What holds for every run, paused or not: the accounts are the total, each thread's are its time, and
+    /// no processor time is lost but what was used in the pause.
     fn assert_closed(&self) {
         let summary = self.summary();
         assert!(summary.quality.account_residual.abs() < 1e-3, "{:?}", summary.quality);
@@ -114,7 +114,8 @@ impl Paused {
         assert!(expected.contains(&found_s), "{found_s} s found, {expected:?} s by the clock");
     }
 
-    /// What the program used in `wanted` outside of the pause: it calls that shortly before and after it, too.
+    /// What the program used in `wanted` outside of the pause: it calls that shortly before and after it,
+    /// too.
     fn assert_wanted(&self) {
         let (found_s, truth_s) = (self.cpu_s("wanted"), number(&self.truth, "/wanted_s"));
         let beside_s = self.most_s - self.least_s;

@@ -20,7 +20,8 @@ fn of_which_one_is_used_again() {
         last=/proc/sys/kernel/ns_last_pid
         { echo 900 >$last; } 2>/dev/null || exit 77
         "$PROUST" record -o "$RUN" -- sh -c '
-            echo 700 >$1; "$2" 0.2 return; echo 700 >$1; "$2" 0.4 exit; echo 700 >$1; "$2" 0.3 kill; exit 0' sh $last "$PROGRAM""#;
+            echo 700 >$1; "$2" 0.2 return; echo 700 >$1; "$2" 0.4 exit; echo 700 >$1; "$2" 0.3 kill; exit 0
+            ' sh $last "$PROGRAM""#;
     let ended = run(Command::new("unshare")
         .args(["--pid", "--fork", "--mount-proc", "sh", "-c", script])
         .env_remove("PROUST_RUN")

@@ -236,6 +236,36 @@ fn small_alternate_stacks_and_fibers_stay_whole() {
     assert!(quality.contains("has an alternate signal stack of 2048 bytes"), "{quality}");
 }
 
+/// Languages give each thread an alternate stack of the size that the kernel asks for. On processors with
+/// AMX that includes registers which hardly any process uses.
+#[test]
+fn threads_with_alternate_stacks_of_the_usual_size_are_sampled() {
+    let Some(program) = built("hostile_signals") else { return };
+    let recorded = record(program, &["usual_alternate_stack"]);
+    assert!(!recorded.ended.printed().contains("WRONG"), "{}", recorded.ended.printed());
+    let recorded = recorded.succeeded();
+    recorded.assert_trustworthy();
+    // Half a second of its own clock.
+    let found_s = recorded.flat().cpu("usual_alternate_stack").inclusive;
+    assert!(found_s > 0.45, "{found_s} s");
+}
+
+/// Once a process uses these registers, the kernel's frame fills such a stack.
+#[test]
+fn registers_that_fill_an_alternate_stack_harm_nothing() {
+    let Some(program) = built("hostile_signals") else { return };
+    let recorded = record_with(&["--rate", "1000"], program, &["tiles_on_a_usual_alternate_stack"]);
+    let printed = recorded.ended.printed();
+    assert!(!printed.contains("WRONG"), "{printed}");
+    let recorded = recorded.succeeded();
+    if printed.contains("no tiles") {
+        println!("SKIP: this processor has no AMX, or the kernel does not offer it");
+        return;
+    }
+    let quality = report(&recorded.dir, "quality", &[] as &[&str]).printed();
+    assert!(quality.contains("uses registers that fill its alternate signal stacks"), "{quality}");
+}
+
 #[test]
 fn a_program_that_forbids_itself_the_counter_goes_on() {
     let Some(program) = built("forbidden_counter") else { return };

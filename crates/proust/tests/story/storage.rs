@@ -33,7 +33,8 @@ fn logs_of_which_one_is_removed_or_replaced() {
     let treasure = victim.path().join("treasure");
     fs::write(&treasure, "gold").unwrap();
     let command = format!(
-        "'{0}' 0.1 return; cd \"$PROUST_RUN/log\"; for f in *; do ln -sf '{1}' \"$f\"; done; mkdir 1-1.plog; '{0}' 0.3 return",
+        "'{0}' 0.1 return; cd \"$PROUST_RUN/log\"; for f in *; do ln -sf '{1}' \"$f\"; done; mkdir \
+         1-1.plog; '{0}' 0.3 return",
         program.display(),
         treasure.display()
     );

@@ -26,7 +26,8 @@ fn a_process_that_is_traced_by_nobody_goes_on() {
     assert!(run.threads().locations.iter().map(|thread| thread.cpu_s).sum::<f64>() > 0.29);
 }
 
-/// The parent of a recorded command is `record`, which no program asks to trace it: it lets the command go on.
+/// The parent of a recorded command is `record`, which no program asks to trace it: it lets the command go
+/// on.
 #[test]
 fn a_process_that_asks_its_parent_to_trace_it_gets_its_signals() {
     let Some(program) = built("traced_children") else { return };

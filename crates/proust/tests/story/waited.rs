@@ -107,8 +107,8 @@ fn wrong_waits(threads: &Threads, thread: &Value, more_s: f64, made_of_a_lock: &
         let found_s = if reason == "lock" { found_s - in_the_lock } else { found_s };
         if found_s > true_s + slack || found_s + queued + in_the_lock < true_s - slack {
             wrong.push(format!(
-                "{name} ({tid}), {reason}: {found_s:.6} s in the report, {true_s:.6} s by its own clock, {slack:.6} s \
-                 allowed; it queued for {queued:.6} s; all of it: {found:?} {truth:?}"
+                "{name} ({tid}), {reason}: {found_s:.6} s in the report, {true_s:.6} s by its own clock, \
+                 {slack:.6} s allowed; it queued for {queued:.6} s; all of it: {found:?} {truth:?}"
             ));
         }
     };

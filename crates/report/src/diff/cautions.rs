@@ -32,23 +32,26 @@ pub(super) fn text(caution: &Caution) -> String {
             format!("{dir} is on both sides: a run does not differ from itself; name another run")
         }
         Caution::OtherProgram { a, b } => format!(
-            "these are different programs: {a} in A, {b} in B; only functions and lines that both have can be compared"
+            "these are different programs: {a} in A, {b} in B; only functions and lines that both have can \
+             be compared"
         ),
         Caution::OtherArguments { a, b } => format!(
-            "the arguments differ: `{}` in A, `{}` in B; if the input is another one, differences need not come from \
-             the program",
+            "the arguments differ: `{}` in A, `{}` in B; if the input is another one, differences need not \
+             come from the program",
             a.join(" "),
             b.join(" ")
         ),
         Caution::OtherCounts { place, a, b, places } => format!(
-            "{place} was executed {} times in A and {} times in B{}: the input is another one, or the program does its work in \
-             other steps",
+            "{place} was executed {} times in A and {} times in B{}: the input is another one, or the \
+             program does its work in other steps",
             count(*a),
             count(*b),
             match places - 1 {
                 0 => String::new(),
-                others =>
-                    format!(" ({} {} too)", counted(others, "other place"), verb(others, "differs", "differ")),
+                others => {
+                    let differs = verb(others, "differs", "differ");
+                    format!(" ({} {differs} too)", counted(others, "other place"))
+                }
             }
         ),
         Caution::OtherHost { a, b } => {
@@ -65,20 +68,23 @@ pub(super) fn text(caution: &Caution) -> String {
             format!("{dir} {}; it may not have done all of its work", ending(outcome))
         }
         Caution::NoLines { side } => format!(
-            "{side} has no debug information: functions are compared, lines and inlined calls cannot be; compile with -g"
+            "{side} has no debug information: functions are compared, lines and inlined calls cannot be; \
+             compile with -g"
         ),
         Caution::Disturbed { runs } => {
             let runs: Vec<String> =
                 runs.iter().map(|(dir, share)| format!("{dir} ({} %)", percent(*share, 1.0))).collect();
             format!(
-                "others had the processors for much of the time in which the runs could have gone on: {}; with fewer than \
-                 three runs of a side, what may come from that is called undecided: measure again on a quiet machine",
+                "others had the processors for much of the time in which the runs could have gone on: {}; \
+                 with fewer than three runs of a side, what may come from that is called undecided: measure \
+                 again on a quiet machine",
                 runs.join(", ")
             )
         }
         Caution::Single { side } => format!(
-            "{side} {} one run{}: how much this program's runs differ is not known, so that only differences beyond the \
-             errors of samples and 10 % count; give repetitions (A1,A2 B1,B2) for more certainty",
+            "{side} {} one run{}: how much this program's runs differ is not known, so that only \
+             differences beyond the errors of samples and 10 % count; give repetitions (A1,A2 B1,B2) for \
+             more certainty",
             if side.contains("and") { "have only" } else { "has only" },
             if side.contains("and") { " each" } else { "" },
         ),

@@ -46,7 +46,7 @@ pub struct SweepDiffQuestion {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct SweepsPage {
+pub(super) struct SweepsPage {
     schema: u32,
     sides: Sides,
     curve: Vec<CurveRow>,

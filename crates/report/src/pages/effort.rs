@@ -241,9 +241,14 @@ impl Page for EffortPage {
             let (rows, are) = (counted(cut.rows, "more row"), verb(cut.rows, "is", "are"));
             faint(format!(" {rows} {are} not shown: --limit N shows more."));
         }
-        faint(" Idleness is what others lost because of this; overhead is handing out work and waking each other.".into());
+        faint(
+            " Idleness is what others lost because of this; overhead is handing out work and waking each \
+         other."
+                .into(),
+        );
         faint(format!(
-            " High is idleness from {} on and overhead from {} on. Overhead high: coarsen; idleness high: refine;",
+            " High is idleness from {} on and overhead from {} on. Overhead high: coarsen; idleness high: \
+             refine;",
             percent_of(self.thresholds.idleness),
             percent_of(self.thresholds.overhead)
         ));

@@ -238,12 +238,14 @@ impl Circumstances {
                     format!(" {} of {account} cannot be told from what that caused;", duration(s))
                 });
                 format!(
-                    "none that is sure: others had the processors for {};{of} measure again on a quiet machine",
+                    "none that is sure: others had the processors for {};{of} measure again on a quiet \
+                     machine",
                     duration(self.preempted_s)
                 )
             }
             Some((account, s)) => format!(
-                "none of a known kind: threads waited {} ({account}), and no cause of it is known well enough",
+                "none of a known kind: threads waited {} ({account}), and no cause of it is known well \
+                 enough",
                 duration(s)
             ),
             None => "none: nothing that is worth 1 % of the total stands out".into(),

@@ -189,7 +189,8 @@ impl Flat {
             line(row, &function.handle, function.cell());
         }
         if let Some(cut) = &self.cut {
-            let text = format!("{} (--limit {})", counted(cut.rows, &format!("more {}", self.noun())), n + cut.rows);
+            let text =
+                format!("{} (--limit {})", counted(cut.rows, &format!("more {}", self.noun())), n + cut.rows);
             line(n, "", Cell::painted(Paint::Faint, text));
         }
         line(n + usize::from(self.cut.is_some()), "", Cell::painted(Paint::Faint, "sum"));

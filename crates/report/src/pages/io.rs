@@ -2,7 +2,8 @@
 //!
 //! JSON: `{"schema":1,"totals":{…},"threads":n,"operations":[…],"call_sites":[…],"cut":{…},"notes":[…]}`. An
 //! operation is
-//! `{"operation","target","account":id|null,"passive":reason|null,"objects","calls","errors","bytes","seconds",
+//! `{"operation","target","account":id|null,"passive":reason|null,"objects","calls","errors","bytes",
+//! "seconds",
 //! "off_processor_s","mean_s","longest_s":…|null}`; `account` or `passive` is how its time counts while the
 //! thread has no processor. A call site is
 //! `{"operation","context","handle","function","function_handle","file","line", "threads",…}` with the same

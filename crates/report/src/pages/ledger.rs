@@ -4,14 +4,15 @@
 //! JSON: `{"schema":1,"run":{…},"ledger":{…},"owners":[…],"locations":[…],"notes":[…]}`; `run` and `ledger`
 //! as in `summary`. An owner of slots is a rank with its child processes, or all processes of a run without
 //! ranks:
-//! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,"locations":{account:
+//! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,
+//! "locations":{account:
 //! seconds},"slots":{account: seconds}, "beyond_s":…}`; its two maps sum to its `total_s`, those of all
 //! owners to the ledger's; `locations` is without its threads' time beyond the processors. A location is
 //! `{"handle","process",
 //! "rank","thread","name","service","charged","owner","wall_s","active_s","passive_s","accounts":{account:
 //! seconds}, "beyond":{account: seconds},"passive":{reason: seconds}}`; `active_s` is the sum of its
-//! accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner, null
-//! where it is not charged or where `--where` selects only some of its owner's locations.
+//! accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner,
+//! null where it is not charged or where `--where` selects only some of its owner's locations.
 
 use proust_account::ledger::{Account, Accounts, IoAs};
 use proust_query::{Handle, Selection};

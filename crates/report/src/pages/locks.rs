@@ -151,8 +151,8 @@ fn lock_called(text: &str) -> Result<LockId, ReportError> {
     match Handle::parse(text) {
         Some(Handle::Lock(id)) => Ok(id),
         _ => Err(ReportError::Usage(format!(
-            "the page `locks` takes the handle of a lock, such as k1, and `{text}` is none; `proust report locks` \
-             shows them"
+            "the page `locks` takes the handle of a lock, such as k1, and `{text}` is none; `proust report \
+             locks` shows them"
         ))),
     }
 }
@@ -177,8 +177,8 @@ impl Page for Locks {
             text.push_str(" nobody waited for a lock here\n");
         } else {
             text.push_str(&self.table(style));
-            let explanation = " hand-over: nobody held it; not known: nobody was seen to let it go; mean hold: of \
-                               sections that others waited for.";
+            let explanation = " hand-over: nobody held it; not known: nobody was seen to let it go; mean \
+             hold: of sections that others waited for.";
             text.push_str(&(style.paint(Paint::Faint, explanation) + "\n"));
             for lock in self.locks.iter().take(SHOWN) {
                 text.push_str(&self.details(lock, style));

@@ -304,8 +304,8 @@ impl Summary {
         let q = &self.quality;
         let mut text = heading(style, "Quality", "");
         text.push_str(&format!(
-            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the account to \
-             {} %; Proust itself took {} ({} %)\n",
+            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the \
+             account to {} %; Proust itself took {} ({} %)\n",
             counted(q.samples, "sample"),
             fixed(q.delivered_rate, 0),
             fixed(q.complete_paths * 100.0, 1),

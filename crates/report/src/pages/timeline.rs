@@ -287,7 +287,8 @@ impl Page for Timeline {
         let cell_s = (self.end_s - self.start_s) / width as f64;
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         faint(format!(
-            " A letter stands for {}: what took most of it. Upper case is active, lower case and dots passive.",
+            " A letter stands for {}: what took most of it. Upper case is active, lower case and dots \
+             passive.",
             crate::duration(cell_s)
         ));
         if let Some(cut) = &self.cut {

@@ -168,8 +168,8 @@ pub(super) fn root(profile: &Profile, page: &str, arguments: &[String]) -> Resul
             })
         }
         _ => Err(ReportError::Usage(format!(
-            "`{page}` takes one context such as c12, not `{}`; for a function use `--where function=NAME` or the page \
-             `callers NAME`",
+            "`{page}` takes one context such as c12, not `{}`; for a function use `--where function=NAME` \
+             or the page `callers NAME`",
             arguments.join(" ")
         ))),
     }
@@ -300,7 +300,11 @@ impl Page for Tree {
             }
         }
         if lines.iter().any(|line| line.folded > 0) {
-            faint(" Recursion is folded: the rows below a recursive function stand for all its depths together.".into());
+            faint(
+                " Recursion is folded: the rows below a recursive function stand for all its depths \
+             together."
+                    .into(),
+            );
         }
         text + &fitted.footer(&self.chosen.others, style)
     }

@@ -1,18 +1,21 @@
 //! The page `degradation`: places that become slower with more threads, and the causes.
 //!
 //! JSON:
-//! `{"schema":1,"sweep":{…},"definition":"robust"|"paper","counts":[…],"regions":[…],"findings":[…],"disagreements":[…],
-//! "notes":[…]}`. A region is
+//! `{"schema":1,"sweep":{…},"definition":"robust"|"paper","counts":[…],"regions":[…],"findings":[…],
+//! "disagreements":[…],"notes":[…]}`. A region is
 //! `{"id","parent","children":[id],"kind","name","file","line","times":[…],"ranks":[count],
-//! "oversubscribed_ranks":[count],"minimal_rank":count|null,"clean_below":count|null,"class":"degraded"|"inconclusive"|"scales"|
-//! "flat"}`; one of its times
-//! `{"count","oversubscribed","time_s","low_s","high_s","corrected_s","corrected_error_s","queued_share","speedup",
-//! "efficiency","serial_speedup":…|null,"best":count|null,"verdict":"degraded"|"not"|"inconclusive","why":…|null,
-//! "more_runs":n|null,"strength_s","loss_s","excess_s","scaling_loss_s","threads":[…]}`: `corrected_s` is the
-//! time without the cost of measuring, and all fields after it are based on that. `threads` are those of the
-//! fastest repetition, in regions and at their sites:
+//! "oversubscribed_ranks":[count],"minimal_rank":count|null,"clean_below":count|null,"class":"degraded"|
+//! "inconclusive"|"scales"|"flat"}`; one of its times
+//! `{"count","oversubscribed","time_s","low_s","high_s","corrected_s","corrected_error_s","queued_share",
+//! "speedup",
+//! "efficiency","serial_speedup":…|null,"best":count|null,"verdict":"degraded"|"not"|"inconclusive",
+//! "why":…|null,
+//! "more_runs":n|null,"strength_s","loss_s","excess_s","scaling_loss_s","threads":[…]}`: `corrected_s` is
+//! the time without the cost of measuring, and all fields after it are based on that. `threads` are those
+//! of the fastest repetition, in regions and at their sites:
 //! `{"handle","time_s","corrected_s","corrected_error_s"}`. A finding is
-//! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits","advice":{"id","text"}|null}`.
+//! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits",
+//! "advice":{"id","text"}|null}`.
 
 mod text;
 
@@ -369,12 +372,12 @@ impl Page for DegradationPage {
         let mut text = self.sweep.text(style, "Degradation");
         text.push_str(match self.definition {
             "paper" => {
-                " degraded: slower than with some fewer threads, by however little (the original definition); \
-                 the strongest first\n"
+                " degraded: slower than with some fewer threads, by however little (the original \
+                 definition); the strongest first\n"
             }
             _ => {
-                " degraded: slower than with some fewer threads, beyond the spread of repetitions, by 5 % and half \
-                 a percent of the program\n"
+                " degraded: slower than with some fewer threads, beyond the spread of repetitions, by 5 % \
+                 and half a percent of the program\n"
             }
         });
         text.push('\n');

@@ -2,10 +2,11 @@
 //!
 //! JSON: `{"schema":1,"sweep":{…},"curve":[…],"models":[…],"places":[…],"notes":[…]}`. A place is
 //! `{"id","parent","kind","name","file",
-//! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss","verdict":"more"|"less"|"same"|"undecided",
-//! "accounts":[{"id":…|"other","excess_s"}]}]}`: losses are parts of the whole program's processor time with
-//! that count, so that a place's `own_loss` and the losses of the calls below sum up to its `loss`. A model
-//! is `{"of","id","text","constant","coefficient",
+//! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss",
+//! "verdict":"more"|"less"|"same"|"undecided",
+//! "accounts":[{"id":…|"other","excess_s"}]}]}`: losses are parts of the whole program's processor time
+//! with that count, so that a place's `own_loss` and the losses of the calls below sum up to its `loss`. A
+//! model is `{"of","id","text","constant","coefficient",
 //! "exponent","logarithms","smape","predictions":[{"count","value","beyond"}]}`.
 
 mod models;
@@ -319,7 +320,8 @@ impl ScalingPage {
                 counted(self.cut, "place")
             ));
         }
-        let line = " loss: what is more than expected, negative where it is less; own + the calls below = loss; ~ may be chance.";
+        let line = " loss: what is more than expected, negative where it is less; own + the calls below = \
+         loss; ~ may be chance.";
         text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
         text
     }

@@ -2,8 +2,8 @@
 //!
 //! JSON: `{"schema":1,"sweep":{…},"curve":[…],"degraded":[…],"notes":[…]}`; a row of the curve has
 //! `"count","runs","oversubscribed",
-//! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,"efficiency",
-//! "efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
+//! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,
+//! "efficiency","efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
 
 use proust_account::ledger::Class;
 use proust_words::counted;
@@ -100,7 +100,8 @@ impl Page for SummaryPage {
         let mut text = self.sweep.text(style, "Sweep");
         text.push('\n');
         text.push_str(&curve_text(&self.curve, style));
-        let line = " wall: the median, of fewer than five runs the least; range: of eight runs or fewer all, of more 95 %; lost: of processor time.";
+        let line = " wall: the median, of fewer than five runs the least; range: of eight runs or fewer \
+         all, of more 95 %; lost: of processor time.";
         text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
         text.push_str(&serial_text(self.serial_s, &self.curve));
         text.push_str(&self.sweep.failures_text());
@@ -119,7 +120,8 @@ impl Page for SummaryPage {
         if self.curve.len() > 1 {
             let dir = &self.sweep.dir;
             text.push_str(&format!(
-                "\n proust report {dir} scaling       which places lose how much\n proust report {dir} degradation   what is slower with more, and why\n"
+                "\n proust report {dir} scaling       which places lose how much\n proust report {dir} \
+                 degradation   what is slower with more, and why\n"
             ));
         }
         text

@@ -69,33 +69,37 @@ pub(super) fn cause(cause: Cause) -> &'static str {
 pub(super) fn advice(advice: &Advice) -> String {
     match advice {
         Advice::MoveOutwards { visits, work_s, cost_s } => format!(
-            "The work-sharing construct is too deep in the nest of loops: each thread came here {} and worked {} \
-             each time, which cost {} of waiting. Move the construct outwards, to a loop around this one.",
+            "The work-sharing construct is too deep in the nest of loops: each thread came here {} and \
+             worked {} each time, which cost {} of waiting. Move the construct outwards, to a loop around \
+             this one.",
             times(*visits),
             duration(*work_s),
             duration(*cost_s)
         ),
         Advice::OpenOnce { visits, cost_s } => format!(
-            "The region is opened {}, which costs a thread {} each time, more than its work: open it once, around the loop.",
+            "The region is opened {}, which costs a thread {} each time, more than its work: open it once, \
+             around the loop.",
             times(*visits),
             duration(*cost_s)
         ),
-        Advice::Balance => "Threads wait for those that have more to do: make the parts of equal work, smaller, or hand them \
-                            out while they are worked on (schedule(dynamic))."
+        Advice::Balance => "Threads wait for those that have more to do: make the parts of equal work, \
+         smaller, or hand them out while they are worked on (schedule(dynamic))."
             .into(),
-        Advice::ShortenSection => "Threads queue for a section: do less inside it, divide it, or let each thread collect its own \
-                                   and join the results at the end (reduction)."
+        Advice::ShortenSection => "Threads queue for a section: do less inside it, divide it, or let each \
+         thread collect its own and join the results at the end (reduction)."
             .into(),
-        Advice::ShareLessMemory => "The same work takes more processor time with more threads: they share cache lines (keep what \
-                                    different threads write 64 bytes or more apart) or the memory's bandwidth."
+        Advice::ShareLessMemory => "The same work takes more processor time with more threads: they share \
+         cache lines (keep what different threads write 64 bytes or more apart) or the memory's bandwidth."
             .into(),
-        Advice::TouchFirst => "Page faults grew: let the thread that uses memory touch it first, and keep it instead of \
-                               allocating anew."
+        Advice::TouchFirst => "Page faults grew: let the thread that uses memory touch it first, and keep \
+         it instead of allocating anew."
             .into(),
         Advice::FewerThreads => "There are more threads than processors: use fewer.".into(),
         Advice::QuietMachine => "Other programs had the processors: measure again on a quiet machine.".into(),
         Advice::MakeParallel => "Most threads have nothing to do here: divide this work among them.".into(),
-        Advice::ExchangeLess => "Ranks wait for each other or exchange more: look at who is late, and send less often.".into(),
+        Advice::ExchangeLess => "Ranks wait for each other or exchange more: look at who is late, and send \
+         less often."
+            .into(),
         Advice::CoarserParts => "The runtime takes the time: hand out larger parts.".into(),
     }
 }

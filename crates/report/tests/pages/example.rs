@@ -2,7 +2,7 @@
 
 use proust_ingest::operation_info;
 use proust_profile::event_metrics::{Operations, metrics_of_event};
-use proust_profile::notes::{RunNote, Unfollowed, Which};
+use proust_profile::notes::{ModuleNote, RunNote, Unfollowed, Which};
 use proust_profile::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, Process, Profile, Quality,
     RegionInfo, RunFacts, SampleRow, SegmentRow, Target, Value,
@@ -140,7 +140,7 @@ pub fn profile() -> Profile {
             Module {
                 path: "/usr/lib/libkernels.so.1".into(),
                 build_id: String::new(),
-                note: "has no line table".into(),
+                notes: vec![ModuleNote::NoSymbols { path: "/usr/lib/libkernels.so.1".into() }],
             },
         ],
         functions,

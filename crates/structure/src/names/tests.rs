@@ -10,7 +10,8 @@ fn short_names_keep_what_identifies_a_function() {
         ("_ZSt3maxIdERKT_S2_S2_", "std::max"),
         ("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector::push_back"),
         (
-            "_ZNKSt3mapIiNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt4lessIiESaISt4pairIKiS5_EEE4findERS9_",
+            "_ZNKSt3mapIiNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt4lessIiE\
+             SaISt4pairIKiS5_EEE4findERS9_",
             "std::map::find",
         ),
         ("_ZltRK1AS1_", "operator<"),

@@ -34,8 +34,8 @@ int main(int argc, char **) {
     std::vector<int> v{3, 1, argc};
     std::map<std::string, int> m;
     m["x"] = a < b;
-    return hidden(argc) + Local{}.run(argc) + a(3) + a->low + std::vector<int>(a)[0] + a.scaled(2.0) + sorted(v)
-        + m.size();
+    return hidden(argc) + Local{}.run(argc) + a(3) + a->low + std::vector<int>(a)[0] + a.scaled(2.0)
+        + sorted(v) + m.size();
 }
 "#;
 

@@ -80,7 +80,9 @@ proptest! {
     }
 
     #[test]
-    fn flipped_bits_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..40)) {
+    fn flipped_bits_are_survived(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..40)
+    ) {
         let Some(intact) = intact() else { return Ok(()) };
         let mut bytes = intact.bytes.clone();
         for (at, bit) in flips {

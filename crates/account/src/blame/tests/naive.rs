@@ -175,14 +175,17 @@ proptest! {
         }
         if !nested {
             for key in expected.keys().chain(found.keys()) {
-                let (one, other) = (found.get(key).copied().unwrap_or(0.0), expected.get(key).copied().unwrap_or(0.0));
-                prop_assert!((one - other).abs() <= 5.0 + 1e-6 * other, "{key:?}: {one} found, {other} expected\n{script:?}");
+                let one = found.get(key).copied().unwrap_or(0.0);
+                let other = expected.get(key).copied().unwrap_or(0.0);
+                prop_assert!((one - other).abs() <= 5.0 + 1e-6 * other,
+                    "{key:?}: {one} found, {other} expected\n{script:?}");
             }
         } else {
             // What is charged on has other causes, so each has at least what it did longer.
             for (key, &least) in expected.iter().filter(|(key, _)| key.3 < 1000) {
                 let found = found.get(key).copied().unwrap_or(0.0);
-                prop_assert!(found >= least - 5.0 - 1e-6 * least, "{key:?}: {found} found, {least} expected\n{script:?}");
+                prop_assert!(found >= least - 5.0 - 1e-6 * least,
+                    "{key:?}: {found} found, {least} expected\n{script:?}");
             }
         }
     }

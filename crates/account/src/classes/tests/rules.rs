@@ -214,8 +214,8 @@ fn comments_begin_after_a_blank() {
 }
 
 #[test]
-fn the_example_of_the_user_guide_is_read() {
-    let guide = include_str!("../../../../../docs/user-guide.md");
+fn the_example_of_the_documents_is_read() {
+    let guide = include_str!("../../../../../docs/wait-rules.md");
     let from = guide.find("# A job system of ours").expect("the example");
     let example = guide[from..].split("```").next().expect("its end");
     let classes = Classes::standard().with("guide", example).expect("rules");

@@ -59,8 +59,8 @@ fn ten_million_spans() {
         let start = Instant::now();
         let ledger = Ledger::of(&run, &processors, &Windows::all()).unwrap();
         println!(
-            "{locations} locations, 10⁷ spans: making them {reading:.2?}, processors {counting:.2?}, ledger {:.2?} \
-             ({} processors, efficiency {:.3}, {:?})",
+            "{locations} locations, 10⁷ spans: making them {reading:.2?}, processors {counting:.2?}, \
+             ledger {:.2?} ({} processors, efficiency {:.3}, {:?})",
             start.elapsed(),
             processors.total(),
             ledger.efficiency(IoAs::Productive).unwrap(),

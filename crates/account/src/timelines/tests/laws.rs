@@ -69,7 +69,9 @@ fn events() -> impl Strategy<Value = Vec<EventRow>> {
 proptest! {
 
     #[test]
-    fn spans_tile_a_location_and_the_ledger_closes(rows in rows(), events in events(), queued_ms in 0..200_u64) {
+    fn spans_tile_a_location_and_the_ledger_closes(
+        rows in rows(), events in events(), queued_ms in 0..200_u64
+    ) {
         let location = location(END_MS, queued_ms);
         let profile = profile(vec![location.clone()], rows, events);
         prop_assert_eq!(profile.check(), Ok(()));
@@ -112,9 +114,12 @@ proptest! {
         let location = location(END_MS, 0);
         let spans = spans_within(&location, &rows, &events);
         let cpu_ns: u64 = rows.iter().map(|row| row.cpu_ns).sum();
-        let active_ns: u64 = spans.iter().filter(|span| !matches!(span.state, State::Passive(_))).map(Span::length_ns).sum();
+        let active = spans.iter().filter(|span| !matches!(span.state, State::Passive(_)));
+        let active_ns: u64 = active.map(Span::length_ns).sum();
         prop_assert!(active_ns >= cpu_ns.min(END_MS * MS), "{} of {}", active_ns, cpu_ns);
-        let computed_ns: u64 = spans.iter().filter(|span| span.state == COMPUTE).map(|span| span.length_ns() - span.parts.get(PartKind::Delayed)).sum();
+        let computing = spans.iter().filter(|span| span.state == COMPUTE);
+        let computed_ns: u64 =
+            computing.map(|span| span.length_ns() - span.parts.get(PartKind::Delayed)).sum();
         prop_assert!(computed_ns <= cpu_ns, "{} of {}", computed_ns, cpu_ns);
     }
 }

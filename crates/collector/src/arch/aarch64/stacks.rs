@@ -1,4 +1,4 @@
-//! Going to another stack, and back out of a handler.
+//! Going to another stack, and back out of a handler; how much of one the kernel's frame takes.
 
 use core::arch::naked_asm;
 use core::ffi::c_void;
@@ -100,4 +100,19 @@ pub unsafe extern "C" fn back(sp: usize) -> ! {
 /// no compiler makes such code here.
 pub fn splits(_: &[u8]) -> bool {
     false
+}
+
+/// The kernel's frame at most, of which `most_bytes` is the largest that there may be on this machine. Which
+/// vector lengths a process will use is not known, so none is left out.
+pub fn frame_bytes(most_bytes: usize) -> usize {
+    most_bytes
+}
+
+/// The handler's first instructions: an alternate stack that has no room for the largest frame has no
+/// samples, so there is nothing to check.
+pub use crate::sample::handler::on_signal as on_signal_first;
+
+/// How many samples [`on_signal_first`] has dropped.
+pub fn dropped_samples() -> u32 {
+    0
 }

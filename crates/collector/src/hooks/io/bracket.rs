@@ -189,7 +189,8 @@ macro_rules! return_in_memory {
         if $is_in_memory && !address.is_null() {
             // SAFETY: the real function, which has this type, with the arguments that the program gave.
             return unsafe {
-                let function: unsafe extern "C-unwind" fn($($type),*) -> $result = core::mem::transmute(address);
+                let function: unsafe extern
+                    "C-unwind" fn($($type),*) -> $result = core::mem::transmute(address);
                 function($($argument),*)
             };
         }
@@ -236,7 +237,9 @@ macro_rules! io {
                 // Apart, so that a call that touches memory only saves no registers for it.
                 #[inline(never)]
                 unsafe extern "C-unwind" fn timed($($argument: $type),*) -> $result {
-                    let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
+                    let Some(function) = real::$name() else {
+                        return $crate::hooks::io::bracket::missing($none)
+                    };
                     if $crate::hooks::io::bracket::is_in_memory!($($asked)?) {
                         // SAFETY: the real function with the arguments that the program gave.
                         return unsafe { function($($argument),*) };
@@ -257,7 +260,8 @@ macro_rules! io {
             }
         )*
         $crate::interpose::interpose! {
-            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*)
+                -> $result, or $none; )*
         }
     };
 }
@@ -285,7 +289,8 @@ macro_rules! opens {
             }
         )*
         $crate::interpose::interpose! {
-            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*)
+                -> $result, or $none; )*
         }
     };
 }

@@ -48,7 +48,8 @@ macro_rules! takes {
                 take($from, || unsafe { function($($stream)?) })
             }
             return_in_memory!(
-                (taking::real::$name($($stream: *mut FILE)?) -> c_int), Stream($from).holds(1, Locking::$locking)
+                (taking::real::$name($($stream: *mut FILE)?) -> c_int),
+                Stream($from).holds(1, Locking::$locking)
             );
             // SAFETY: as above.
             unsafe { timed($($stream)?) }
@@ -66,7 +67,8 @@ macro_rules! takes {
 
 /// As `takes!`, of functions that put one.
 macro_rules! puts {
-    ($( $name:ident ( $($argument:ident: $type:ty as $grammar:ident $(($of:ident))?),* ) $locking:ident, $character:ident to $to:expr; )*) => {$(
+    ($( $name:ident ( $($argument:ident: $type:ty as $grammar:ident $(($of:ident))?),* ) $locking:ident,
+        $character:ident to $to:expr; )*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
@@ -77,7 +79,8 @@ macro_rules! puts {
                 put($character, $to, || unsafe { function($($argument),*) })
             }
             return_in_memory!(
-                (putting::real::$name($($argument: $type),*) -> c_int), Stream($to).has_plain_room(1, Locking::$locking)
+                (putting::real::$name($($argument: $type),*) -> c_int),
+                Stream($to).has_plain_room(1, Locking::$locking)
             );
             // SAFETY: as above.
             unsafe { timed($($argument),*) }
@@ -108,9 +111,12 @@ puts! {
     fputc(character: c_int as number(character), stream: *mut FILE as stream) Locks, character to stream;
     putc(character: c_int as number(character), stream: *mut FILE as stream) Locks, character to stream;
     _IO_putc(character: c_int as number(character), stream: *mut FILE as stream) Locks, character to stream;
-    fputc_unlocked(character: c_int as number(character), stream: *mut FILE as stream) Unlocked, character to stream;
-    putc_unlocked(character: c_int as number(character), stream: *mut FILE as stream) Unlocked, character to stream;
+    fputc_unlocked(character: c_int as number(character), stream: *mut FILE as stream) Unlocked,
+        character to stream;
+    putc_unlocked(character: c_int as number(character), stream: *mut FILE as stream) Unlocked,
+        character to stream;
     putchar(character: c_int as number(character)) Locks, character to output();
     putchar_unlocked(character: c_int as number(character)) Unlocked, character to output();
-    __overflow(stream: *mut FILE as stream, character: c_int as number(character)) Unlocked, character to stream;
+    __overflow(stream: *mut FILE as stream, character: c_int as number(character)) Unlocked,
+        character to stream;
 }

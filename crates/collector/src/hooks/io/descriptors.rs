@@ -8,7 +8,8 @@ use super::bracket::{Descriptor, Nothing, io};
 use crate::operation::Outcome;
 
 io! {
-    read(file: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size)) -> ssize_t, or -1 => Read, Descriptor(file), Outcome::bytes;
+    read(file: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size))
+        -> ssize_t, or -1 => Read, Descriptor(file), Outcome::bytes;
     __read_chk(
         file: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size),
         room: size_t as number(size),
@@ -34,7 +35,8 @@ io! {
         at: off64_t as number(offset), room: size_t as number(size),
     ) -> ssize_t, or -1
         => ReadAt, Descriptor(file), Outcome::bytes;
-    readv(file: c_int as fd, to: *const iovec as inputs(iovec_out, count), count: c_int as number(count)) -> ssize_t, or -1
+    readv(file: c_int as fd, to: *const iovec as inputs(iovec_out, count), count: c_int as number(count))
+        -> ssize_t, or -1
         => ReadVector, Descriptor(file), Outcome::bytes;
     preadv(
         file: c_int as fd, to: *const iovec as inputs(iovec_out, count), count: c_int as number(count),
@@ -58,7 +60,8 @@ io! {
         at: off64_t as number(offset), flags: c_int as number(flags),
     ) -> ssize_t, or -1
         => ReadVectorAt2, Descriptor(file), Outcome::bytes;
-    write(file: c_int as fd, from: *const c_void as bytes_in(size), size: size_t as number(size)) -> ssize_t, or -1
+    write(file: c_int as fd, from: *const c_void as bytes_in(size), size: size_t as number(size))
+        -> ssize_t, or -1
         => Write, Descriptor(file), Outcome::bytes;
     pwrite(
         file: c_int as fd, from: *const c_void as bytes_in(size), size: size_t as number(size),
@@ -70,7 +73,8 @@ io! {
         at: off64_t as number(offset),
     ) -> ssize_t, or -1
         => WriteAt, Descriptor(file), Outcome::bytes;
-    writev(file: c_int as fd, from: *const iovec as inputs(iovec_in, count), count: c_int as number(count)) -> ssize_t, or -1
+    writev(file: c_int as fd, from: *const iovec as inputs(iovec_in, count), count: c_int as number(count))
+        -> ssize_t, or -1
         => WriteVector, Descriptor(file), Outcome::bytes;
     pwritev(
         file: c_int as fd, from: *const iovec as inputs(iovec_in, count), count: c_int as number(count),

@@ -31,9 +31,11 @@ io! {
     readdir64(folder: *mut DIR as folder) -> *mut dirent64, or core::ptr::null_mut()
         => ReadDirectory, reading(folder), { let was = errno(); move |result| entry(result, was) };
     #[since("2.30")]
-    getdents64(folder: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size)) -> ssize_t, or -1
+    getdents64(folder: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size))
+        -> ssize_t, or -1
         => ReadDirectory, Descriptor(folder), Outcome::bytes;
-    closedir(folder: *mut DIR as folder) -> c_int, or -1 => CloseDirectory, Closing(descriptor(folder)), errno_of;
+    closedir(folder: *mut DIR as folder) -> c_int, or -1
+        => CloseDirectory, Closing(descriptor(folder)), errno_of;
 }
 
 mod opening {

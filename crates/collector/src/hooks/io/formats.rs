@@ -63,7 +63,8 @@ macro_rules! formats {
         )*
 
         interpose! {
-            $( $(#[$how($version)])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> c_int, or -1; )*
+            $( $(#[$how($version)])? $name($($argument: $type as $grammar $(($($of),*))?),*)
+                -> c_int, or -1; )*
         }
     };
 }
@@ -87,16 +88,20 @@ formats! {
         => __vfprintf_chk(stream, flag, format, list), print(Operation::StreamPrint, of(stream));
     __vprintf_chk(flag: c_int as number(flags), format: Text as format, list: List as list)
         => __vfprintf_chk(output(), flag, format, list), print(Operation::StreamPrint, of(output()));
-    __vdprintf_chk(file: c_int as fd, flag: c_int as number(flags), format: Text as format, list: List as list)
+    __vdprintf_chk(file: c_int as fd, flag: c_int as number(flags), format: Text as format,
+        list: List as list)
         => __vdprintf_chk(file, flag, format, list), print(Operation::DescriptorPrint, file);
-    vfscanf(stream: *mut FILE as stream, format: Text as format, list: List as list) => vfscanf(stream, format, list), scan(stream);
+    vfscanf(stream: *mut FILE as stream, format: Text as format, list: List as list)
+        => vfscanf(stream, format, list), scan(stream);
     vscanf(format: Text as format, list: List as list) => vfscanf(input(), format, list), scan(input());
     __isoc99_vfscanf(stream: *mut FILE as stream, format: Text as format, list: List as list)
         => __isoc99_vfscanf(stream, format, list), scan(stream);
-    __isoc99_vscanf(format: Text as format, list: List as list) => __isoc99_vfscanf(input(), format, list), scan(input());
+    __isoc99_vscanf(format: Text as format, list: List as list)
+        => __isoc99_vfscanf(input(), format, list), scan(input());
     #[since("2.38")]
     __isoc23_vfscanf(stream: *mut FILE as stream, format: Text as format, list: List as list)
         => __isoc23_vfscanf(stream, format, list), scan(stream);
     #[since("2.38")]
-    __isoc23_vscanf(format: Text as format, list: List as list) => __isoc23_vfscanf(input(), format, list), scan(input());
+    __isoc23_vscanf(format: Text as format, list: List as list)
+        => __isoc23_vfscanf(input(), format, list), scan(input());
 }

@@ -70,10 +70,12 @@ fn string(result: c_int, text: *const c_char, more: u64) -> Outcome {
 }
 
 io! {
-    fgets(to: *mut c_char as bytes_out(size), size: c_int as number(size), stream: *mut FILE as stream) -> *mut c_char, or core::ptr::null_mut()
+    fgets(to: *mut c_char as bytes_out(size), size: c_int as number(size), stream: *mut FILE as stream)
+        -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on_line(size, stream), |result| line(result, size, stream),
         in_memory(false, has_line(stream, size, false));
-    fgets_unlocked(to: *mut c_char as bytes_out(size), size: c_int as number(size), stream: *mut FILE as stream) -> *mut c_char, or core::ptr::null_mut()
+    fgets_unlocked(to: *mut c_char as bytes_out(size), size: c_int as number(size),
+        stream: *mut FILE as stream) -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on_line(size, stream), |result| line(result, size, stream),
         in_memory(false, has_line(stream, size, true));
     __fgets_chk(
@@ -85,7 +87,8 @@ io! {
     __fgets_unlocked_chk(
         to: *mut c_char as bytes_out(size), room: size_t as number(size), size: c_int as number(size),
         stream: *mut FILE as stream,
-    ) -> *mut c_char, or core::ptr::null_mut() => StreamLine, on_line(size, stream), |result| line(result, size, stream),
+    ) -> *mut c_char, or core::ptr::null_mut()
+        => StreamLine, on_line(size, stream), |result| line(result, size, stream),
         in_memory(false, has_line(stream, size, true));
     getline(
         to: *mut *mut c_char as inout(line), room: *mut size_t as inout(capacity),

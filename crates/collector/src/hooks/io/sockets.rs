@@ -37,7 +37,8 @@ io! {
         room: size_t as number(size), flags: c_int as number(flags),
         from: *mut sockaddr as output(sockaddr), length: *mut socklen_t as inout(socklen),
     ) -> ssize_t, or -1 => ReceiveFrom, Descriptor(socket), Outcome::bytes;
-    recvmsg(socket: c_int as fd, message: *mut msghdr as inout(msghdr_out), flags: c_int as number(flags)) -> ssize_t, or -1
+    recvmsg(socket: c_int as fd, message: *mut msghdr as inout(msghdr_out), flags: c_int as number(flags))
+        -> ssize_t, or -1
         => ReceiveMessage, Descriptor(socket), Outcome::bytes;
     recvmmsg(
         socket: c_int as fd, list: *mut mmsghdr as inouts(mmsghdr_out, count),
@@ -55,7 +56,8 @@ io! {
         flags: c_int as number(flags), to: *const sockaddr as input(sockaddr),
         length: socklen_t as number(length),
     ) -> ssize_t, or -1 => SendTo, Descriptor(socket), Outcome::bytes;
-    sendmsg(socket: c_int as fd, message: *const msghdr as input(msghdr_in), flags: c_int as number(flags)) -> ssize_t, or -1
+    sendmsg(socket: c_int as fd, message: *const msghdr as input(msghdr_in), flags: c_int as number(flags))
+        -> ssize_t, or -1
         => SendMessage, Descriptor(socket), Outcome::bytes;
     sendmmsg(
         socket: c_int as fd, list: *mut mmsghdr as inouts(mmsghdr_in, count),

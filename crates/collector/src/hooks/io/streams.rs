@@ -49,16 +49,22 @@ fn written_items(items: size_t, size: size_t, asked: size_t) -> Outcome {
 }
 
 io! {
-    fclose(stream: *mut FILE as stream) -> c_int, or -1 => StreamClose, Closing(Stream(stream).descriptor()), errno_of;
+    fclose(stream: *mut FILE as stream) -> c_int, or -1
+        => StreamClose, Closing(Stream(stream).descriptor()), errno_of;
     fflush(stream: *mut FILE as stream) -> c_int, or -1
         => StreamFlush, on(stream), errno_of, in_memory(false, flushes_in_passing(stream, Locking::Locks));
     fflush_unlocked(stream: *mut FILE as stream) -> c_int, or -1
         => StreamFlush, on(stream), errno_of, in_memory(false, flushes_in_passing(stream, Locking::Unlocked));
-    fseek(stream: *mut FILE as stream, to: c_long as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fseeko(stream: *mut FILE as stream, to: off_t as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fseeko64(stream: *mut FILE as stream, to: off64_t as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fsetpos(stream: *mut FILE as stream, to: *const fpos_t as input(fpos)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fsetpos64(stream: *mut FILE as stream, to: *const c_void as input(fpos)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fseek(stream: *mut FILE as stream, to: c_long as number(offset), from: c_int as number(whence))
+        -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fseeko(stream: *mut FILE as stream, to: off_t as number(offset), from: c_int as number(whence))
+        -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fseeko64(stream: *mut FILE as stream, to: off64_t as number(offset), from: c_int as number(whence))
+        -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fsetpos(stream: *mut FILE as stream, to: *const fpos_t as input(fpos)) -> c_int, or -1
+        => StreamSeek, on(stream), errno_of;
+    fsetpos64(stream: *mut FILE as stream, to: *const c_void as input(fpos)) -> c_int, or -1
+        => StreamSeek, on(stream), errno_of;
     rewind(stream: *mut FILE as stream) -> (), or () => StreamSeek, on(stream), |()| Outcome::default();
     fread(
         to: *mut c_void as bytes_out(size, count), size: size_t as number(size),
@@ -90,7 +96,8 @@ io! {
     ) -> size_t, or 0
         => StreamWrite, on_items(stream, size, count), |items| written_items(items, size, count),
         in_memory(
-            has_plain_room(stream, size, count, Locking::Locks), has_room_for_items(stream, from.cast(), size, count),
+            has_plain_room(stream, size, count, Locking::Locks),
+            has_room_for_items(stream, from.cast(), size, count),
         );
     fwrite_unlocked(
         from: *const c_void as bytes_in(size, count), size: size_t as number(size),
@@ -98,7 +105,8 @@ io! {
     ) -> size_t, or 0
         => StreamWrite, on_items(stream, size, count), |items| written_items(items, size, count),
         in_memory(
-            has_plain_room(stream, size, count, Locking::Unlocked), has_room_for_items(stream, from.cast(), size, count),
+            has_plain_room(stream, size, count, Locking::Unlocked),
+            has_room_for_items(stream, from.cast(), size, count),
         );
 }
 
@@ -106,11 +114,15 @@ mod opening {
     use super::{FILE, c_char, opens};
 
     opens! {
-        fopen(path: *const c_char as path, mode: *const c_char as mode) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
-        fopen64(path: *const c_char as path, mode: *const c_char as mode) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
-        freopen(path: *const c_char as path, mode: *const c_char as mode, stream: *mut FILE as stream) -> *mut FILE, or core::ptr::null_mut()
+        fopen(path: *const c_char as path, mode: *const c_char as mode) -> *mut FILE, or core::ptr::null_mut()
+            => StreamOpen, path;
+        fopen64(path: *const c_char as path, mode: *const c_char as mode)
+            -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
+        freopen(path: *const c_char as path, mode: *const c_char as mode, stream: *mut FILE as stream)
+            -> *mut FILE, or core::ptr::null_mut()
             => StreamReopen, path;
-        freopen64(path: *const c_char as path, mode: *const c_char as mode, stream: *mut FILE as stream) -> *mut FILE, or core::ptr::null_mut()
+        freopen64(path: *const c_char as path, mode: *const c_char as mode, stream: *mut FILE as stream)
+            -> *mut FILE, or core::ptr::null_mut()
             => StreamReopen, path;
         tmpfile() -> *mut FILE, or core::ptr::null_mut() => StreamOpen, core::ptr::null();
         tmpfile64() -> *mut FILE, or core::ptr::null_mut() => StreamOpen, core::ptr::null();
@@ -137,6 +149,7 @@ mod process_pipes {
     }
 
     interpose! {
-        popen(command: *const c_char as command, mode: *const c_char as mode) -> *mut FILE, or core::ptr::null_mut();
+        popen(command: *const c_char as command, mode: *const c_char as mode)
+            -> *mut FILE, or core::ptr::null_mut();
     }
 }

@@ -9,8 +9,8 @@ use super::formats::{Text, inner};
 use crate::arch::thunks::with_list;
 use crate::interpose::interpose;
 
-/// Declares a hook: how many named arguments it has (all of them integers or addresses), and the function that
-/// takes a `va_list` in its place.
+/// Declares a hook: how many named arguments it has (all of them integers or addresses), and the function
+/// that takes a `va_list` in its place.
 macro_rules! variadic {
     ($($name:ident, $named:tt, $function:path;)*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]

@@ -11,7 +11,9 @@ use crate::operation::{self, Outcome, here};
 macro_rules! chunks {
     ($($name:ident)*; in turn $($ordered:ident)*) => {
         sited! {
-            fn GOMP_sections_next(; site, call) -> c_uint { wait::for_iterations(site.address, here!(), call) }
+            fn GOMP_sections_next(; site, call) -> c_uint {
+                wait::for_iterations(site.address, here!(), call)
+            }
             $(
                 fn $name(from: *mut u64, to: *mut u64; site, call) -> bool {
                     wait::for_iterations(site.address, here!(), call)

@@ -25,7 +25,10 @@ pub mod waits;
 /// Declares hooks that get two things more than what the program passes: `$site`, where they were called,
 /// and `$call`, which calls the function of the caller's runtime with what the program passed.
 macro_rules! sited {
-    ($( fn $name:ident ( $($argument:ident : $type:ty),* ; $site:ident, $call:ident ) $(-> $result:ty)? $body:block )*) => {
+    ($(
+        fn $name:ident ( $($argument:ident : $type:ty),* ; $site:ident, $call:ident ) $(-> $result:ty)?
+            $body:block
+    )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[allow(non_snake_case, reason = "the runtime's names")]

@@ -25,7 +25,8 @@ macro_rules! family {
 
         /// Their names.
         pub static NAMES: &[Name] = &[
-            $($( Name::new(super::c_name(concat!(stringify!($name), "\0")), super::c_name(concat!($version, "\0"))), )*)*
+            $($( Name::new(super::c_name(concat!(stringify!($name),
+                "\0")), super::c_name(concat!($version, "\0"))), )*)*
         ];
 
         /// How many there are.
@@ -41,9 +42,11 @@ family! {
         GOMP_parallel GOMP_parallel_sections GOMP_parallel_loop_static GOMP_parallel_loop_dynamic
         GOMP_parallel_loop_guided GOMP_parallel_loop_runtime;
     OfBody "GOMP_4.5":
-        GOMP_parallel_loop_nonmonotonic_dynamic GOMP_parallel_loop_nonmonotonic_guided GOMP_taskloop GOMP_taskloop_ull;
+        GOMP_parallel_loop_nonmonotonic_dynamic GOMP_parallel_loop_nonmonotonic_guided GOMP_taskloop
+        GOMP_taskloop_ull;
     OfBody "GOMP_5.0":
-        GOMP_parallel_loop_nonmonotonic_runtime GOMP_parallel_loop_maybe_nonmonotonic_runtime GOMP_parallel_reductions;
+        GOMP_parallel_loop_nonmonotonic_runtime GOMP_parallel_loop_maybe_nonmonotonic_runtime
+        GOMP_parallel_reductions;
     OfBody "GOMP_2.0": GOMP_task;
     OfBody "GOMP_1.0":
         GOMP_parallel_start GOMP_parallel_sections_start GOMP_parallel_loop_static_start
@@ -58,7 +61,8 @@ family! {
         GOMP_loop_ordered_runtime_next;
     OfSite "GOMP_2.0":
         GOMP_taskwait
-        GOMP_loop_ull_static_next GOMP_loop_ull_dynamic_next GOMP_loop_ull_guided_next GOMP_loop_ull_runtime_next
+        GOMP_loop_ull_static_next GOMP_loop_ull_dynamic_next GOMP_loop_ull_guided_next
+        GOMP_loop_ull_runtime_next
         GOMP_loop_ull_ordered_static_next GOMP_loop_ull_ordered_dynamic_next GOMP_loop_ull_ordered_guided_next
         GOMP_loop_ull_ordered_runtime_next;
     OfSite "GOMP_4.0": GOMP_barrier_cancel GOMP_loop_end_cancel GOMP_sections_end_cancel GOMP_taskgroup_end;

@@ -100,14 +100,21 @@ macro_rules! begun {
 whole! {
     GOMP_parallel(threads: c_uint, flags: c_uint);
     GOMP_parallel_sections(threads: c_uint, sections: c_uint, flags: c_uint);
-    GOMP_parallel_loop_static(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_guided(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_nonmonotonic_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_nonmonotonic_guided(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_static(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long,
+        flags: c_uint);
+    GOMP_parallel_loop_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long,
+        flags: c_uint);
+    GOMP_parallel_loop_guided(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long,
+        flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long,
+        chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_guided(threads: c_uint, start: c_long, end: c_long, step: c_long,
+        chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
-    GOMP_parallel_loop_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
-    GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long,
+        flags: c_uint);
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long,
+        flags: c_uint);
 }
 
 /// Stands for the program's argument where the runtime looks into it: at its begin is the address of the
@@ -125,7 +132,9 @@ unsafe extern "C-unwind" fn run_reducing(data: *mut c_void) {
 }
 
 bodied! {
-    fn GOMP_parallel_reductions(body, data: *mut c_void, threads: c_uint, flags: c_uint; table, function) -> c_uint {
+    fn GOMP_parallel_reductions(
+        body, data: *mut c_void, threads: c_uint, flags: c_uint; table, function
+    ) -> c_uint {
         let mut marker = 0_u64;
         match opened!(body, data, table, &raw mut marker) {
             // SAFETY: the real function with the arguments that the program gave.
@@ -147,7 +156,8 @@ begun! {
     GOMP_parallel_start(threads: c_uint);
     GOMP_parallel_sections_start(threads: c_uint, sections: c_uint);
     GOMP_parallel_loop_static_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
-    GOMP_parallel_loop_dynamic_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_dynamic_start(threads: c_uint, start: c_long, end: c_long, step: c_long,
+        chunk: c_long);
     GOMP_parallel_loop_guided_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
     GOMP_parallel_loop_runtime_start(threads: c_uint, start: c_long, end: c_long, step: c_long);
 }

@@ -36,15 +36,21 @@ sited! {
     fn GOMP_loop_end_cancel(; site, call) -> bool { wait::at_barrier(site, call) }
     fn GOMP_sections_end(; site, call) { wait::at_barrier(site, call) }
     fn GOMP_sections_end_cancel(; site, call) -> bool { wait::at_barrier(site, call) }
-    fn GOMP_single_copy_start(; site, call) -> *mut c_void { wait::for_all(Operation::OmpCopyPrivate, site, call) }
-    fn GOMP_single_copy_end(data: *mut c_void; site, call) { wait::for_all(Operation::OmpCopyPrivate, site, call) }
+    fn GOMP_single_copy_start(; site, call) -> *mut c_void {
+        wait::for_all(Operation::OmpCopyPrivate, site, call)
+    }
+    fn GOMP_single_copy_end(data: *mut c_void; site, call) {
+        wait::for_all(Operation::OmpCopyPrivate, site, call)
+    }
     fn GOMP_taskwait(; site, call) { wait::for_all(Operation::OmpTaskWait, site, call) }
     fn GOMP_taskwait_depend(depend: *mut *mut c_void; site, call) {
         wait::for_all(Operation::OmpTaskWait, site, call)
     }
     fn GOMP_taskgroup_end(; site, call) { wait::for_all(Operation::OmpTaskGroup, site, call) }
 
-    fn GOMP_critical_start(; site, call) { holders::enter(Operation::OmpCritical, unnamed(), site.address, call) }
+    fn GOMP_critical_start(; site, call) {
+        holders::enter(Operation::OmpCritical, unnamed(), site.address, call)
+    }
     fn GOMP_critical_end(; _site, call) { leave(Operation::OmpCriticalEnd, unnamed(), call) }
     fn GOMP_critical_name_start(name: *mut *mut c_void; site, call) {
         holders::enter(Operation::OmpCritical, name as u64, site.address, call)
@@ -54,7 +60,9 @@ sited! {
     }
     fn GOMP_atomic_start(; site, call) { holders::enter(Operation::OmpAtomic, atomic(), site.address, call) }
     fn GOMP_atomic_end(; _site, call) { leave(Operation::OmpAtomicEnd, atomic(), call) }
-    fn GOMP_ordered_start(; site, call) { holders::enter(Operation::OmpOrdered, holders::turn(), site.address, call) }
+    fn GOMP_ordered_start(; site, call) {
+        holders::enter(Operation::OmpOrdered, holders::turn(), site.address, call)
+    }
     fn GOMP_ordered_end(; _site, call) { leave(Operation::OmpOrderedEnd, holders::turn(), call) }
 }
 

@@ -67,7 +67,9 @@ macro_rules! function {
 /// Functions that pass the event to both tools. After the event's name: whether that is the end of something.
 /// Last: what is over then.
 macro_rules! to_both {
-    ($( $name:ident $event:ident ( $($argument:ident : $type:ty),* ) ends $ends:expr, over $over:block )*) => { $(
+    ($(
+        $name:ident $event:ident ( $($argument:ident : $type:ty),* ) ends $ends:expr, over $over:block
+    )*) => { $(
         unsafe extern "C" fn $name($($argument: $type),*) {
             let other = other::<function!($($type),*)>(event::$event, $name);
             // SAFETY: each tool's function gets what it would get alone, but for the words.
@@ -114,16 +116,19 @@ to_both! {
     implicit_task IMPLICIT_TASK (
         endpoint: c_int, parallel: Word, task: Word, size: c_uint, number: c_uint, flags: c_int
     ) ends endpoint == END, over { if endpoint == END { over(task) } }
-    sync_region_wait SYNC_REGION_WAIT (kind: c_int, endpoint: c_int, parallel: Word, task: Word, site: Pointer)
+    sync_region_wait SYNC_REGION_WAIT (kind: c_int, endpoint: c_int, parallel: Word, task: Word,
+        site: Pointer)
         ends endpoint == END, over {}
-    mutex_acquire MUTEX_ACQUIRE (kind: c_int, hint: c_uint, implementation: c_uint, object: u64, site: Pointer)
+    mutex_acquire MUTEX_ACQUIRE (kind: c_int, hint: c_uint, implementation: c_uint, object: u64,
+        site: Pointer)
         ends false, over {}
     mutex_acquired MUTEX_ACQUIRED (kind: c_int, object: u64, site: Pointer) ends true, over {}
     mutex_released MUTEX_RELEASED (kind: c_int, object: u64, site: Pointer) ends true, over {}
     work WORK (kind: c_int, endpoint: c_int, parallel: Word, task: Word, count: u64, site: Pointer)
         ends endpoint == END, over {}
     dispatch DISPATCH (parallel: Word, task: Word, kind: c_int, instance: u64) ends true, over {}
-    task_create TASK_CREATE (task: Word, frame: Pointer, new: Word, flags: c_int, depends: c_int, site: Pointer)
+    task_create TASK_CREATE (task: Word, frame: Pointer, new: Word, flags: c_int, depends: c_int,
+        site: Pointer)
         ends false, over {}
     task_schedule TASK_SCHEDULE (prior: Word, status: c_int, next: Word) ends is_last(status), over {
         if is_last(status) {

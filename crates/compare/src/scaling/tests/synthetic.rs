@@ -298,7 +298,8 @@ fn ten_runs_of_many_contexts() {
     let lost = begun.elapsed();
     let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(1.0)));
     println!(
-        "{} places: outlined {outlined:?}, laid over each other {laid:?}, losses {lost:?}, degradation {:?}; {} findings",
+        "{} places: outlined {outlined:?}, laid over each other {laid:?}, losses {lost:?}, degradation \
+         {:?}; {} findings",
         places.list.len(),
         begun.elapsed(),
         assessment.findings.len()

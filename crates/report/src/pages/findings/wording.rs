@@ -119,28 +119,32 @@ pub(super) fn title(finding: &Finding) -> String {
 pub(super) fn advice(kind: Kind) -> &'static str {
     match kind {
         Kind::LockAcrossIo => {
-            "Prepare the data under the lock, let it go, and do the I/O afterwards; or give the I/O to a thread of its own."
+            "Prepare the data under the lock, let it go, and do the I/O afterwards; or give the I/O to a \
+             thread of its own."
         }
         Kind::LockAcrossSleep => {
-            "Let the lock go before sleeping or waiting; to wait for a change of what it guards, use a condition variable."
+            "Let the lock go before sleeping or waiting; to wait for a change of what it guards, use a \
+             condition variable."
         }
         Kind::InterpreterLock => {
-            "Use processes in place of threads (multiprocessing, ProcessPoolExecutor), do the work in code that \
-             releases the lock, or take a build of the interpreter without it."
+            "Use processes in place of threads (multiprocessing, ProcessPoolExecutor), do the work in code \
+             that releases the lock, or take a build of the interpreter without it."
         }
         Kind::LibraryLock => {
             "Let one thread call it and the library make the threads, or give it one thread for each caller \
              (OPENBLAS_NUM_THREADS=1, a build with USE_OPENMP=1)."
         }
         Kind::SlowLibrary => {
-            "Install an optimised implementation (OpenBLAS, BLIS, MKL): it has the same interface, so that the \
-             program stays as it is (on Debian: libopenblas0, update-alternatives)."
+            "Install an optimised implementation (OpenBLAS, BLIS, MKL): it has the same interface, so that \
+             the program stays as it is (on Debian: libopenblas0, update-alternatives)."
         }
         Kind::HotSection => {
-            "Let each thread collect on its own and join the results now and then; or split the lock, or use an atomic."
+            "Let each thread collect on its own and join the results now and then; or split the lock, or \
+             use an atomic."
         }
         Kind::Convoy => {
-            "Do less under the lock, or split what it guards into parts with a lock each; fewer threads would lose nothing."
+            "Do less under the lock, or split what it guards into parts with a lock each; fewer threads \
+             would lose nothing."
         }
         Kind::LongSection => {
             "Move work that does not need the lock out of the section, or split what it guards."
@@ -149,82 +153,87 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Let threads block for the lock, or give them other work while it is taken; and hold it shorter."
         }
         Kind::SerialPhase => {
-            "Divide this phase among the threads, overlap it with the parallel part, or make it shorter: more processors do \
-             not help here."
+            "Divide this phase among the threads, overlap it with the parallel part, or make it shorter: \
+             more processors do not help here."
         }
         Kind::LongTask => "Start the longest tasks first, or divide them, so that the threads end together.",
         Kind::IdlePool => {
-            "Make more work available at once: produce it faster or ahead of time, in more and larger portions."
+            "Make more work available at once: produce it faster or ahead of time, in more and larger \
+             portions."
         }
         Kind::LateThread => {
-            "Divide the work between two barriers by what it costs, not by its count; or hand it out in portions as threads \
-             come for more."
+            "Divide the work between two barriers by what it costs, not by its count; or hand it out in \
+             portions as threads come for more."
         }
         Kind::SmallTasks => {
             "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond."
         }
         Kind::Oversubscription => {
-            "Start as many threads as there are processors: the same work takes no longer, with less memory and fewer \
-             switches."
+            "Start as many threads as there are processors: the same work takes no longer, with less \
+             memory and fewer switches."
         }
         Kind::FirstTouch => {
-            "Let each thread touch first what it will use; on machines with several memory nodes it is near it then, too."
+            "Let each thread touch first what it will use; on machines with several memory nodes it is \
+             near it then, too."
         }
         Kind::FaultStartup => {
-            "Take large pages for it (madvise MADV_HUGEPAGE), touch it in parallel, or touch only what is needed."
+            "Take large pages for it (madvise MADV_HUGEPAGE), touch it in parallel, or touch only what is \
+             needed."
         }
         Kind::FaultChurn => {
-            "Keep the memory and use it again; or let the allocator keep it (M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of \
-             mallopt)."
+            "Keep the memory and use it again; or let the allocator keep it (M_TRIM_THRESHOLD and \
+             M_MMAP_THRESHOLD of mallopt)."
         }
         Kind::SystemStorm => "Call the system less often: keep its answers, or ask for more with one call.",
         Kind::SleepPoll => {
-            "Wait for the event itself: a condition variable, a semaphore, poll on a descriptor. Then nothing waits for the \
-             end of a sleep."
+            "Wait for the event itself: a condition variable, a semaphore, poll on a descriptor. Then \
+             nothing waits for the end of a sleep."
         }
         Kind::SpinWait => {
-            "Block until it happens: a condition variable, a futex, a semaphore. The processor is free for others then."
+            "Block until it happens: a condition variable, a futex, a semaphore. The processor is free for \
+             others then."
         }
         Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
         Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
         Kind::SyncStorm => "Synchronise once for many changes, or leave it to a thread of its own.",
         Kind::OmpDeepConstruct => {
-            "Join neighbouring loops, and leave out barriers that nobody needs (nowait); where a loop further out has \
-             independent iterations, divide that one, so that each time there is more to do."
+            "Join neighbouring loops, and leave out barriers that nobody needs (nowait); where a loop \
+             further out has independent iterations, divide that one, so that each time there is more to do."
         }
         Kind::OmpUnevenLoop => {
-            "Hand the iterations out as threads come for them (schedule(dynamic) or guided, in chunks of some microseconds), \
-             or deal them out in turns (schedule(static, 1))."
+            "Hand the iterations out as threads come for them (schedule(dynamic) or guided, in chunks of \
+             some microseconds), or deal them out in turns (schedule(static, 1))."
         }
         Kind::OmpSmallChunks => {
-            "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use guided, or static \
-             where iterations are alike."
+            "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use \
+             guided, or static where iterations are alike."
         }
         Kind::OmpHotCritical => {
-            "Let each thread sum up on its own: reduction, or a private variable that is joined once at the end; for a \
-             single number atomic is enough."
+            "Let each thread sum up on its own: reduction, or a private variable that is joined once at \
+             the end; for a single number atomic is enough."
         }
         Kind::OmpNestedTeams => {
-            "Give inner regions one thread (OMP_MAX_ACTIVE_LEVELS=1), or divide the processors between the levels \
-             (OMP_NUM_THREADS=outer,inner)."
+            "Give inner regions one thread (OMP_MAX_ACTIVE_LEVELS=1), or divide the processors between the \
+             levels (OMP_NUM_THREADS=outer,inner)."
         }
         Kind::OmpSpinningWaits => {
-            "Start fewer threads, so that each has a processor; or let waiting threads sleep: OMP_WAIT_POLICY=passive."
+            "Start fewer threads, so that each has a processor; or let waiting threads sleep: \
+             OMP_WAIT_POLICY=passive."
         }
         Kind::OmpSleepingWaits => {
-            "Let waiting threads look again for a while: OMP_WAIT_POLICY=active, or a longer GOMP_SPINCOUNT or KMP_BLOCKTIME, \
-             if they have processors of their own."
+            "Let waiting threads look again for a while: OMP_WAIT_POLICY=active, or a longer \
+             GOMP_SPINCOUNT or KMP_BLOCKTIME, if they have processors of their own."
         }
         Kind::OmpSerialPart => {
-            "Divide its loops among the team as well, or do it while the others have work (single nowait, a task): \
-             each time all of them wait for it."
+            "Divide its loops among the team as well, or do it while the others have work (single nowait, \
+             a task): each time all of them wait for it."
         }
         Kind::OmpTeamOfOne => {
             "Call it inside a parallel region, or write parallel for: outside, one thread does it all."
         }
         Kind::OmpSmallTasks => {
-            "Put more work into each task: taskloop with a grainsize, if or final clauses, so that each takes some \
-             microseconds."
+            "Put more work into each task: taskloop with a grainsize, if or final clauses, so that each \
+             takes some microseconds."
         }
     }
 }
@@ -240,32 +249,34 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         | Kind::LockSpin
         | Kind::InterpreterLock
         | Kind::LibraryLock => {
-            "lost = all waiting for this lock, and the slots that were empty because of it; of a short section that is \
-             entered all the time the processor time of acquiring and releasing it, too"
+            "lost = all waiting for this lock, and the slots that were empty because of it; of a short \
+             section that is entered all the time the processor time of acquiring and releasing it, too"
         }
         Kind::SlowLibrary => {
             "lost = 0.7 × processor time in the library: fast implementations need a third of it or less"
         }
         Kind::SerialPhase | Kind::OmpSerialPart => {
-            "lost = Σ over the stretches (min(processors, available) − 1) × the time this thread had a processor"
-        }
-        Kind::LongTask => {
-            "lost = the smaller of the empty slots while it worked alone and (its work − the others' mean) × the other \
-             processors"
-        }
-        Kind::IdlePool => {
-            "lost = Σ over short stretches (min(processors, available) − active threads) × the time those at work had a \
+            "lost = Σ over the stretches (min(processors, available) − 1) × the time this thread had a \
              processor"
         }
+        Kind::LongTask => {
+            "lost = the smaller of the empty slots while it worked alone and (its work − the others' mean) \
+             × the other processors"
+        }
+        Kind::IdlePool => {
+            "lost = Σ over short stretches (min(processors, available) − active threads) × the time those \
+             at work had a processor"
+        }
         Kind::LateThread => {
-            "lost = waited for this thread at the barrier − the time it had no processor × those who waited for it"
+            "lost = waited for this thread at the barrier − the time it had no processor × those who \
+             waited for it"
         }
         Kind::SmallTasks => {
             "lost = processor time in functions that wake, wait, start threads or schedule tasks"
         }
         Kind::Oversubscription => {
-            "lost = the account oversubscribed; the same work takes as long on the same processors, so that only the \
-             switches between threads could be won, whose cost is not known"
+            "lost = the account oversubscribed; the same work takes as long on the same processors, so \
+             that only the switches between threads could be won, whose cost is not known"
         }
         Kind::FirstTouch => {
             "lost = the account fault × (1 − 1 / processors): it would be touched in parallel"
@@ -282,28 +293,32 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
         Kind::SyncStorm => "lost = time in these calls, but for one of them",
         Kind::OmpDeepConstruct => {
-            "lost = waiting at this construct, of a region until its threads began and at its end, at most five barriers for \
-             each time that a thread arrived; and the runtime's time of dividing the work"
+            "lost = waiting at this construct, of a region until its threads began and at its end, at most \
+             five barriers for each time that a thread arrived; and the runtime's time of dividing the work"
         }
         Kind::OmpUnevenLoop => {
-            "lost = Σ over threads of the smaller of what it waited for who came later and (work of the busiest − its \
-             work), by processor time"
+            "lost = Σ over threads of the smaller of what it waited for who came later and (work of the \
+             busiest − its work), by processor time"
         }
         Kind::OmpSmallChunks => {
-            "lost = the larger of the time in requests, found by some of them, and the samples in the runtime's dispatch"
+            "lost = the larger of the time in requests, found by some of them, and the samples in the \
+             runtime's dispatch"
         }
         Kind::OmpHotCritical => "lost = all waiting at this place for who was in the section",
         Kind::OmpNestedTeams => {
-            "lost = the account oversubscribed in the inner region; what could be won is only what processors had left"
+            "lost = the account oversubscribed in the inner region; what could be won is only what \
+             processors had left"
         }
         Kind::OmpSpinningWaits => {
             "lost = the smaller of the waiting on a processor and the time that threads of this run had none"
         }
         Kind::OmpSleepingWaits => {
-            "lost = Σ (time from the last one's coming to going on) − what woken threads queued for a processor"
+            "lost = Σ (time from the last one's coming to going on) − what woken threads queued for a \
+             processor"
         }
         Kind::OmpTeamOfOne => {
-            "lost = (processors available − 1) × processor time of the lines of that function that are near the end of the loop"
+            "lost = (processors available − 1) × processor time of the lines of that function that are \
+             near the end of the loop"
         }
         Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
     }
@@ -328,16 +343,17 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "it is measured, but no more than most programs have at their beginning or end"
         }
         (Sure::Possible, Kind::LateThread) => {
-            "waits are measured exactly; work is handed out as threads come for it, and who came more often may have \
-             been the only one that had a processor"
+            "waits are measured exactly; work is handed out as threads come for it, and who came more \
+             often may have been the only one that had a processor"
         }
         (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
         (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
-            "waits are measured exactly, but most of them were for a lock that nobody held yet again, or most of the \
-             loss is processor time, which is sampled"
+            "waits are measured exactly, but most of them were for a lock that nobody held yet again, or \
+             most of the loss is processor time, which is sampled"
         }
         (Sure::Possible, Kind::LockAcrossSleep) => {
-            "waits are measured exactly; those who wait never hold it themselves: they may be parked there on purpose"
+            "waits are measured exactly; those who wait never hold it themselves: they may be parked there \
+             on purpose"
         }
         (Sure::Likely, Kind::SlowLibrary) => {
             "it follows from enough samples; how much faster another implementation is depends on the calls"

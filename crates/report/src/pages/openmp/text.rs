@@ -26,7 +26,8 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
     let all = &page.efficiencies;
     let percent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
     text.push_str(&format!(
-        " parallel efficiency {} = serialisation {} × load balance {} × scheduling {} × processors {} × other {}.\n",
+        " parallel efficiency {} = serialisation {} × load balance {} × scheduling {} × processors {} × \
+         other {}.\n",
         percent(all.parallel),
         percent(all.serialisation),
         percent(all.load_balance),
@@ -65,8 +66,8 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
     if hidden > 0 {
         text.push_str(&format!(" {} not shown: --format json has all.\n", counted(hidden, "region")));
     }
-    let line = " work: time between sites, of all threads; waits: imbalance + latency; runtime: fork + dispatch; \
-                    max/mean: the busiest thread's work by the mean.";
+    let line = " work: time between sites, of all threads; waits: imbalance + latency; runtime: fork + \
+     dispatch; max/mean: the busiest thread's work by the mean.";
     text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
     for region in listed {
         text.push('\n');

@@ -70,8 +70,10 @@ impl DegradationPage {
             text.push_str(&format!(" {hidden} not shown: --limit, or --format json.\n"));
         }
         for line in [
-            " T: seconds of the thread that takes longest, without what measuring took; S: speedup; E: efficiency;",
-            " ranks: counts with which it is degraded; strength: its time there; loss: what fewer threads would save.",
+            " T: seconds of the thread that takes longest, without what measuring took; S: speedup; E: \
+             efficiency;",
+            " ranks: counts with which it is degraded; strength: its time there; loss: what fewer threads \
+             would save.",
         ] {
             text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
         }

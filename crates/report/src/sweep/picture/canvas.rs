@@ -94,9 +94,8 @@ impl Canvas {
         let ((x1, y1), (x2, y2)) = (from, to);
         let dashes =
             if dashes.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dashes}""#) };
-        self.put(format_args!(
-            r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" stroke="{colour}" stroke-width="{width}"{dashes}/>"#
-        ));
+        let pen = format!(r#"stroke="{colour}" stroke-width="{width}"{dashes}"#);
+        self.put(format_args!(r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" {pen}/>"#));
     }
 
     /// A point.
@@ -140,14 +139,16 @@ impl Canvas {
         let patterns: String = PATTERNS
             .iter()
             .map(|(name, shapes)| {
-                format!(r#"<pattern id="{name}" width="8" height="8" patternUnits="userSpaceOnUse">{shapes}</pattern>"#)
+                let size = r#"width="8" height="8" patternUnits="userSpaceOnUse""#;
+                format!(r#"<pattern id="{name}" {size}>{shapes}</pattern>"#)
             })
             .collect();
         let (width, height) = (self.width, self.height);
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n<defs>{patterns}</defs>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 \
+             {width} {height}\" font-family=\"DejaVu Sans, Helvetica, Arial, \
+             sans-serif\">\n<defs>{patterns}</defs>\n<rect width=\"{width}\" height=\"{height}\" \
+             fill=\"white\"/>\n{}</svg>\n",
             self.body
         )
     }

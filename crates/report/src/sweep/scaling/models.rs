@@ -127,7 +127,8 @@ pub(super) fn text(models: &[ModelRow], style: &Style) -> String {
         ]);
     }
     text.push_str(&table.render(style));
-    let line = " error: how far points are off when the formula is made without them; beyond: more than was measured, a guess.";
+    let line = " error: how far points are off when the formula is made without them; beyond: more than \
+     was measured, a guess.";
     text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
     text
 }
