@@ -113,12 +113,7 @@ impl Sums {
         for (context, location, sums) in self.all {
             for (metric, sum) in METRICS.into_iter().zip(sums) {
                 if sum > 0 {
-                    let scale = match metric.unit() {
-                        "s" => 1e9,
-                        "s²" => 1e12,
-                        _ => 1.0,
-                    };
-                    values.push(Value { context, location, metric, amount: sum as f64 / scale });
+                    values.push(Value { context, location, metric, amount: sum as f64 / metric.per_unit() });
                 }
             }
         }

@@ -69,7 +69,7 @@ pub enum BrokenInvariant {
     },
 }
 
-fn in_range<Id, T>(
+pub(crate) fn in_range<Id, T>(
     table: &'static str,
     row: usize,
     target: &'static str,
@@ -162,7 +162,7 @@ impl Profile {
         Ok(())
     }
 
-    fn check_values(&self) -> Result<(), BrokenInvariant> {
+    pub(crate) fn check_values(&self) -> Result<(), BrokenInvariant> {
         let mut previous = None;
         for (row, value) in self.values.iter().enumerate() {
             in_range("values", row, "context", value.context, &self.contexts)?;

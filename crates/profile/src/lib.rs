@@ -7,7 +7,7 @@
 //! - [`context`]: where in the program (a tree)
 //! - [`ids`]: a type of id for each of them
 //! - [`location`]: which thread of which process
-//! - [`metric`]: what is counted, and in which unit
+//! - [`metric`]: what is counted, and in which unit; [`amounts`]: whole numbers by context, location and metric
 //! - [`processor_set`]: which processors a process may use; [`bindings`]: the sets and jobs of a run
 //! - [`facts`]: facts about the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
@@ -22,6 +22,7 @@
 
 use std::collections::BTreeSet;
 
+pub mod amounts;
 pub mod bindings;
 pub mod context;
 pub mod event_metrics;

@@ -97,6 +97,29 @@ impl Metric {
         }
     }
 
+    /// The whole numbers that its amounts are kept in, of which [`Metric::unit`] has [`Metric::per_unit`].
+    pub fn whole_unit(self) -> &'static str {
+        match self.unit() {
+            "s" => "ns",
+            "s²" => "us²",
+            unit => unit,
+        }
+    }
+
+    /// How many of its whole numbers make a unit.
+    pub fn per_unit(self) -> f64 {
+        match self.unit() {
+            "s" => 1e9,
+            "s²" => 1e12,
+            _ => 1.0,
+        }
+    }
+
+    /// All metrics that are kept, also those that are not shown.
+    pub fn kept() -> impl Iterator<Item = Metric> {
+        Metric::ALL.into_iter().chain(HIDDEN)
+    }
+
     /// The metric that is shown under this identifier.
     pub fn from_id(id: &str) -> Option<Metric> {
         Metric::ALL.into_iter().find(|metric| metric.id() == id)
@@ -104,7 +127,6 @@ impl Metric {
 
     /// The metric with this number in tables.
     pub fn from_number(number: u16) -> Option<Metric> {
-        let mut kept = Metric::ALL.into_iter().chain(HIDDEN);
-        kept.find(|&metric| metric as u16 == number)
+        Metric::kept().find(|&metric| metric as u16 == number)
     }
 }

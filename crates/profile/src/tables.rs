@@ -4,7 +4,7 @@
 //! profile/manifest.json     schema, what the profile was made from, its folder, length and digest of each file
 //! profile/analysis-…/       one profile; it never changes
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
-//!   operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
+//!   operations.parquet, amounts.parquet, samples.parquet, events.parquet, releases.parquet,
 //!   regions.parquet, segments.parquet, stays.parquet, process_samples.parquet
 //!                           one row per item; ids are row numbers
 //!   facts.json              the run's facts and its quality
@@ -35,10 +35,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use building::Building;
+pub use columns::{Cells, Column, text};
+pub use decode::{read_amounts, read_totals};
 pub use digest::digest;
+pub use encode::{amounts, totals};
 pub use error::TablesError;
 pub use kept::Kept;
 pub use manifest::MANIFEST;
+pub use reader::Table;
 pub use rows::Rows;
 
 use crate::{Profile, Quality, RunFacts};
@@ -104,11 +108,7 @@ pub fn add(building: &mut Building, profile: &Profile) -> Result<(), TablesError
     // A number that is not finite is written as null and could never be read again.
     serde_json::from_slice::<FactsFile>(&text).map_err(json)?;
     building.add(FACTS, &text)?;
-    encode::write_all(profile, |name, columns| {
-        let bytes = columns::to_parquet(columns)
-            .map_err(|source| TablesError::Parquet { path: building.path(name), source })?;
-        building.add(name, &bytes)
-    })
+    encode::write_all(profile, |name, columns| building.add_table(name, columns))
 }
 
 /// Reads the whole profile in the folder `dir`.

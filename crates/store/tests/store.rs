@@ -92,7 +92,7 @@ fn a_run_is_analysed_once_and_again_when_it_changed() {
     analyses(2);
     assert_eq!(folders(dir.path()).len(), 1);
     // A damaged profile is made again.
-    fs::write(kept_file(dir.path(), "values.parquet"), "PAR1").unwrap();
+    fs::write(kept_file(dir.path(), "amounts.parquet"), "PAR1").unwrap();
     assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
     analyses(3);
     assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
@@ -101,7 +101,7 @@ fn a_run_is_analysed_once_and_again_when_it_changed() {
     // Without its logs a run still has its profile, until that is damaged, too.
     fs::remove_dir_all(dir.path().join("log")).unwrap();
     assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
-    fs::write(kept_file(dir.path(), "values.parquet"), "PAR1").unwrap();
+    fs::write(kept_file(dir.path(), "amounts.parquet"), "PAR1").unwrap();
     assert!(matches!(profile(dir.path(), &symbols), Err(StoreError::NoSource { .. })));
     analyses(3);
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::columns::{Column, to_parquet};
 use super::error::TablesError;
 use super::manifest::{FileCheck, MANIFEST, Manifest};
 use super::{Provenance, SCHEMA};
@@ -76,6 +77,16 @@ impl Building {
         fs::write(&path, bytes).map_err(io_error(&path, "written"))?;
         self.files.insert(name.into(), FileCheck::of(bytes));
         Ok(())
+    }
+
+    /// Adds a table.
+    ///
+    /// # Errors
+    /// As [`Building::add`].
+    pub fn add_table(&mut self, name: &str, columns: &[Column]) -> Result<(), TablesError> {
+        let bytes = to_parquet(columns)
+            .map_err(|source| TablesError::Parquet { path: self.path(name), source })?;
+        self.add(name, &bytes)
     }
 
     /// Puts it in the place of the profile that is there, if one is, and removes that.

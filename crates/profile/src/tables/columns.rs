@@ -14,7 +14,7 @@ pub(super) const ROWS: usize = 256 * 1024;
 
 /// The cells of one column.
 #[derive(Debug)]
-pub(super) enum Cells {
+pub enum Cells {
     /// Few different numbers, or small ones.
     U32(Vec<u32>),
     /// Small numbers or nothing.
@@ -25,27 +25,44 @@ pub(super) enum Cells {
     OptionalU64(Vec<Option<u64>>),
     /// Few different large numbers: addresses, ids.
     Id(Vec<u64>),
+    /// Numbers with a point.
     F64(Vec<f64>),
+    /// Such numbers or nothing.
     OptionalF64(Vec<Option<f64>>),
+    /// Yes or no.
     Bool(Vec<bool>),
+    /// Texts, few of them different.
     Text(Vec<ByteArray>),
+    /// Such texts or nothing.
     OptionalText(Vec<Option<ByteArray>>),
 }
 
 /// One column of a table.
 #[derive(Debug)]
-pub(super) struct Column {
+pub struct Column {
     name: &'static str,
     cells: Cells,
 }
 
+/// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
+#[macro_export]
+macro_rules! column {
+    ($rows:expr, $name:literal, $cells:ident, |$row:ident| $cell:expr) => {
+        $crate::tables::Column::new(
+            $name,
+            $crate::tables::Cells::$cells($rows.iter().map(|$row| $cell).collect()),
+        )
+    };
+}
+
 /// The text of a cell.
-pub(super) fn text(text: &str) -> ByteArray {
+pub fn text(text: &str) -> ByteArray {
     ByteArray::from(text.as_bytes())
 }
 
 impl Column {
-    pub(super) fn new(name: &'static str, cells: Cells) -> Column {
+    /// A column of this name.
+    pub fn new(name: &'static str, cells: Cells) -> Column {
         Column { name, cells }
     }
 

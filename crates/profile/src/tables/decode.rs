@@ -4,43 +4,32 @@ use std::thread;
 
 use super::encode::{
     CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS,
-    VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
+use crate::amounts::{AmountRow, TotalRow};
+use crate::zip_rows;
 use crate::{
     Context, ContextKind, Detail, EventRow, Family, Function, Location, Metric, Module, Nature,
     OperationInfo, OperationKind, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
     SegmentRow, StayRow, Target, TrialSums, Value,
 };
 
-/// Fills all tables of `profile` but the samples, events and releases.
-pub(super) fn read_all_but_rows(
+/// Fills all tables of `profile` but the amounts, samples, events, releases and stays.
+pub(super) fn read_definitions(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
 ) -> Result<(), TablesError> {
-    profile.contexts = rows(&open(CONTEXTS)?, contexts)?.into();
-    profile.functions = rows(&open(FUNCTIONS)?, functions)?.into();
-    profile.modules = rows(&open(MODULES)?, modules)?.into();
-    profile.processes = rows(&open(PROCESSES)?, processes)?.into();
-    profile.locations = rows(&open(LOCATIONS)?, locations)?.into();
-    profile.values = rows(&open(VALUES)?, values)?;
-    profile.operations = rows(&open(OPERATIONS)?, operations)?.into();
-    profile.regions = rows(&open(REGIONS)?, regions)?.into();
-    profile.segments = rows(&open(SEGMENTS)?, segments)?;
-    profile.process_samples = rows(&open(PROCESS_SAMPLES)?, process_samples)?;
+    profile.contexts = open(CONTEXTS)?.rows(contexts)?.into();
+    profile.functions = open(FUNCTIONS)?.rows(functions)?.into();
+    profile.modules = open(MODULES)?.rows(modules)?.into();
+    profile.processes = open(PROCESSES)?.rows(processes)?.into();
+    profile.locations = open(LOCATIONS)?.rows(locations)?.into();
+    profile.operations = open(OPERATIONS)?.rows(operations)?.into();
+    profile.regions = open(REGIONS)?.rows(regions)?.into();
+    profile.segments = open(SEGMENTS)?.rows(segments)?;
+    profile.process_samples = open(PROCESS_SAMPLES)?.rows(process_samples)?;
     Ok(())
-}
-
-fn rows<T>(
-    table: &Table,
-    group_rows: impl Fn(&Table, usize) -> Result<Vec<T>, TablesError>,
-) -> Result<Vec<T>, TablesError> {
-    let mut all = Vec::new();
-    for group in table.groups() {
-        all.append(&mut group_rows(table, group)?);
-    }
-    Ok(all)
 }
 
 /// The samples.
@@ -70,7 +59,7 @@ fn side_by_side<T: Send>(
 ) -> Result<Vec<T>, TablesError> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(table.groups().len());
     if workers < 2 {
-        return rows(table, group_rows);
+        return table.rows(group_rows);
     }
     let mut groups: Vec<(usize, Result<Vec<T>, TablesError>)> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers)
@@ -92,19 +81,6 @@ fn side_by_side<T: Send>(
         all.append(&mut rows?);
     }
     Ok(all)
-}
-
-/// Rows `$row { field: source, … }` of `$table`, where a source names the column and how it is read; all
-/// columns of a group have the same length.
-macro_rules! zip_rows {
-    ($table:ident, $group:ident; $($column:ident: $read:ident),+ $(,)?; $row:expr) => {{
-        $(let mut $column = $table.$read($group, stringify!($column))?.into_iter();)+
-        let mut rows = Vec::new();
-        while let ($(Some($column),)+) = ($($column.next(),)+) {
-            rows.push($row);
-        }
-        Ok(rows)
-    }};
 }
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
@@ -169,17 +145,43 @@ fn locations(table: &Table, group: usize) -> Result<Vec<Location>, TablesError> 
         Location { process, tid, name, start_s, end_s, cpu_s, queued_s, measurement_s, samples, service })
 }
 
-fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {
-    zip_rows!(table, group; context: ids, location: ids, metric: u32s, amount: f64s;
-    Value {
-        context,
-        location,
-        metric: u16::try_from(metric)
-            .ok()
-            .and_then(Metric::from_number)
-            .ok_or_else(|| table.damaged(format!("unknown metric {metric}")))?,
-        amount,
+/// The amounts of a table.
+pub fn read_amounts(table: &Table) -> Result<Vec<AmountRow>, TablesError> {
+    side_by_side(table, |table, group| {
+        zip_rows!(table, group; context: ids, location: ids, metric: u32s, amount: u64s;
+        AmountRow { context, location, metric, amount })
     })
+}
+
+/// The totals of a table.
+pub fn read_totals(table: &Table) -> Result<Vec<TotalRow>, TablesError> {
+    let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
+    table.rows(|table, group| {
+        zip_rows!(table, group;
+        context: ids, metric: u32s, sum: u64s, sum_high: u64s, locations: u32s, min: u64s, max: u64s,
+        max_location: ids, squares: u64s, squares_high: u64s;
+        TotalRow {
+            context,
+            metric,
+            sum: wide(sum_high, sum),
+            locations,
+            min,
+            max,
+            max_location,
+            squares: wide(squares_high, squares),
+        })
+    })
+}
+
+/// The amounts of stored metrics, in their units.
+pub(super) fn read_values(table: &Table) -> Result<Vec<Value>, TablesError> {
+    let value = |row: AmountRow| {
+        let metric = u16::try_from(row.metric).ok().and_then(Metric::from_number);
+        let metric = metric.ok_or_else(|| table.damaged(format!("unknown metric {}", row.metric)))?;
+        let amount = row.amount as f64 / metric.per_unit();
+        Ok(Value { context: row.context, location: row.location, metric, amount })
+    };
+    read_amounts(table)?.into_iter().map(value).collect()
 }
 
 fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {

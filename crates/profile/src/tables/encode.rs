@@ -1,15 +1,17 @@
 //! From the profile to columns.
 
-use super::columns::{Cells, Column, text};
+use super::columns::{Column, text};
+use crate::column;
 use super::error::TablesError;
 use crate::Profile;
+use crate::amounts::{AmountRow, TotalRow};
 
 pub(super) const CONTEXTS: &str = "contexts.parquet";
 pub(super) const FUNCTIONS: &str = "functions.parquet";
 pub(super) const MODULES: &str = "modules.parquet";
 pub(super) const PROCESSES: &str = "processes.parquet";
 pub(super) const LOCATIONS: &str = "locations.parquet";
-pub(super) const VALUES: &str = "values.parquet";
+pub(super) const AMOUNTS: &str = "amounts.parquet";
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
 pub(super) const EVENTS: &str = "events.parquet";
@@ -29,7 +31,7 @@ pub(super) fn write_all(
     write(MODULES, &modules(profile))?;
     write(PROCESSES, &processes(profile))?;
     write(LOCATIONS, &locations(profile))?;
-    write(VALUES, &values(profile))?;
+    write(AMOUNTS, &amounts(&profile.values.iter().map(AmountRow::from).collect::<Vec<_>>()))?;
     write(SAMPLES, &samples(profile))?;
     write(OPERATIONS, &operations(profile))?;
     write(EVENTS, &events(profile))?;
@@ -40,12 +42,6 @@ pub(super) fn write_all(
     write(PROCESS_SAMPLES, &process_samples(profile))
 }
 
-/// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
-macro_rules! column {
-    ($rows:expr, $name:literal, $cells:ident, |$row:ident| $cell:expr) => {
-        Column::new($name, Cells::$cells($rows.iter().map(|$row| $cell).collect()))
-    };
-}
 
 fn contexts(profile: &Profile) -> Vec<Column> {
     let rows = &profile.contexts;
@@ -123,13 +119,29 @@ fn locations(profile: &Profile) -> Vec<Column> {
     ]
 }
 
-fn values(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.values;
+/// The columns of amounts.
+pub fn amounts(rows: &[AmountRow]) -> Vec<Column> {
     vec![
         column!(rows, "context", U32, |r| r.context.0),
         column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "metric", U32, |r| u32::from(r.metric as u16)),
-        column!(rows, "amount", F64, |r| r.amount),
+        column!(rows, "metric", U32, |r| r.metric),
+        column!(rows, "amount", Id, |r| r.amount),
+    ]
+}
+
+/// The columns of totals. A number of 128 bits is two columns.
+pub fn totals(rows: &[TotalRow]) -> Vec<Column> {
+    vec![
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "metric", U32, |r| r.metric),
+        column!(rows, "sum", Id, |r| r.sum as u64),
+        column!(rows, "sum_high", Id, |r| (r.sum >> 64) as u64),
+        column!(rows, "locations", U32, |r| r.locations),
+        column!(rows, "min", Id, |r| r.min),
+        column!(rows, "max", Id, |r| r.max),
+        column!(rows, "max_location", U32, |r| r.max_location.0),
+        column!(rows, "squares", Id, |r| r.squares as u64),
+        column!(rows, "squares_high", Id, |r| (r.squares >> 64) as u64),
     ]
 }
 

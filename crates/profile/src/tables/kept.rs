@@ -99,22 +99,44 @@ impl Kept {
         Ok(bytes)
     }
 
-    pub(super) fn table(&self, name: &str) -> Result<Table, TablesError> {
+    /// A table, whose bytes are those that were written.
+    ///
+    /// # Errors
+    /// As [`Kept::bytes`], and when it is no table.
+    pub fn table(&self, name: &str) -> Result<Table, TablesError> {
         Table::open(self.folder.join(name), self.bytes(name)?)
     }
 
-    /// Facts, quality, definitions and amounts: all of the profile but its rows.
+    /// Facts, quality and definitions: all of the profile but its amounts and its rows.
     ///
     /// # Errors
     /// [`TablesError`] when they cannot be read, or contradict each other.
-    pub fn profile_without_rows(&self) -> Result<Profile, TablesError> {
+    pub fn definitions(&self) -> Result<Profile, TablesError> {
         let path = self.folder.join(FACTS);
         let facts: FactsFile = serde_json::from_slice(&self.bytes(FACTS)?)
             .map_err(|source| TablesError::Json { path, source })?;
         let mut profile = Profile { facts: facts.facts, quality: facts.quality, ..Profile::default() };
-        decode::read_all_but_rows(&mut profile, |name| self.table(name))?;
+        decode::read_definitions(&mut profile, |name| self.table(name))?;
         profile.check().map_err(|source| self.broken(source))?;
         Ok(profile)
+    }
+
+    /// All of the profile but its rows.
+    ///
+    /// # Errors
+    /// As [`Kept::definitions`].
+    pub fn profile_without_rows(&self) -> Result<Profile, TablesError> {
+        self.with_amounts(self.definitions()?)
+    }
+
+    /// Gives definitions their amounts.
+    ///
+    /// # Errors
+    /// [`TablesError`] when they cannot be read, or belong to other definitions.
+    pub fn with_amounts(&self, mut definitions: Profile) -> Result<Profile, TablesError> {
+        definitions.values = decode::read_values(&self.table(encode::AMOUNTS)?)?;
+        definitions.check_values().map_err(|source| self.broken(source))?;
+        Ok(definitions)
     }
 
     /// The rows of the profile, of which `profile` is the rest.

@@ -12,9 +12,23 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use super::error::TablesError;
 
 /// An open table.
-pub(super) struct Table {
+pub struct Table {
     path: PathBuf,
     file: SerializedFileReader<Bytes>,
+}
+
+/// Rows `$row { field: source, … }` of a row group of `$table`, where a source names the column and how it is
+/// read; all columns of a group have the same length.
+#[macro_export]
+macro_rules! zip_rows {
+    ($table:ident, $group:ident; $($column:ident: $read:ident),+ $(,)?; $row:expr) => {{
+        $(let mut $column = $table.$read($group, stringify!($column))?.into_iter();)+
+        let mut rows = Vec::new();
+        while let ($(Some($column),)+) = ($($column.next(),)+) {
+            rows.push($row);
+        }
+        Ok(rows)
+    }};
 }
 
 /// A column as stored: the values, and for optional columns which rows have one.
@@ -32,12 +46,28 @@ impl Table {
     }
 
     /// Row groups of the table.
-    pub(super) fn groups(&self) -> std::ops::Range<usize> {
+    pub fn groups(&self) -> std::ops::Range<usize> {
         0..self.file.num_row_groups()
     }
 
-    pub(super) fn damaged(&self, what: impl Into<String>) -> TablesError {
+    /// That what is read makes no sense.
+    pub fn damaged(&self, what: impl Into<String>) -> TablesError {
         TablesError::Damaged { path: self.path.clone(), what: what.into() }
+    }
+
+    /// All rows; `group_rows` gives those of a row group.
+    ///
+    /// # Errors
+    /// What `group_rows` gives.
+    pub fn rows<T>(
+        &self,
+        group_rows: impl Fn(&Table, usize) -> Result<Vec<T>, TablesError>,
+    ) -> Result<Vec<T>, TablesError> {
+        let mut all = Vec::new();
+        for group in self.groups() {
+            all.append(&mut group_rows(self, group)?);
+        }
+        Ok(all)
     }
 
     fn stored<T: DataType>(
@@ -104,19 +134,35 @@ impl Table {
             .collect())
     }
 
-    pub(super) fn u32s(&self, group: usize, name: &str) -> Result<Vec<u32>, TablesError> {
+    /// A column of small numbers, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn u32s(&self, group: usize, name: &str) -> Result<Vec<u32>, TablesError> {
         self.required::<Int32Type, _>(group, name, Physical::INT32, |v| v as u32)
     }
 
-    pub(super) fn optional_u32s(&self, group: usize, name: &str) -> Result<Vec<Option<u32>>, TablesError> {
+    /// A column of small numbers or nothing, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn optional_u32s(&self, group: usize, name: &str) -> Result<Vec<Option<u32>>, TablesError> {
         self.optional::<Int32Type, _>(group, name, Physical::INT32, |v| v as u32)
     }
 
-    pub(super) fn ids<Id: From<u32>>(&self, group: usize, name: &str) -> Result<Vec<Id>, TablesError> {
+    /// A column of ids, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn ids<Id: From<u32>>(&self, group: usize, name: &str) -> Result<Vec<Id>, TablesError> {
         self.required::<Int32Type, _>(group, name, Physical::INT32, |v| Id::from(v as u32))
     }
 
-    pub(super) fn optional_ids<Id: From<u32>>(
+    /// A column of ids or nothing, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn optional_ids<Id: From<u32>>(
         &self,
         group: usize,
         name: &str,
@@ -124,31 +170,59 @@ impl Table {
         self.optional::<Int32Type, _>(group, name, Physical::INT32, |v| Id::from(v as u32))
     }
 
-    pub(super) fn u64s(&self, group: usize, name: &str) -> Result<Vec<u64>, TablesError> {
+    /// A column of large numbers, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn u64s(&self, group: usize, name: &str) -> Result<Vec<u64>, TablesError> {
         self.required::<Int64Type, _>(group, name, Physical::INT64, |v| v as u64)
     }
 
-    pub(super) fn optional_u64s(&self, group: usize, name: &str) -> Result<Vec<Option<u64>>, TablesError> {
+    /// A column of large numbers or nothing, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn optional_u64s(&self, group: usize, name: &str) -> Result<Vec<Option<u64>>, TablesError> {
         self.optional::<Int64Type, _>(group, name, Physical::INT64, |v| v as u64)
     }
 
-    pub(super) fn f64s(&self, group: usize, name: &str) -> Result<Vec<f64>, TablesError> {
+    /// A column of numbers with a point, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn f64s(&self, group: usize, name: &str) -> Result<Vec<f64>, TablesError> {
         self.required::<DoubleType, _>(group, name, Physical::DOUBLE, |v| v)
     }
 
-    pub(super) fn optional_f64s(&self, group: usize, name: &str) -> Result<Vec<Option<f64>>, TablesError> {
+    /// A column of numbers with a point or nothing, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn optional_f64s(&self, group: usize, name: &str) -> Result<Vec<Option<f64>>, TablesError> {
         self.optional::<DoubleType, _>(group, name, Physical::DOUBLE, |v| v)
     }
 
-    pub(super) fn bools(&self, group: usize, name: &str) -> Result<Vec<bool>, TablesError> {
+    /// A column of yes and no, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn bools(&self, group: usize, name: &str) -> Result<Vec<bool>, TablesError> {
         self.required::<BoolType, _>(group, name, Physical::BOOLEAN, |v| v)
     }
 
-    pub(super) fn texts(&self, group: usize, name: &str) -> Result<Vec<String>, TablesError> {
+    /// A column of texts, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn texts(&self, group: usize, name: &str) -> Result<Vec<String>, TablesError> {
         self.required::<ByteArrayType, _>(group, name, Physical::BYTE_ARRAY, |v| string(&v))
     }
 
-    pub(super) fn optional_texts(
+    /// A column of texts or nothing, in a row group.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is none of this name and type, or it cannot be decoded.
+    pub fn optional_texts(
         &self,
         group: usize,
         name: &str,

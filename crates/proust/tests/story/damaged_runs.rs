@@ -259,7 +259,7 @@ fn a_damaged_profile_without_logs_is_an_error_or_a_caution() {
     let few = [
         "samples.parquet",
         "events.parquet",
-        "values.parquet",
+        "amounts.parquet",
         "ledger.json",
         "ledger_rows.json",
         "manifest.json",
