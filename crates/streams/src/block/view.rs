@@ -120,7 +120,8 @@ impl<'a> BlockView<'a> {
             Times::Instants | Times::Nested => self.entry.first_end_ns,
         };
         let base_ns = reference_ns.checked_add(bytes.u64()?)?;
-        Some(Unit { bytes, count, base_ns })
+        // A unit is answered before those behind it are read, so each by itself stays within the block's times.
+        (base_ns <= self.entry.last_end_ns).then_some(Unit { bytes, count, base_ns })
     }
 
     /// When the records of a unit end, ns: from the first of them at the earliest to the last.
@@ -156,9 +157,11 @@ impl<'a> BlockView<'a> {
             found.bytes.u64()?;
         }
         unit::read_columns::<R>(&mut found.bytes, found.count, &mut scratch.columns)?;
+        let before = records.len();
         let last_ns =
             unit::records(&scratch.columns, found.count, found.base_ns, &scratch.dictionaries, records)?;
-        (last_ns == self.unit_ends_ns::<R>(unit)?.1).then_some(())
+        let begins = unit > 0 || records.get(before)?.end_ns() == self.entry.first_end_ns;
+        (begins && last_ns == self.unit_ends_ns::<R>(unit)?.1).then_some(())
     }
 
     /// Appends the records of wanted units. `wanted` gets a unit's base and last end.

@@ -271,3 +271,19 @@ fn a_lost_block_leaves_a_gap_with_its_times() {
         assert!(stream.overlapping(0..lost.to_ns + 1).any(|record| record == Err(lost.clone())));
     }
 }
+
+#[test]
+fn records_that_contradict_their_blocks_times_are_refused() {
+    let states: Vec<State> =
+        (0..400).map(|at| State { begin_ns: 10 * at, end_ns: 10 * at + 10, ..State::default() }).collect();
+    // The times of all units follow from the block's earliest begin: 9 ns later, still before the first end.
+    let mut bytes = file(&vec![(crate::Location(0), states)], 4096, &[0]);
+    let begin = (64..).step_by(64).find(|&at| bytes[at..].starts_with(b"PSB")).unwrap() + 24;
+    bytes[begin] = 9;
+    crate::block::put_checks_right(&mut bytes);
+    bytes.pop();
+    let read = StreamFile::new(bytes).unwrap();
+    let stream = read.stream::<State>(crate::Location(0));
+    let records: Vec<_> = stream.forward().collect();
+    assert!(matches!(&records[..], [Err(lost)] if lost.fault == Fault::Contradiction));
+}
