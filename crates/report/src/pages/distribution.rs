@@ -1,8 +1,8 @@
 //! The page `tree --over locations`: one context, and how much of a measure each location has of it.
 //!
-//! Text shows the amounts three times: by number of the location, sorted, and as a histogram. Locations without
-//! an amount count with zero, as in the statistics of columns: what one thread of many runs is as unbalanced as
-//! can be.
+//! Text shows the amounts three times: by number of the location, sorted, and as a histogram. Locations
+//! without an amount count with zero, as in the statistics of columns: what one thread of many runs is as
+//! unbalanced as can be.
 
 mod plot;
 
