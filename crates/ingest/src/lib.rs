@@ -64,6 +64,7 @@ use facts::facts;
 use log::LogHarvest;
 use modules::Modules;
 use paths::{LaneContexts, Paths};
+use proust_profile::notes::RunNote;
 use seconds::seconds;
 use thread::{LOST, NOT_RECORDED};
 use unread::{Refused, Unread};
@@ -160,11 +161,7 @@ pub fn ingest_logs_showing(
     let mut profile = analyse(shown, dir, harvests, &Unread { refused, missing }, run, symbols, counter);
     if other_run.is_some() {
         profile.quality.unfinished = true;
-        profile.quality.notes.push(
-            "run.json belongs to another run, whose command ran at another time, and was not used: how the \
-             command ended is not known"
-                .into(),
-        );
+        profile.quality.notes.push(RunNote::ForeignRunFile {});
     }
     Ok(profile)
 }

@@ -2,7 +2,7 @@
 
 use proust_compare::scaling::Swept;
 use proust_profile::Quality;
-use proust_report::{bytes, duration};
+use proust_report::{GapsOfRun, SweepNote, bytes, duration};
 use proust_words::counted;
 
 /// Notes on standard error that the data of this run are incomplete, if they are.
@@ -14,16 +14,13 @@ pub fn note(run: &str, quality: &Quality) {
 }
 
 /// The same of the runs of a sweep; None where nothing is missing.
-pub fn of_sweep(runs: &[Swept]) -> Option<String> {
+pub fn of_sweep(runs: &[Swept], sweep: Option<&str>) -> Option<SweepNote> {
     const SHOWN: usize = 3;
-    let with_gaps = runs.iter().map(|run| (&run.name, incomplete(&run.quality)));
-    let with_gaps: Vec<_> = with_gaps.filter(|(_, gaps)| !gaps.is_empty()).collect();
-    let named = with_gaps.iter().take(SHOWN).map(|(name, gaps)| format!("{name} ({})", gaps.join("; ")));
-    let named = named.collect::<Vec<_>>().join(", ");
-    let more = with_gaps.len().saturating_sub(SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let what = counted(with_gaps.len(), "run");
-    (!with_gaps.is_empty()).then(|| format!("the data of {what} are incomplete: {named}{more}"))
+    let of_run = |run: &Swept| GapsOfRun { run: run.name.clone(), gaps: incomplete(&run.quality) };
+    let mut first: Vec<GapsOfRun> = runs.iter().map(of_run).filter(|run| !run.gaps.is_empty()).collect();
+    let runs = first.len();
+    first.truncate(SHOWN);
+    (runs > 0).then(|| SweepNote::IncompleteRuns { sweep: sweep.map(str::to_owned), runs, first })
 }
 
 /// The same as a sentence without its end.

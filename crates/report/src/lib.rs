@@ -25,6 +25,7 @@ mod shorten;
 mod style;
 mod sweep;
 mod table;
+mod wording;
 mod wrap;
 
 pub use column::{Column, Over};
@@ -44,4 +45,5 @@ pub use shorten::middle;
 pub use style::{Paint, Style};
 pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
+pub use wording::{GapsOfRun, NoteRow, Notes, SweepNote, Worded, joined as module_notes};
 pub use wrap::wrapped;

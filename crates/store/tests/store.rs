@@ -249,7 +249,10 @@ fn what_is_not_a_run_is_said_so() {
         fs::write(dir.path().join("run.json"), text).unwrap();
         let profile = profile(dir.path(), &symbols).unwrap();
         assert_eq!(profile.quality.samples, 3);
-        assert!(noted(&profile, &["run.json", "damaged"]) && noted(&profile, &["log/10.plog", "0 bytes"]));
+        assert!(
+            noted(&profile, &["run-file-unread", "damaged"])
+                && noted(&profile, &["log-refused", "log/10.plog", "0 bytes"])
+        );
     }
     fs::remove_file(dir.path().join("run.json")).unwrap();
     assert!(noted(&profile(dir.path(), &symbols).unwrap(), &["run.json does not exist"]));

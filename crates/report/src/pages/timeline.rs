@@ -45,6 +45,7 @@ use crate::schema::SCHEMA;
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
+use crate::wording::Notes;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -59,7 +60,8 @@ pub(super) struct Timeline {
     locations: Vec<LocationRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
 }
@@ -144,7 +146,7 @@ impl Timeline {
             end_s: seconds(end_ns),
             locations,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
         })
     }
@@ -296,9 +298,7 @@ impl Page for Timeline {
                 self.locations.len() + cut.rows
             ));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
+        text.push_str(&self.notes.lines(style));
         text + &unexplained(self.locations.iter().map(|row| (row.end_s - row.start_s, &row.passive)), style)
     }
 
