@@ -46,6 +46,7 @@ use std::collections::HashSet;
 
 use proust_log::LogError;
 use proust_log::operations::OPERATIONS;
+use proust_profile::notes::RunNote;
 use proust_profile::{
     EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow,
     RunFile, SampleRow, SegmentRow, StayRow,
@@ -64,7 +65,6 @@ use facts::facts;
 use log::LogHarvest;
 use modules::Modules;
 use paths::{LaneContexts, Paths};
-use proust_profile::notes::RunNote;
 use seconds::seconds;
 use thread::{LOST, NOT_RECORDED};
 use unread::{Refused, Unread};
@@ -72,7 +72,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 26;
+pub const ANALYSIS_VERSION: u32 = 27;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";

@@ -27,10 +27,11 @@ proust_profile::notes! {
 }
 
 /// What a word of a filter, or of a page's argument, is to match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MatchKind {
     /// A process.
+    #[default]
     Process,
     /// A rank.
     Rank,

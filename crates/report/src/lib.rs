@@ -45,5 +45,7 @@ pub use shorten::middle;
 pub use style::{Paint, Style};
 pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
-pub use wording::{GapsOfRun, NoteRow, Notes, SweepNote, Worded, joined as module_notes};
+pub use wording::{
+    GapsOfRun, NoteRow, Notes, SweepNote, Worded, gaps_listed, gaps_text, joined as module_notes,
+};
 pub use wrap::wrapped;

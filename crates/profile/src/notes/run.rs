@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ModuleNote;
 
 /// A process that a note is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Which {
     /// Its name.
     pub name: String,
@@ -23,10 +23,11 @@ pub struct Unfollowed {
 }
 
 /// Another tool for OpenMP in a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherTool {
     /// It hears what Proust does.
+    #[default]
     Both,
     /// The program has one, and Proust hears nothing.
     OfProgram,
@@ -35,10 +36,11 @@ pub enum OtherTool {
 }
 
 /// Why a program could not load the collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unloadable {
     /// It is for another machine.
+    #[default]
     OtherMachine,
     /// It uses another C library than GNU's.
     OtherLibrary,
@@ -74,11 +76,6 @@ crate::notes! {
             /// Why, in the words of the error.
             error: String,
         }
-        /// The analysis could not be kept on disk.
-        NotKept "not-kept" Note {
-            /// Why, in the words of the error.
-            error: String,
-        }
         /// Logs were there when the command ended, and are gone.
         LogsGone "logs-gone" Caution {
             /// How many.
@@ -101,21 +98,21 @@ crate::notes! {
             /// CPU time of the run, s.
             cpu_s: f64,
         }
-        /// Call paths without an upper end.
+        /// The upper ends of some call paths are not known.
         PartialPaths "partial-paths" Note {
             /// How many.
             paths: u64,
             /// Of how many.
             of: u64,
         }
-        /// Call paths that differ from a full unwind.
+        /// Some call paths differ from a full unwind.
         PathMismatches "path-mismatches" Caution {
             /// How many.
             paths: u64,
             /// Of how many that were compared.
             of: u64,
         }
-        /// Records whose clocks contradict their neighbours.
+        /// The clocks of some records contradict their neighbours.
         ImplausibleRecords "implausible-records" Caution {
             /// How many.
             records: u64,
@@ -127,14 +124,14 @@ crate::notes! {
             /// Threads whose record ends with their last sample.
             threads: usize,
         }
-        /// Threads that ran already when their measurement began.
+        /// Some threads ran already when their measurement began.
         FoundRunning "found-running" Caution {
             /// Of which process.
             process: Which,
             /// How many.
             threads: usize,
         }
-        /// Threads to which the system gave no CPU timer.
+        /// Some threads got no CPU timer from the system.
         TimerRefused "timer-refused" Caution {
             /// Of which process.
             process: Which,
@@ -143,7 +140,7 @@ crate::notes! {
             /// The system's error.
             errno: u64,
         }
-        /// Threads that could not be measured at all.
+        /// Some threads could not be measured at all.
         UnmeasuredThreads "unmeasured-threads" Caution {
             /// Of which process.
             process: Which,
@@ -183,7 +180,7 @@ crate::notes! {
             /// The handler's signal.
             signal: u64,
         }
-        /// Forked children that could make no log.
+        /// Forked children could make no log.
         ForksWithoutLog "forks-without-log" Caution {
             /// Their parent.
             process: Which,
@@ -324,14 +321,14 @@ crate::notes! {
             /// How many threads.
             threads: usize,
         }
-        /// Threads without any record.
+        /// Some threads have no record.
         SilentThreads "silent-threads" Caution {
             /// Of which process.
             process: Which,
             /// How many.
             threads: usize,
         }
-        /// Children without a log.
+        /// Children of a process were not followed.
         NotFollowed "not-followed" Caution {
             /// Their parent.
             process: Which,

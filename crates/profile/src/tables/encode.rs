@@ -104,8 +104,7 @@ fn processes(profile: &Profile) -> Vec<Column> {
     ]
 }
 
-/// A list of texts in one cell, as a JSON array.
-/// A list in one cell. Strings and structs of strings and numbers can always be written as JSON.
+/// A list in one cell, as a JSON array. Strings, and structs of strings and numbers, can always be written.
 fn list<T: Serialize>(rows: &[T]) -> String {
     serde_json::to_string(rows).unwrap_or_else(|_| "[]".into())
 }

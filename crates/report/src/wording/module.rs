@@ -34,21 +34,23 @@ impl Worded for ModuleNote {
             }
             ModuleNote::Modified { path } => replaced(path, "written to since the run"),
             ModuleNote::Unverified { path } => format!(
-                "{path}: neither a build-id nor a size and time were recorded, so the file may have been replaced since \
-                 the run"
+                "{path}: neither a build-id nor a size and time were recorded, so the file may have been \
+                 replaced since the run"
             ),
             ModuleNote::NoSymbols { path } => format!(
-                "{path}: no symbols: functions are shown as module+0xoffset; install its debug symbols or do not strip it"
+                "{path}: no symbols: functions are shown as module+0xoffset; install its debug symbols or do \
+                 not strip it"
             ),
             ModuleNote::NoDebugInfo { path } => format!(
-                "{path}: no debug information: functions are named, lines and inlined calls are not; compile with -g or \
-                 install its debug symbols"
+                "{path}: no debug information: functions are named, lines and inlined calls are not; compile \
+                 with -g or install its debug symbols"
             ),
             ModuleNote::DebugFileIgnored { path, module, reason } => {
                 format!("{path}: not used as debug symbols of {module}: {reason}")
             }
             ModuleNote::DebugInfoDamaged { path, contradiction } => format!(
-                "{path}: damaged debug information ({contradiction}): lines may be missing, functions are named by symbols"
+                "{path}: damaged debug information ({contradiction}): lines may be missing, functions are \
+                 named by symbols"
             ),
             ModuleNote::SplitDebugInfoMissing { path } => {
                 format!("{path}: split debug information not found: inlined calls of that unit are missing")

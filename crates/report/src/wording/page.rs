@@ -52,13 +52,13 @@ impl Worded for PageNote {
     fn text(&self) -> String {
         match self {
             PageNote::QueueEstimated {} => {
-                "how long a thread stood in the run queue is known of its whole life and divided over it: in a range of \
-                 time oversubscribed and preempted are estimates"
+                "how long a thread stood in the run queue is known of its whole life and divided over it: in \
+                 a range of time oversubscribed and preempted are estimates"
                     .into()
             }
             PageNote::SlotsLeftOut {} => {
-                "empty slots belong to all threads of a run, or rank, together: where only some are selected the ledger \
-                 shows what these spent themselves"
+                "empty slots belong to all threads of a run, or rank, together: where only some are selected \
+                 the ledger shows what these spent themselves"
                     .into()
             }
             PageNote::LedgerOfAllSamples { keys } => format!(
@@ -72,29 +72,31 @@ impl Worded for PageNote {
                 format!("{} as given by --processors", counted(*processors, "processor"))
             }
             PageNote::SitesOfWholeRun {} => {
-                "work and waits by site are sums over the whole run: a range of time does not restrict them".into()
+                "work and waits by site are sums over the whole run: a range of time does not restrict \
+                 them"
+                    .into()
             }
             PageNote::QualityOfWholeRun {} => {
-                "samples, paths, rates and times are those of what --where selects; residuals of clocks, logs, processes \
-                 and threads are those of the whole run"
+                "samples, paths, rates and times are those of what --where selects; residuals of clocks, \
+                 logs, processes and threads are those of the whole run"
                     .into()
             }
             PageNote::FaultEstimated {} => {
                 "fault is an estimate from the number of page faults and the system time".into()
             }
             PageNote::Preempted { seconds } => format!(
-                "others had the processors for {} in which this run could have gone on: measure again on a quiet machine \
-                 before you change the program for it",
+                "others had the processors for {} in which this run could have gone on: measure again on a \
+                 quiet machine before you change the program for it",
                 duration(*seconds)
             ),
             PageNote::Stolen { seconds } => format!(
-                "the host of this virtual machine took processors away for {} while the run lasted (steal time): it is in \
-                 preempted as far as the run wanted them",
+                "the host of this virtual machine took processors away for {} while the run lasted (steal \
+                 time): it is in preempted as far as the run wanted them",
                 duration(*seconds)
             ),
             PageNote::Throttled { seconds } => format!(
-                "the control group of this run had used up its processor time for {} (summed over processors): threads \
-                 that could have gone on then are in oversubscribed and preempted",
+                "the control group of this run had used up its processor time for {} (summed over \
+                 processors): threads that could have gone on then are in oversubscribed and preempted",
                 duration(*seconds)
             ),
         }

@@ -11,13 +11,13 @@ impl Worded for ScopeNote {
                 format!("no {} of this run matches `{value}`{}", kind.id(), what_there_is(known))
             }
             ScopeNote::ProcessorAtSamples { cpu_ns } => format!(
-                "the processor is known at samples only: the last {:.3} s of all threads together, after their last \
-                 samples, are on none",
+                "the processor is known at samples only: the last {:.3} s of all threads together, after \
+                 their last samples, are on none",
                 *cpu_ns as f64 / 1e9
             ),
             ScopeNote::TimeAtEnds {} => {
-                "CPU time counts at the instant of the sample that closed it, calls of operations when they end: the \
-                 borders of the range are exact to one sample and one operation per thread"
+                "CPU time counts at the instant of the sample that closed it, calls of operations when they \
+                 end: the borders of the range are exact to one sample and one operation per thread"
                     .into()
             }
             ScopeNote::AccountsOnAllProcessors {} => {

@@ -1,18 +1,18 @@
 //! Notes about the runs of a sweep, and of two.
 
-use proust_profile::notes::SweepFileNote;
+use proust_profile::notes::{Gap, SweepFileNote};
 use proust_words::{counted, verb};
 use serde::{Deserialize, Serialize};
 
-use super::Worded;
+use super::{Worded, gaps_listed};
 
-/// What is missing in the data of a run, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What is missing in the data of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GapsOfRun {
     /// The run.
     pub run: String,
     /// What is missing.
-    pub gaps: Vec<String>,
+    pub gaps: Vec<Gap>,
 }
 
 proust_profile::notes! {
@@ -63,7 +63,7 @@ proust_profile::notes! {
         }
         /// The runs had unlike numbers of processors.
         OtherProcessors "other-processors" Caution {}
-        /// Counts with a single run.
+        /// Some counts have a single run.
         SingleRuns "single-runs" Note {
             /// The counts.
             counts: Vec<u32>,
@@ -77,14 +77,14 @@ proust_profile::notes! {
             /// In the run with this count.
             count: u32,
         }
-        /// Counts that are larger than the number of processors.
+        /// Some counts are larger than the number of processors.
         Oversubscribed "oversubscribed" Caution {
             /// Processors there are.
             processors: u32,
             /// The counts.
             counts: Vec<u32>,
         }
-        /// Too few counts for a formula.
+        /// There are too few counts for a formula.
         NoFormula "no-formula" Note {
             /// How many there are.
             counts: usize,
@@ -115,12 +115,15 @@ proust_profile::notes! {
 impl Worded for SweepNote {
     fn text(&self) -> String {
         match self {
-            SweepNote::RunLeftOut { run, sweep: None, error } => format!("the run {run} is left out: {error}"),
+            SweepNote::RunLeftOut { run, sweep: None, error } => format!(
+                "the run {run} is left out: \
+                {error}"
+            ),
             SweepNote::RunLeftOut { run, sweep: Some(sweep), error } => {
                 format!("{run} of {sweep} cannot be read: {error}")
             }
             SweepNote::IncompleteRuns { sweep, runs, first } => {
-                let named = first.iter().map(|run| format!("{} ({})", run.run, run.gaps.join("; ")));
+                let named = first.iter().map(|run| format!("{} ({})", run.run, gaps_listed(&run.gaps)));
                 let named = named.collect::<Vec<_>>().join(", ");
                 let more = runs.saturating_sub(first.len());
                 format!(
@@ -134,36 +137,38 @@ impl Worded for SweepNote {
                 format!("{} of {sweep} failed or not done: the others are compared", counted(*runs, "run"))
             }
             SweepNote::OtherCommands {} => {
-                "the commands of the sweeps differ: if the input is another one, differences need not come from the \
-                 program"
+                "the commands of the sweeps differ: if the input is another one, differences need not come \
+                 from the program"
                     .into()
             }
             SweepNote::OtherCombinations { combinations } => {
                 format!("the sweep also has {}: write it behind the page's name", combinations.join("; "))
             }
             SweepNote::OtherPrograms { run_a, programs_a, run_b, programs_b } => format!(
-                "the runs are not of the same programs: {} in {run_a}, {} in {run_b}; what has no counterpart is compared \
-                 with nothing",
+                "the runs are not of the same programs: {} in {run_a}, {} in {run_b}; what has no \
+                 counterpart is compared with nothing",
                 programs_a.join(", "),
                 programs_b.join(", ")
             ),
             SweepNote::OtherProcessors {} => "not all runs had the same number of processors".into(),
             SweepNote::SingleRuns { counts } => format!(
-                "only one run is done with a count of {}: nothing is known of how repetitions differ (--repeat 3)",
+                "only one run is done with a count of {}: nothing is known of how repetitions differ \
+                 (--repeat 3)",
                 list(counts)
             ),
             SweepNote::NoLines {} => {
-                "the program has no debug information: functions are compared, lines are not known (build it with -g)"
+                "the program has no debug information: functions are compared, lines are not known (build it \
+                 with -g)"
                     .into()
             }
             SweepNote::OtherTeams { threads, count } => format!(
-                "the program's teams are not as large as asked for: {} in the run with a count of {count}; does it set the \
-                 number itself?",
+                "the program's teams are not as large as asked for: {} in the run with a count of {count}; \
+                 does it set the number itself?",
                 counted(*threads, "thread")
             ),
             SweepNote::Oversubscribed { processors, counts } => format!(
-                "{} available: with a count of {} (marked *) the program is oversubscribed, and nothing is to be expected \
-                 of that",
+                "{} available: with a count of {} (marked *) the program is oversubscribed, and nothing is \
+                 to be expected of that",
                 counted(*processors, "processor"),
                 list(counts)
             ),
@@ -171,14 +176,14 @@ impl Worded for SweepNote {
                 format!("{} make no formula of the count: that needs {needed}", counted(*counts, "count"))
             }
             SweepNote::DisturbedRegions { regions } => format!(
-                "in {} that {} degraded others had the processors for a part of the time that matters: measure again on a \
-                 quiet machine before you change the program for it",
+                "in {} that {} degraded others had the processors for a part of the time that matters: \
+                 measure again on a quiet machine before you change the program for it",
                 counted(*regions, "region"),
                 verb(*regions, "is", "are")
             ),
             SweepNote::Disagreement { place, fewest, fewest_count, most, most_count } => format!(
-                "{place}: {} with a count of {fewest_count}, {} with {most_count}: the runs did not do the same there, and \
-                 their times are not comparable",
+                "{place}: {} with a count of {fewest_count}, {} with {most_count}: the runs did not do the \
+                 same there, and their times are not comparable",
                 counted(*fewest, "execution"),
                 counted(*most, "execution")
             ),
@@ -190,8 +195,8 @@ impl Worded for SweepFileNote {
     fn text(&self) -> String {
         match self {
             SweepFileNote::MadeElsewhere { first_host, first_processors, host, processors } => format!(
-                "its first runs were made on {first_host} with {}, later ones on {host} with {}: they may not be \
-                 comparable",
+                "its first runs were made on {first_host} with {}, later ones on {host} with {}: they may \
+                 not be comparable",
                 counted(*first_processors, "processor"),
                 counted(*processors, "processor")
             ),
