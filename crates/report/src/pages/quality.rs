@@ -16,7 +16,7 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
-use crate::wording::{Notes, PageNote, joined};
+use crate::wording::{NoteRow, Notes, PageNote, joined};
 
 #[derive(Debug, Serialize)]
 pub(super) struct QualityPage {
@@ -43,6 +43,8 @@ struct ModuleRow {
     path: String,
     build_id: String,
     note: String,
+    /// The same as data.
+    noted: Vec<NoteRow>,
 }
 
 impl QualityPage {
@@ -67,6 +69,7 @@ impl QualityPage {
                     path: module.path.clone(),
                     build_id: module.build_id.clone(),
                     note: joined(&module.notes),
+                    noted: module.notes.iter().map(NoteRow::new).collect(),
                 })
                 .collect(),
             notes,

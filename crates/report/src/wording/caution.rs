@@ -25,7 +25,7 @@ impl Worded for Caution {
             ),
             Caution::OtherCounts { place, a, b, places } => format!(
                 "{place} was executed {} times in A and {} times in B{}: the input is another one, or the \
-             program does its work in other steps",
+                 program does its work in other steps",
                 count(*a),
                 count(*b),
                 match places.saturating_sub(1) {
