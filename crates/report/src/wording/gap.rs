@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn gaps_follow_each_other_in_a_sentence() {
         let gaps = [Gap::Unfollowed { processes: 2 }, Gap::Unrecorded { cpu_s: 0.5 }];
-        let expected = "the data of a.proust are incomplete: 2 processes not followed; 500 ms of CPU time \
+        let expected = "the data of a.proust are incomplete: 2 processes not followed; 0.500 s of CPU time \
             whose samples found no room (`proust report a.proust quality` tells more)";
         assert_eq!(gaps_text("a.proust", &gaps), expected);
     }
