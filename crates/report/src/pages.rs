@@ -3,6 +3,7 @@
 
 mod account;
 mod callers;
+mod distribution;
 mod effort;
 mod facts;
 mod findings;
@@ -108,6 +109,9 @@ fn written(
             write(&ledger::LedgerPage::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Effort => write(&effort::EffortPage::build(selection, question)?, question, style),
+        PageName::Tree if let Some(over) = question.over => {
+            write(&distribution::Distribution::build(selection, question, over)?, question, style)
+        }
         PageName::Tree => write(&tree::Tree::build(selection, question)?, question, style),
         PageName::Callers if question.arguments.is_empty() => {
             write(&callers::Callers::build(&selection, question)?, question, style)

@@ -19,8 +19,8 @@
 //! is blocked time first and CPU time last: a border between the two is known to one sample only.
 //!
 //! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of
-//! it; with `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and the
-//! `path` of each span, as handles of its functions from the outermost call on.
+//! it; with `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and
+//! the `path` of each span, as handles of its functions from the outermost call on.
 
 mod depth;
 mod spans;
@@ -380,11 +380,12 @@ impl Page for Timeline {
         let cell = crate::duration(cell_s);
         faint(match &self.functions {
             None => format!(
-                " A letter stands for {cell}: what took most of it. Upper case is active, lower case and dots \
-                 passive."
+                " A letter stands for {cell}: what took most of it. Upper case is active, lower case and \
+                 dots passive."
             ),
             Some(depth) => format!(
-                " A letter stands for {cell}: the function at depth {} of the call path that took most of it.",
+                " A letter stands for {cell}: the function at depth {} of the call path that took most of \
+                 it.",
                 depth.number()
             ),
         });
