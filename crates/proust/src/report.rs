@@ -10,10 +10,11 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use proust_account::ledger::IoAs;
 use proust_ingest::CallPaths;
+use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, listed, render,
-    render_with,
+    Across, Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, gaps_listed, listed,
+    render, render_with,
 };
 use proust_store::{Run, StoreError};
 use proust_words::nearest::nearest;
@@ -269,9 +270,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let run = progress::open_with_paths(&dir, args.paths.of_page(question.page))?;
     show_run(&run, &question)?;
     let quality = &run.profile()?.quality;
-    let gaps = gaps::incomplete(quality);
+    let gaps = Gap::all_of(quality);
     if args.strict && !gaps.is_empty() {
-        eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
+        eprintln!("proust: the data are incomplete: {}", gaps_listed(&gaps));
         return Ok(ExitCode::from(INCOMPLETE));
     }
     if question.page != PageName::Quality {

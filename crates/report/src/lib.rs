@@ -26,6 +26,7 @@ mod shorten;
 mod style;
 mod sweep;
 mod table;
+mod wording;
 mod wrap;
 
 pub use column::{Column, Over};
@@ -45,4 +46,7 @@ pub use shorten::middle;
 pub use style::{Paint, Style};
 pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
+pub use wording::{
+    GapsOfRun, NoteRow, Notes, SweepNote, Worded, gaps_listed, gaps_text, joined as module_notes,
+};
 pub use wrap::wrapped;

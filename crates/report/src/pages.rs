@@ -47,6 +47,7 @@ use crate::row_amounts::RowAmounts;
 use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
+use crate::wording::Worded;
 use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
@@ -95,7 +96,7 @@ fn written(
     {
         selection = selection.with_rows(&drawn.ledger);
     }
-    let notes = selection.notes().to_vec();
+    let notes = selection.notes().iter().map(Worded::text).collect();
     let operations = || kept.and_then(|kept| kept.operations).filter(|_| question.takes_operations());
     let blame = || kept.and_then(|kept| kept.blame).filter(|_| question.takes_blame());
     let drawn = || drawn.as_ref().map_err(Clone::clone);

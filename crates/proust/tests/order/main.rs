@@ -32,6 +32,7 @@ const REPORT: &[Floor] = &[
     ("wrap", "paragraphs"),
     ("table", "cells to text"),
     ("shell", "words that can be typed"),
+    ("wording", "the words of notes; knows no page"),
     ("error", "why a question has no answer"),
     ("kept", "what goes into a page and comes out"),
     ("column", "what is a column"),

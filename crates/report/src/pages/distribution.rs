@@ -22,6 +22,7 @@ use crate::number::{Scale, exact, percent, sum};
 use crate::question::{Across, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
+use crate::wording::Notes;
 
 /// The amounts of a context by location.
 #[derive(Debug, Serialize)]
@@ -37,7 +38,8 @@ pub(super) struct Distribution {
     locations: Vec<Place>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
 }
@@ -180,7 +182,7 @@ impl Distribution {
             statistics: Statistics::of(&inclusive),
             locations,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(&selection, question),
         })
     }
@@ -240,10 +242,7 @@ impl Page for Distribution {
         if let Some(cut) = &self.cut {
             faint(format!(" {} more with {} are not in the plots (--limit)", cut.rows, shown(cut.amount)));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
-        text
+        text + &self.notes.lines(style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

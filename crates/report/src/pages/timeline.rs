@@ -48,6 +48,7 @@ use crate::schema::SCHEMA;
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
+use crate::wording::Notes;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -67,7 +68,8 @@ pub(super) struct Timeline {
     functions: Option<Depth>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
 }
@@ -176,7 +178,7 @@ impl Timeline {
             }),
             locations,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
         })
     }
@@ -395,9 +397,7 @@ impl Page for Timeline {
                 self.locations.len() + cut.rows
             ));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
+        text.push_str(&self.notes.lines(style));
         text + &unexplained(self.locations.iter().map(|row| (row.end_s - row.start_s, &row.passive)), style)
     }
 
