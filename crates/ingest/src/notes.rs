@@ -10,6 +10,7 @@ use proust_words::{count, counted, verb};
 
 use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
+use super::intervals;
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
@@ -35,6 +36,7 @@ pub(super) fn notes(
         let who = format!("{} (pid {})", process.name, process.pid);
         about_process(&mut notes, log, &who);
         about_records(&mut notes, log, &who);
+        notes.extend(intervals::notes(log, &who));
         about_barriers(&mut notes, profile, id, &who);
     }
     let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
@@ -322,6 +324,14 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             "{who} waited so often that waits below {} were not told one by one but in sums: their number and time \
              are exact, their call paths are those of some of them",
             duration(limit_ns)
+        ));
+    }
+    let missed: u64 = noted(log, NoteCode::MarksMissed).iter().sum();
+    if missed > 0 {
+        notes.push(format!(
+            "{who}: {} not followed: they came from signal handlers that had interrupted a mark, or found no \
+             room; their intervals are missing",
+            format!("{} {}", counted(missed, "mark"), verb(missed, "was", "were"))
         ));
     }
     let unloadable = noted(log, NoteCode::Unloadable);

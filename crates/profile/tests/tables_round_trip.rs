@@ -5,18 +5,20 @@ use std::fs;
 use proptest::prelude::*;
 use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
-    Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
-    ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow,
-    StayRow, Target, TrialSums, Value,
+    Context, ContextId, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family,
+    Function, FunctionId, IntervalContext, IntervalInfo, IntervalWork, Location, LocationId, Metric, Module,
+    ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId, ProcessSampleRow,
+    Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow, Target,
+    TrialSums, Value,
 };
 
-const KINDS: [ContextKind; 5] = [
+const KINDS: [ContextKind; 6] = [
     ContextKind::Partial,
     ContextKind::Frame,
     ContextKind::Inline,
     ContextKind::Line,
     ContextKind::Operation,
+    ContextKind::Interval,
 ];
 
 fn finite() -> impl Strategy<Value = f64> {
@@ -282,6 +284,59 @@ fn operations() -> Vec<OperationInfo> {
     std::iter::once(OperationInfo::default()).chain(known).collect()
 }
 
+/// An interval of which nothing is known, and others inside of it.
+fn intervals() -> Vec<IntervalInfo> {
+    let known = |(number, work): (i64, IntervalWork)| IntervalInfo {
+        parent: Some(0),
+        name: format!("interval {number}"),
+        number: Some(number),
+        file: Some("a.c".into()),
+        line: Some(7),
+        work,
+        degree: Some(3),
+        in_region: number < 0,
+    };
+    let all =
+        [(i64::MIN, IntervalWork::Plain), (-1, IntervalWork::Parallel), (i64::MAX, IntervalWork::Replicated)];
+    std::iter::once(IntervalInfo::default()).chain(all.map(known)).collect()
+}
+
+fn interval_contexts(contexts: &[Context]) -> Vec<IntervalContext> {
+    let of_kind = contexts.iter().zip(0_u32..).filter(|(context, _)| context.kind == ContextKind::Interval);
+    of_kind
+        .map(|(_, context)| IntervalContext { context: ContextId(context), interval: context % 4 })
+        .collect()
+}
+
+fn executions(releases: &[ReleaseRow]) -> Vec<ExecutionRow> {
+    let ends = [ExecutionEnd::Marked, ExecutionEnd::Crossed, ExecutionEnd::Open];
+    let of = |(release, n): (&ReleaseRow, usize)| ExecutionRow {
+        location: release.location,
+        interval: n as u32 % 4,
+        begin_ns: release.time_ns,
+        end_ns: release.time_ns.saturating_add(release.held_ns),
+        iterations: release.object,
+        end: ends[n % 3],
+        inherited: n % 2 == 0,
+    };
+    releases.iter().zip(0..).map(of).collect()
+}
+
+fn execution_sums(releases: &[ReleaseRow]) -> Vec<ExecutionSumRow> {
+    let of = |release: &ReleaseRow| ExecutionSumRow {
+        location: release.location,
+        interval: 1,
+        begin_ns: release.time_ns,
+        end_ns: release.time_ns,
+        time_ns: release.held_ns,
+        min_ns: 1,
+        max_ns: release.held_ns,
+        executions: release.weight_ns,
+        iterations: release.object,
+    };
+    releases.iter().map(of).collect()
+}
+
 fn profile() -> impl Strategy<Value = Profile> {
     let sizes = (0..8_u32, 0..5_usize, 0..6_usize);
     sizes.prop_flat_map(|(functions, processes, locations)| {
@@ -355,6 +410,10 @@ fn profile() -> impl Strategy<Value = Profile> {
                         samples,
                         operations: operations().into(),
                         events,
+                        intervals: intervals(),
+                        interval_contexts: interval_contexts(&contexts),
+                        executions: executions(&releases),
+                        execution_sums: execution_sums(&releases),
                         process_samples: process_samples(&releases, process_count),
                         releases,
                         regions: regions.0.into(),
@@ -386,6 +445,8 @@ proptest! {
             contexts: profile.contexts.clone(),
             functions: profile.functions.clone(),
             modules: profile.modules.clone(),
+            intervals: profile.intervals.clone(),
+            interval_contexts: profile.interval_contexts.clone(),
             ..Profile::default()
         };
         tables::write(&dir, &first, &Provenance::default()).unwrap();
@@ -402,6 +463,7 @@ proptest! {
         prop_assert_eq!(&rows.stays, &profile.stays);
         prop_assert_eq!(&rows.events, &profile.events);
         prop_assert_eq!(&rows.releases, &profile.releases);
+        prop_assert_eq!(&rows.executions, &profile.executions);
         prop_assert_eq!(tables::read(&dir).unwrap(), profile);
     }
 

@@ -43,6 +43,9 @@ pub struct ReportArgs {
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Of `intervals`, only those down to this level; 0 = the whole run
+    #[arg(long, value_name = "N")]
+    pub level: Option<usize>,
     /// How it is written
     #[arg(long, value_enum, default_value_t = FormatName::Text)]
     pub format: FormatName,
@@ -225,6 +228,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         sort,
         limit: args.limit,
         rows: None,
+        level: args.level,
         format: match args.format {
             FormatName::Text => Format::Text,
             FormatName::Json => Format::Json,

@@ -79,6 +79,8 @@ pub struct Question {
     pub limit: Option<usize>,
     /// How many rows a tree of text has when there is no limit; None = the page's own choice.
     pub rows: Option<usize>,
+    /// Down to which level of a tree; None = all of it.
+    pub level: Option<usize>,
     /// How it is written.
     pub format: Format,
     /// Processors instead of those that the run used.

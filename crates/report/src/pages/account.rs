@@ -77,7 +77,7 @@ impl<'l> Drawn<'l> {
                 );
             }
         }
-        let sampled: Vec<&str> = [Key::Cpu, Key::Function, Key::Module, Key::File]
+        let sampled: Vec<&str> = [Key::Cpu, Key::Function, Key::Module, Key::File, Key::Interval]
             .into_iter()
             .filter(|&key| filter.mentions(&[key]))
             .map(Key::word)

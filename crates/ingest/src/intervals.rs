@@ -1,0 +1,375 @@
+//! Marked intervals: what they are, and when threads executed them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proust_log::layout::LaneHeader;
+use proust_log::records::{
+    EXECUTION_CROSSED, EXECUTION_INHERITED, EXECUTION_OPEN, Execution, ExecutionSum, Interval, IntervalKind,
+    NO_NUMBER, Subject, Unmatched,
+};
+use proust_profile::{
+    ExecutionEnd, ExecutionRow, ExecutionSumRow, IntervalContext, IntervalId, IntervalInfo, IntervalWork,
+    LocationId, Profile,
+};
+use proust_words::{counted, verb};
+
+use super::clock::RunClock;
+use super::events::Bounds;
+use super::log::LogHarvest;
+use super::paths::Paths;
+
+/// No end yet: it lasts as long as anything is known of its process.
+const NO_END: u64 = u64::MAX;
+
+/// An interval as its lane records it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawInterval {
+    /// The process's number.
+    pub(super) id: u32,
+    /// Number of the interval of its thread around it; 0 = none.
+    pub(super) parent: u32,
+    /// Node of the lane: the call of the mark; 0 = not known.
+    pub(super) node: u32,
+    /// Number of the parallel region in which it was begun; 0 = none.
+    pub(super) region: u32,
+    kind: IntervalKind,
+    number: i64,
+    line: u32,
+    degree: u32,
+}
+
+impl RawInterval {
+    pub(super) fn new(kind: u16, interval: &Interval) -> RawInterval {
+        RawInterval {
+            id: interval.id,
+            // One begins after those around it; anything else could make a path without end.
+            parent: if interval.parent < interval.id { interval.parent } else { 0 },
+            node: interval.node.min(i32::MAX as u32),
+            region: interval.region,
+            kind: IntervalKind::from_number(kind),
+            number: interval.number,
+            line: interval.line,
+            degree: interval.degree,
+        }
+    }
+}
+
+/// What one thread executed.
+#[derive(Debug, Default)]
+pub(super) struct Executed {
+    /// First their flags.
+    executions: Vec<(u16, Execution)>,
+    sums: Vec<ExecutionSum>,
+    unmatched: Vec<Unmatched>,
+}
+
+impl Executed {
+    /// Takes an execution; false if it contradicts itself or the thread.
+    pub(super) fn execution(&mut self, flags: u16, execution: &Execution, bounds: &Bounds) -> bool {
+        let Execution { begin_ns, end_ns, .. } = *execution;
+        if begin_ns > end_ns || end_ns < bounds.begin_ns || end_ns > bounds.latest_ns {
+            return false;
+        }
+        let begin_ns = begin_ns.max(bounds.begin_ns);
+        self.executions.push((flags, Execution { begin_ns, ..*execution }));
+        true
+    }
+
+    /// Takes a sum; false if it contradicts itself or the thread.
+    pub(super) fn sum(&mut self, sum: &ExecutionSum, bounds: &Bounds) -> bool {
+        let ordered = sum.since_ns <= sum.until_ns
+            && (bounds.begin_ns..=bounds.latest_ns).contains(&sum.until_ns)
+            && sum.min_ns <= sum.max_ns
+            && sum.executions > 0;
+        if ordered {
+            let ns = sum.ns.min(i64::MAX as u64);
+            self.sums.push(ExecutionSum { since_ns: sum.since_ns.max(bounds.begin_ns), ns, ..*sum });
+        }
+        ordered
+    }
+
+    pub(super) fn unmatched(&mut self, unmatched: &Unmatched) {
+        self.unmatched.push(*unmatched);
+    }
+
+    /// The intervals that the thread was in when its record ended without a last record.
+    pub(super) fn open(&mut self, header: &LaneHeader, intervals: &[RawInterval], bounds: &Bounds) {
+        let mut around = Vec::new();
+        let mut id = header.interval;
+        while id != 0
+            && let Some(interval) = intervals.iter().find(|interval| interval.id == id)
+        {
+            around.push(id);
+            id = interval.parent;
+        }
+        around.reverse();
+        let mut begin_ns = bounds.begin_ns;
+        for (level, interval) in around.into_iter().enumerate() {
+            // Of the innermost ones the begin is not kept: not before those around them.
+            if let Some(&said_ns) = header.interval_begins_ns.get(level) {
+                begin_ns = said_ns.clamp(begin_ns, bounds.latest_ns.max(begin_ns));
+            }
+            let execution = Execution { begin_ns, end_ns: NO_END, interval, ..Execution::default() };
+            self.executions.push((EXECUTION_OPEN, execution));
+        }
+    }
+
+    /// The executions that have no end yet end here.
+    pub(super) fn last_until(&mut self, end_ns: u64) {
+        for (_, execution) in &mut self.executions {
+            if execution.end_ns == NO_END {
+                execution.end_ns = end_ns.max(execution.begin_ns);
+            }
+        }
+    }
+
+    /// Without what was executed wholly within one of these stretches.
+    pub(super) fn cut(&mut self, pauses: &[(u64, u64)]) {
+        let is_kept = |begin_ns: u64, end_ns: u64| {
+            !pauses.iter().any(|&(from_ns, to_ns)| from_ns <= begin_ns && end_ns <= to_ns)
+        };
+        self.executions.retain(|(_, execution)| is_kept(execution.begin_ns, execution.end_ns));
+        self.sums.retain(|sum| is_kept(sum.since_ns, sum.until_ns));
+    }
+}
+
+/// Intervals in the making.
+#[derive(Default)]
+pub(super) struct Intervals {
+    all: Vec<IntervalInfo>,
+    known: HashMap<IntervalInfo, IntervalId>,
+    /// By log and the process's number.
+    ids: HashMap<(usize, u32), IntervalId>,
+    executions: Vec<ExecutionRow>,
+    sums: BTreeMap<(LocationId, IntervalId, u64), ExecutionSumRow>,
+}
+
+impl Intervals {
+    /// Finds the intervals of a log; those around others are first.
+    pub(super) fn find(&mut self, paths: &mut Paths<'_>, log_number: usize, log: &LogHarvest) {
+        let of_lanes = log.lanes.iter().enumerate();
+        let mut all: Vec<_> = of_lanes
+            .flat_map(|(lane, harvest)| harvest.intervals.iter().map(move |raw| (raw.id, lane, *raw)))
+            .collect();
+        if all.is_empty() {
+            return;
+        }
+        all.sort_by_key(|&(id, lane, _)| (id, lane));
+        all.dedup_by_key(|&mut (id, ..)| id);
+        let regions: HashMap<u32, u32> = log
+            .lanes
+            .iter()
+            .flat_map(|lane| &lane.regions)
+            .map(|region| (region.id, region.interval))
+            .collect();
+        let texts = Named::of(log);
+        for (id, lane, raw) in all {
+            let Some(harvest) = log.lanes.get(lane) else { continue };
+            // A worker's interval is inside of that in which its region was opened.
+            let around = match raw.parent {
+                0 => regions.get(&raw.region).copied().filter(|&around| around < id).unwrap_or(0),
+                parent => parent,
+            };
+            let (file, line) = match texts.file(id) {
+                Some(file) => (Some(file), (raw.line != 0).then_some(raw.line)),
+                None => paths.place_of_mark(log_number, &harvest.nodes, &raw),
+            };
+            let info = IntervalInfo {
+                parent: self.ids.get(&(log_number, around)).copied(),
+                name: texts.name(id),
+                number: (raw.number != NO_NUMBER).then_some(raw.number),
+                file,
+                line,
+                work: match raw.kind {
+                    IntervalKind::Plain => IntervalWork::Plain,
+                    IntervalKind::Parallel => IntervalWork::Parallel,
+                    IntervalKind::Replicated => IntervalWork::Replicated,
+                },
+                degree: (raw.degree != 0).then_some(raw.degree),
+                in_region: raw.region != 0,
+            };
+            let all = &mut self.all;
+            let interval = *self.known.entry(info.clone()).or_insert_with(|| {
+                all.push(info.clone());
+                (all.len() - 1) as IntervalId
+            });
+            self.ids.insert((log_number, id), interval);
+            paths.add_interval(log_number, &raw, (interval, &info));
+        }
+    }
+
+    /// Adds what a thread executed.
+    pub(super) fn add(&mut self, log: usize, location: LocationId, executed: &Executed, clock: &RunClock) {
+        let on_runs_clock = |time_ns| clock.since_start_ns(log, time_ns);
+        for (flags, execution) in &executed.executions {
+            let Some(&interval) = self.ids.get(&(log, execution.interval)) else { continue };
+            let end = match flags {
+                flags if flags & EXECUTION_OPEN != 0 => ExecutionEnd::Open,
+                flags if flags & EXECUTION_CROSSED != 0 => ExecutionEnd::Crossed,
+                _ => ExecutionEnd::Marked,
+            };
+            let begin_ns = on_runs_clock(execution.begin_ns);
+            self.executions.push(ExecutionRow {
+                location,
+                interval,
+                begin_ns,
+                end_ns: on_runs_clock(execution.end_ns).max(begin_ns),
+                iterations: execution.iterations,
+                end,
+                inherited: flags & EXECUTION_INHERITED != 0,
+            });
+        }
+        for sum in &executed.sums {
+            let Some(&interval) = self.ids.get(&(log, sum.interval)) else { continue };
+            let begin_ns = on_runs_clock(sum.since_ns);
+            let row = self.sums.entry((location, interval, begin_ns)).or_insert(ExecutionSumRow {
+                location,
+                interval,
+                begin_ns,
+                min_ns: u64::MAX,
+                ..ExecutionSumRow::default()
+            });
+            row.end_ns = row.end_ns.max(on_runs_clock(sum.until_ns)).max(begin_ns);
+            row.time_ns = row.time_ns.saturating_add(sum.ns);
+            row.min_ns = row.min_ns.min(sum.min_ns);
+            row.max_ns = row.max_ns.max(sum.max_ns);
+            row.executions = row.executions.saturating_add(sum.executions);
+            row.iterations = row.iterations.saturating_add(sum.iterations);
+        }
+    }
+
+    pub(super) fn give_to(mut self, profile: &mut Profile, places: Vec<IntervalContext>) {
+        self.executions.sort_by_key(|row| (row.location, row.begin_ns, std::cmp::Reverse(row.end_ns)));
+        profile.intervals = self.all;
+        profile.interval_contexts = places;
+        profile.executions = self.executions;
+        profile.execution_sums = self.sums.into_values().collect();
+    }
+}
+
+/// Names and files of a log's intervals.
+struct Named {
+    texts: HashMap<(Subject, u32), String>,
+}
+
+impl Named {
+    fn of(log: &LogHarvest) -> Named {
+        let of = |subject| {
+            let texts = log.lanes.iter().flat_map(move |lane| lane.texts.of(subject));
+            texts.map(move |text| ((subject, text.id), text.text()))
+        };
+        Named { texts: of(Subject::IntervalName).chain(of(Subject::IntervalFile)).collect() }
+    }
+
+    fn name(&self, id: u32) -> String {
+        match self.texts.get(&(Subject::IntervalName, id)) {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => "[no name]".into(),
+        }
+    }
+
+    fn file(&self, id: u32) -> Option<String> {
+        self.texts.get(&(Subject::IntervalFile, id)).filter(|file| !file.is_empty()).cloned()
+    }
+}
+
+/// `name[number] (file:line)`.
+fn shown(name: &str, number: i64, file: Option<&str>, line: u32) -> String {
+    let number = if number == NO_NUMBER { String::new() } else { format!("[{number}]") };
+    let place = match (file, line) {
+        (Some(file), 0) => format!(" ({file})"),
+        (Some(file), line) => format!(" ({file}:{line})"),
+        (None, _) => String::new(),
+    };
+    format!("`{name}{number}`{place}")
+}
+
+/// Most kinds of marks of a process that are named.
+const MOST_NAMED: usize = 8;
+
+/// What is wrong with the marks of a process, in words.
+pub(super) fn notes(log: &LogHarvest, who: &str) -> Vec<String> {
+    let texts = Named::of(log);
+    let mut unmatched: BTreeMap<String, u64> = BTreeMap::new();
+    let mut crossed: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut open: BTreeMap<u32, u64> = BTreeMap::new();
+    let is_inherited = |flags: u16| flags & EXECUTION_INHERITED != 0;
+    for executed in log.threads().map(|thread| &thread.executed) {
+        for mark in &executed.unmatched {
+            let place = shown(&texts.name(mark.id), mark.number, texts.file(mark.id).as_deref(), mark.line);
+            *unmatched.entry(place).or_default() += u64::from(mark.count);
+        }
+        for (flags, execution) in executed.executions.iter().filter(|(flags, _)| !is_inherited(*flags)) {
+            let kind = if flags & EXECUTION_OPEN != 0 {
+                &mut open
+            } else if flags & EXECUTION_CROSSED != 0 {
+                &mut crossed
+            } else {
+                continue;
+            };
+            *kind.entry(execution.interval).or_default() += 1;
+        }
+    }
+    let intervals: HashMap<u32, RawInterval> =
+        log.lanes.iter().flat_map(|lane| &lane.intervals).map(|raw| (raw.id, *raw)).collect();
+    let by_place = |counts: &BTreeMap<u32, u64>| {
+        let mut places: BTreeMap<String, u64> = BTreeMap::new();
+        for (id, count) in counts {
+            let (number, line) = intervals.get(id).map_or((NO_NUMBER, 0), |raw| (raw.number, raw.line));
+            *places.entry(shown(&texts.name(*id), number, texts.file(*id).as_deref(), line)).or_default() +=
+                count;
+        }
+        places
+    };
+    let mut notes = Vec::new();
+    if !unmatched.is_empty() {
+        let sum: u64 = unmatched.values().sum();
+        notes.push(format!(
+            "{who}: {} {} no interval that is open, and {} ignored: {}",
+            counted(sum, "mark"),
+            verb(sum, "ends", "end"),
+            verb(sum, "was", "were"),
+            listed(&unmatched)
+        ));
+    }
+    let crossed = by_place(&crossed);
+    if !crossed.is_empty() {
+        let sum: u64 = crossed.values().sum();
+        notes.push(format!(
+            "{who}: {} had no end of {} own when the interval around {} ended, and {} closed there: {}",
+            counted(sum, "execution"),
+            verb(sum, "its", "their"),
+            verb(sum, "it", "them"),
+            verb(sum, "was", "were"),
+            listed(&crossed)
+        ));
+    }
+    let open = by_place(&open);
+    if !open.is_empty() {
+        let sum: u64 = open.values().sum();
+        notes.push(format!(
+            "{who}: {} still open when its thread or its process ended, and {} closed there: {}",
+            verb_of(sum),
+            verb(sum, "was", "were"),
+            listed(&open)
+        ));
+    }
+    notes
+}
+
+fn verb_of(count: u64) -> String {
+    format!("{} {}", counted(count, "execution of an interval"), verb(count, "was", "were"))
+        .replace("execution of an intervals", "executions of intervals")
+}
+
+/// The kinds that occur most often, with their counts.
+fn listed(places: &BTreeMap<String, u64>) -> String {
+    let mut all: Vec<(&String, &u64)> = places.iter().collect();
+    all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let mut text: Vec<String> =
+        all.iter().take(MOST_NAMED).map(|(place, count)| format!("{count} × {place}")).collect();
+    if all.len() > MOST_NAMED {
+        text.push(format!("and {} more", all.len() - MOST_NAMED));
+    }
+    text.join(", ")
+}
