@@ -130,7 +130,7 @@ pub enum NoteCode {
     FilledSignalStack = 13,
     /// Marks that were not followed; value = how many. They came from a handler of the program that had
     /// interrupted the collector, or found no room.
-    MarksMissed = 30,
+    MarksMissed = 15,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -154,7 +154,7 @@ impl NoteCode {
             11 => NoteCode::HandlerReplaced,
             12 => NoteCode::RuntimeInDoubt,
             13 => NoteCode::FilledSignalStack,
-            30 => NoteCode::MarksMissed,
+            15 => NoteCode::MarksMissed,
             20 => NoteCode::Unloadable,
             _ => return None,
         })
