@@ -329,9 +329,10 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     let missed: u64 = noted(log, NoteCode::MarksMissed).iter().sum();
     if missed > 0 {
         notes.push(format!(
-            "{who}: {} not followed: they came from signal handlers that had interrupted a mark, or found no \
-             room; their intervals are missing",
-            format!("{} {}", counted(missed, "mark"), verb(missed, "was", "were"))
+            "{who}: {} {} not recorded, since they came from signal handlers that had interrupted a mark, or \
+             found no room; their intervals are missing",
+            counted(missed, "mark"),
+            verb(missed, "was", "were")
         ));
     }
     let unloadable = noted(log, NoteCode::Unloadable);

@@ -41,12 +41,9 @@ pub fn note(record: &mut Record) {
     let Some(of_thread) = record.marks.of_thread() else { return };
     let open = of_thread.open.all();
     let holder = ALL.thread.load(Ordering::Relaxed);
-    if holder != thread {
-        if open.is_empty()
-            || ALL.thread.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_err()
-        {
-            return;
-        }
+    let takes = || ALL.thread.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    if holder != thread && (open.is_empty() || !takes()) {
+        return;
     }
     let mut count = 0;
     for opened in open.iter().take(MOST) {
