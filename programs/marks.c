@@ -13,7 +13,7 @@
  * often      a million short executions
  * names      names with any bytes, long ones, numbers beyond 32 bits
  * threads    a thousand threads with marks, some at a time
- * fork       a child that goes on in its parent's interval
+ * fork       children that go on in their parents' intervals: of main, and of another thread
  * handler    a signal's handler has marks, and interrupts other marks
  * helpers    functions that begin and end intervals for their callers
  * samples    a sample with a label, a name of a thread, and what it knows of itself
@@ -269,23 +269,41 @@ static void threads(void)
     say("brief[2]", 333 * 10, 0);
 }
 
-static void forks(void)
+/* Forks a child in an interval. */
+static double family(const char *name)
 {
     double begin = wall();
-    proust_begin("family", 3);
+    proust_begin(name, 3);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
         proust_begin("child", PROUST_NO_NUMBER);
-        compute(0.5 * seconds);
+        compute(0.25 * seconds);
         proust_end("child", PROUST_NO_NUMBER);
-        proust_end("family", 3);
+        proust_end(name, 3);
         exit(0);
     }
     waitpid(child, NULL, 0);
-    compute(0.5 * seconds);
-    proust_end("family", 3);
-    say("family[3]", 1, wall() - begin);
+    compute(0.25 * seconds);
+    proust_end(name, 3);
+    return wall() - begin;
+}
+
+static void *family_of_thread(void *time_s)
+{
+    *(double *)time_s = family("of a thread");
+    return NULL;
+}
+
+static void forks(void)
+{
+    double of_main = family("family"), of_thread = 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, family_of_thread, &of_thread);
+    pthread_join(thread, NULL);
+    say("family[3]", 1, of_main);
+    say("of a thread[3]", 1, of_thread);
+    say("child", 2, 0);
 }
 
 static volatile int handled;

@@ -46,6 +46,10 @@ pub trait Source: Sync {
     /// The process is about to fork, in the calling thread; signals are blocked.
     fn forks(&self, _record: &mut Record, _now_ns: u64) {}
 
+    /// The fork that the calling thread was about to make is over, and this is the parent. Signals are
+    /// blocked.
+    fn has_forked(&self) {}
+
     /// This is the forked child: nothing of the parent's threads is true any more. Signals are blocked, and
     /// there is no log.
     fn forked(&self) {}

@@ -40,9 +40,8 @@ pub fn note(record: &mut Record) {
     let thread = lane::control_block();
     let Some(of_thread) = record.marks.of_thread() else { return };
     let open = of_thread.open.all();
-    let holder = ALL.thread.load(Ordering::Relaxed);
-    let takes = || ALL.thread.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-    if holder != thread && (open.is_empty() || !takes()) {
+    if open.is_empty() || ALL.thread.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_err()
+    {
         return;
     }
     let mut count = 0;
@@ -54,7 +53,11 @@ pub fn note(record: &mut Record) {
         }
     }
     ALL.count.store(count as u64, Ordering::Relaxed);
-    if count == 0 {
+}
+
+/// The calling thread has forked: others may.
+pub fn forget() {
+    if ALL.thread.load(Ordering::Relaxed) == lane::control_block() {
         ALL.thread.store(0, Ordering::Release);
     }
 }

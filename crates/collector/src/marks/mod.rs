@@ -77,6 +77,10 @@ impl Source for Marks {
         inherited::note(record);
     }
 
+    fn has_forked(&self) {
+        inherited::forget();
+    }
+
     fn forked(&self) {
         definitions::after_fork();
     }
