@@ -274,3 +274,20 @@ fn other_languages_agree_too() {
         assert_eq!(intervals(&page).len(), 5, "{example}: {page}");
     }
 }
+
+/// The example of the guide: its parallel intervals are marked so, and what is around them combines.
+#[test]
+fn the_phases_of_the_guide_are_there() {
+    let Some(program) = built("marks-example-phases") else { return };
+    let run = record::<&str>(&program, &[]).succeeded();
+    let page: Value = run.page("intervals", &[]);
+    assert_closes(&page);
+    let found: Vec<(String, &str, f64)> = intervals(&page)
+        .iter()
+        .map(|one| (label(one), one["kind"].as_str().unwrap(), number(one, "/executions")))
+        .collect();
+    let expected =
+        [("setup", "SEQ", 1.0), ("solve", "COMB", 1.0), ("sweep[0]", "PAR", 3.0), ("sweep[1]", "PAR", 3.0)];
+    assert_eq!(found, expected.map(|(label, kind, count)| (label.to_owned(), kind, count)));
+    assert_eq!(number(&intervals(&page)[3], "/iterations"), 3.0 * 4e7);
+}
