@@ -5,9 +5,9 @@
 !     ...
 !     call proust_end('assemble', 3)
 !
-! In a program that `proust record` runs the marks are recorded; in any other one each costs a test of a variable.
-! Compile this file with the program; nothing is linked (with a C library older than 2.34 give -ldl). The names
-! and the rules are those of proust.h.
+! In a program that `proust record` runs the marks are recorded; in any other one each costs a test of a
+! variable. Compile this file with the program; nothing is linked (with a C library older than 2.34 give
+! -ldl). The names and the rules are those of proust.h.
 module proust
     use, intrinsic :: iso_c_binding
     implicit none
@@ -133,8 +133,8 @@ contains
         integer(c_int64_t), intent(in) :: number
         integer(c_int32_t), intent(in) :: kind, degree
         type(mark) :: made
-        made = mark(int(c_sizeof(made), c_int32_t), 0_c_int32_t, address_of(name), len_trim(name, c_int64_t), &
-                    c_null_ptr, 0_c_int64_t, number, kind, degree)
+        made = mark(int(c_sizeof(made), c_int32_t), 0_c_int32_t, address_of(name), &
+                    len_trim(name, c_int64_t), c_null_ptr, 0_c_int64_t, number, kind, degree)
     end function
 
     ! Texts are read up to their last character that is no blank.

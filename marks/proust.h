@@ -1,8 +1,8 @@
 /* Marks for Proust: intervals of a program, by name, and control of the recording.
  *
- * Include this file; nothing is linked. In a program that `proust record` runs the marks are recorded, in any
- * other one each of them costs a load and a branch. C99 or newer, C++98 or newer, with the extensions of GCC or
- * Clang, on Linux; elsewhere the marks do nothing.
+ * Include this file; nothing is linked. In a program that `proust record` runs the marks are recorded, in
+ * any other one each of them costs a load and a branch. C99 or newer, C++98 or newer, with the extensions of
+ * GCC or Clang, on Linux; elsewhere the marks do nothing.
  *
  *     proust_begin("assemble", 3);            // an interval: a name and a number of your own
  *     ...

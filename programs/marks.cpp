@@ -40,7 +40,8 @@ int main(int argc, char **argv)
             thrown = wall() - failing;
         }
     }
-    printf("{\"intervals\":{\"all\":{\"executions\":1,\"time_s\":%.9f},\"solve\":{\"executions\":4,\"time_s\":%.9f},"
+    printf("{\"intervals\":{\"all\":{\"executions\":1,\"time_s\":%.9f},"
+           "\"solve\":{\"executions\":4,\"time_s\":%.9f},"
            "\"fail\":{\"executions\":1,\"time_s\":%.9f}}}\n",
            wall() - begin, solved, thrown);
     return 0;

@@ -2,7 +2,7 @@
 import os
 import subprocess
 
-from .session import (BENCHES, BUILD, MARKS, PROGRAMS, Skip, compile_program, needed, run, say, summary,
+from .session import (BENCHES, BUILD, PROGRAMS, Skip, compile_program, needed, run, say, summary,
                       summary_of_differences)
 
 ALONE = ("mutex", "recursive", "trylock", "rwlock-read", "rwlock-write", "spin", "signal", "semaphore",
@@ -130,20 +130,4 @@ def lock_runs(tool, quick):
             ]), "bare_sleeps": summary(bare["sleeps"]), "proust_sleeps": summary(proust["sleeps"])
         })
         say(f"  {threads} threads, {hold} and {think} ns: {rows[-1]['ratio']['median']:.2f}")
-    return {"rounds": rounds, "rows": rows}
-
-
-def marks(tool, quick):
-    """A begin and an end of an interval, by the header of marks; with and without the collector in turn."""
-    rounds = 9 if quick else 31
-    program = compile_program("marks", options=(f"-I{MARKS}",))
-    _, env = tool.bare_folder()
-    figures = in_turn(env, rounds, lambda environment: run([program], env=environment).json())
-    rows = [{
-        "kind": kind[:-3], "bare_ns": summary(figures["bare"][kind]), "proust_ns": summary(
-            figures["proust"][kind]), "added_ns": summary_of_differences(
-                [b - a for a, b in zip(figures["bare"][kind], figures["proust"][kind])])
-    } for kind in figures["bare"]]
-    for row in rows:
-        say(f"  {row['kind']}: {row['added_ns']['median']:+.1f} ns a pair")
     return {"rounds": rounds, "rows": rows}

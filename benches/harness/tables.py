@@ -1,6 +1,7 @@
 """The result as Markdown tables, for the terminal and for docs/benchmarks.md."""
 import re
 
+from . import marks
 from .cells import middle, of, sure, table, three, verdict
 
 
@@ -338,24 +339,6 @@ def nested(result):
         rows)
 
 
-def marks(result):
-    kinds = {
-        "frequent": "a few hundred nanoseconds apart: most are summed up",
-        "rare": "20 µs apart: each is recorded"
-    }
-    rows = [[
-        kinds[row["kind"]],
-        of(row["bare_ns"], 1),
-        of(row["proust_ns"], 1),
-        sure(row["added_ns"], 1), "≤ 120 ns",
-        verdict(row["added_ns"], 120.0)
-    ] for row in result["rows"]]
-    heads = [
-        "pairs of marks", "bare, ns a pair", "with the collector, ns", "added, ns [95 %]", "target", ""
-    ]
-    return table(heads, rows) + f"\n\n{result['rounds']} runs, with and without in turn."
-
-
 def runtimes(result):
     rows = [[
         row["kind"], row["runs"],
@@ -493,7 +476,7 @@ TABLES = {
     "alarm": alarm, "start_up": start_up, "threads": threads, "forks": forks, "many_waits": many_waits,
     "live_threads": live_threads, "log_size": log_size, "memory": memory, "operations": operations,
     "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "runtimes": runtimes,
-    "barriers": barriers, "nested": nested, "marks": marks, "throughput": throughput, "blame": blame,
+    "barriers": barriers, "nested": nested, "marks": marks.shown, "throughput": throughput, "blame": blame,
     "compare": compare, "report": report, "side_by_side": side_by_side, "zoo": zoo
 }
 

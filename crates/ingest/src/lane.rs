@@ -5,7 +5,7 @@ use proust_log::layout::LaneHeader;
 use proust_log::reader::Lane;
 use proust_log::records::{Module, NoteCode, ProcessSample, Subject, Switched, SwitchedTo, ThreadOrigin};
 
-use super::intervals::RawInterval;
+use super::executed::RawInterval;
 use super::nodes::{NodeSet, NodeTable};
 use super::openmp::{RawRegion, is_region_place};
 use super::texts::Texts;

@@ -14,6 +14,7 @@ mod brief;
 mod clock;
 mod error;
 mod events;
+mod executed;
 mod facts;
 mod files;
 mod foreign;

@@ -9,7 +9,7 @@ mod shares;
 use proust_profile::{ContextId, SampleRow};
 
 use super::events::Finished;
-use super::intervals::Executed;
+use super::executed::Executed;
 use super::openmp::InRegions;
 use super::releases::RawRelease;
 

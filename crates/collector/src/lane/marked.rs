@@ -1,5 +1,5 @@
-//! The fields of a lane's header in the log for the marked intervals that its thread is in: should the process
-//! be killed, that is all that is known of them.
+//! The fields of a lane's header in the log for the marked intervals that its thread is in: if the process is
+//! killed, that is all that is known of them.
 
 use core::sync::atomic::Ordering;
 

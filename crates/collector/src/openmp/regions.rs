@@ -1,9 +1,9 @@
 //! Numbers for parallel regions: one for each place that opens some, on each call path that leads there.
 //!
-//! A region is distinguished from others by its construct, by the marked interval in which it is opened, and by
-//! the whole call path that leads there: a construct may be inlined in several places of one function, or be called from several at the same depth of
-//! the stack. Each time the path is verified by the words of the stack that it depends on ([`KnownPaths`]);
-//! only one that is not known is unwound.
+//! A region is distinguished from others by its construct, by the marked interval in which it is opened, and
+//! by the whole call path that leads there: a construct may be inlined in several places of one function, or
+//! be called from several at the same depth of the stack. Each time the path is verified by the words of the
+//! stack that it depends on ([`KnownPaths`]); only one that is not known is unwound.
 //!
 //! [`KnownPaths`]: crate::operation::known_paths::KnownPaths
 

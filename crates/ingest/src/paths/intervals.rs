@@ -10,7 +10,7 @@ use std::rc::Rc;
 use proust_profile::{ContextId, ContextKind, IntervalContext, IntervalId, IntervalInfo, Module};
 
 use super::{Key, Line, Paths, Shown, Step};
-use crate::intervals::RawInterval;
+use crate::executed::RawInterval;
 use crate::nodes::{LaneNode, NodeTable};
 use crate::openmp::InRegion;
 

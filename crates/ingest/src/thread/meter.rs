@@ -3,6 +3,8 @@
 
 mod ending;
 
+use std::ops::RangeInclusive;
+
 use proust_log::layout::LaneHeader;
 use proust_log::records::{
     Event, Execution, ExecutionSum, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE,
@@ -16,7 +18,7 @@ use super::{
     Closing, LONGEST_RUN_NS, LOST, Limits, NO_PATH, NOT_RECORDED, Place, SLACK_NS, STALL_NS, Thread, Weights,
 };
 use crate::events::{Bounds, Events, Finished};
-use crate::intervals::{Executed, RawInterval};
+use crate::executed::{Executed, RawInterval};
 use crate::openmp::InRegions;
 use crate::releases::Releases;
 
@@ -189,6 +191,11 @@ impl ThreadMeter {
         }
     }
 
+    fn begin_to_latest(&self) -> RangeInclusive<u64> {
+        let Bounds { begin_ns, latest_ns, .. } = self.bounds();
+        begin_ns..=latest_ns
+    }
+
     fn bounds(&self) -> Bounds {
         Bounds {
             begin_ns: self.thread.begin_ns,
@@ -238,15 +245,15 @@ impl ThreadMeter {
 
     /// It executed a marked interval.
     pub(crate) fn execution(&mut self, flags: u16, execution: &Execution) {
-        let bounds = self.bounds();
-        let plausible = self.thread.executed.execution(flags, execution, &bounds);
+        let within = self.begin_to_latest();
+        let plausible = self.thread.executed.execution(flags, execution, &within);
         self.thread.implausible += u64::from(!plausible);
     }
 
     /// It executed a marked interval very often.
     pub(crate) fn execution_sum(&mut self, sum: &ExecutionSum) {
-        let bounds = self.bounds();
-        let plausible = self.thread.executed.sum(sum, &bounds);
+        let within = self.begin_to_latest();
+        let plausible = self.thread.executed.sum(sum, &within);
         self.thread.implausible += u64::from(!plausible);
     }
 
@@ -257,8 +264,8 @@ impl ThreadMeter {
 
     /// The intervals that it was in when its record ended without a last record.
     pub(crate) fn in_intervals(&mut self, header: &LaneHeader, intervals: &[RawInterval]) {
-        let bounds = self.bounds();
-        self.thread.executed.open(header, intervals, &bounds);
+        let within = self.begin_to_latest();
+        self.thread.executed.open(header, intervals, &within);
     }
 
     /// Its work before a site of a region, and its wait there.

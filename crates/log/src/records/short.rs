@@ -2,8 +2,8 @@
 //!
 //! The repeating fields (the operation, its caller, the object, the bytes) are written once, as a [`Shape`]
 //! in a numbered slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names
-//! both and is 24 bytes long, where an event is 80, a release or a sum 64, an execution 40. A slot is used again when another
-//! shape needs it: its generation says which of the two a record means, so that a record whose shape or base
+//! both and is 24 bytes long, where an event is 80, a release or a sum 64, an execution 40. A slot is used
+//! again when another shape needs it: its generation says which of the two a record means, so that a record whose shape or base
 //! was lost to damage is recognised and skipped. The reader yields the long forms only.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -64,7 +64,8 @@ pub struct Base {
 pub struct Short {
     /// From the base to the begin of an event, a stay, an execution or a sum, or to a release.
     pub at_ns: u32,
-    /// How long the event, stay or execution was, from a sum's begin to its end, or how long the lock was held.
+    /// How long the event, stay or execution was, from a sum's begin to its end, or how long the lock was
+    /// held.
     pub length_ns: u32,
     /// Of an event, one more than the thread's CPU clock since the base, 0 = not read; of a release
     /// [`Release::weight_ns`]; of a stay the time from [`Stay::fork_ns`] to the begin; of a sum

@@ -349,12 +349,15 @@ fn intervals(table: &Table, group: usize) -> Result<Vec<IntervalInfo>, TablesErr
 }
 
 fn interval_contexts(table: &Table, group: usize) -> Result<Vec<IntervalContext>, TablesError> {
-    zip_rows!(table, group; context: u32s, interval: u32s; IntervalContext { context: context.into(), interval })
+    zip_rows!(table, group;
+    context: u32s, interval: u32s;
+    IntervalContext { context: context.into(), interval })
 }
 
 fn executions(table: &Table, group: usize) -> Result<Vec<ExecutionRow>, TablesError> {
     zip_rows!(table, group;
-    location: u32s, interval: u32s, begin_ns: u64s, end_ns: u64s, iterations: u64s, end: texts, inherited: bools;
+    location: u32s, interval: u32s, begin_ns: u64s, end_ns: u64s, iterations: u64s, end: texts,
+    inherited: bools;
     ExecutionRow {
         location: location.into(),
         interval,

@@ -1,5 +1,5 @@
-//! Marked intervals against the programs' own clocks: nested, repeated, recursive, by several threads, paused,
-//! unmatched, killed; in C, C++, Fortran, Rust.
+//! Marked intervals against the programs' own clocks: nested, repeated, recursive, by several threads,
+//! paused, unmatched, killed; in C, C++, Fortran, Rust.
 
 use std::process::Command;
 
@@ -202,7 +202,7 @@ fn many_threads_forks_odd_names_and_opened_libraries() {
     agrees("marks-opened", &["0.4"]);
 }
 
-/// A handler of the program marks, too. Where it interrupts a mark, its own are not followed: they are counted.
+/// A handler of the program marks, too. Where it interrupts a mark, its own are not followed but counted.
 #[test]
 fn marks_of_signal_handlers_are_followed_or_counted() {
     let Some(program) = built("marks") else { return };

@@ -1,4 +1,5 @@
-//! The page `intervals`: the intervals that the program marks, as a tree, with the account of the time in each.
+//! The page `intervals`: the intervals that the program marks, as a tree, with the account of the time in
+//! each.
 //!
 //! JSON: `{"schema":1,"intervals":[…],"notes":[…]}`; the first entry is the whole run, at level 0. An interval
 //! is `{"handle","parent":position|null,"level","name","id":n|null,"file","line","kind":"SEQ"|"PAR"|"COMB",
@@ -199,8 +200,8 @@ fn notes_about(intervals: &[Row]) -> Vec<String> {
         intervals.iter().filter(|row| row.recorded < row.executions).map(|row| row.label.as_str()).collect();
     if let Some(first) = some.first() {
         notes.push(format!(
-            "{} marked so often that only some executions were recorded alone ({first}{}): numbers and times of \
-             executions are exact, the accounts are those of the recorded ones, in proportion",
+            "{} marked so often that only some executions were recorded alone ({first}{}): numbers and times \
+             of executions are exact, the accounts are those of the recorded ones, in proportion",
             counted(some.len(), "interval"),
             if some.len() > 1 { " and others" } else { "" },
         ));

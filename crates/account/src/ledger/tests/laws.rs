@@ -202,7 +202,8 @@ proptest! {
             prop_assert_eq!(inside.accounts.sum_ns(), inside.total_ns);
             let rounding = 4 + 4 * run.timelines.len() as u64;
             for (account, ns) in accounts.iter() {
-                prop_assert!(ns.abs_diff(inside.accounts[account]) <= rounding, "{account}: {ns}, {inside:?}");
+                let found_ns = inside.accounts[account];
+                prop_assert!(ns.abs_diff(found_ns) <= rounding, "{account}: {ns}, {inside:?}");
             }
             for row in ledger.locations.iter().filter(of_owner) {
                 let (accounts, passive) = inside.locations.get(&row.location).cloned().unwrap_or_default();
@@ -216,7 +217,11 @@ proptest! {
 
     /// Where several locations execute it at once each counts for itself alone.
     #[test]
-    fn inside_of_several_at_once_is_what_they_did_themselves(run in run(), start in 0..LENGTH, length in 1..LENGTH) {
+    fn inside_of_several_at_once_is_what_they_did_themselves(
+        run in run(),
+        start in 0..LENGTH,
+        length in 1..LENGTH,
+    ) {
         let (processors, _) = whole(&run);
         let window = Window::new(start, start + length);
         let all: Vec<Executed> =

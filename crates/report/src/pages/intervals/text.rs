@@ -145,9 +145,10 @@ impl IntervalsPage {
         {
             text.push_str(&self.of_one(row, style));
         }
-        let legend = " total = P × time in the interval, other threads of its processes included; time: of the \
-                      thread that takes longest; kind: SEQ, PAR (parallel) or COMB (contains parallel ones).";
-        text.push_str(&style.paint(Paint::Faint, &crate::wrap::wrapped(legend.trim_start(), 1, style.width)));
+        let legend = "total = P × time in the interval, other threads of its processes included; time: of \
+                      the thread that takes longest; kind: SEQ, PAR (parallel) or COMB (contains parallel \
+                      ones).";
+        text.push_str(&style.paint(Paint::Faint, &crate::wrap::wrapped(legend, 1, style.width)));
         if !text.ends_with('\n') {
             text.push('\n');
         }
