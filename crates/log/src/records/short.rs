@@ -3,8 +3,8 @@
 //! The repeating fields (the operation, its caller, the object, the bytes) are written once, as a [`Shape`]
 //! in a numbered slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names
 //! both and is 24 bytes long, where an event is 80, a release or a sum 64, an execution 40. A slot is used
-//! again when another shape needs it: its generation says which of the two a record means, so that a record whose shape or base
-//! was lost to damage is recognised and skipped. The reader yields the long forms only.
+//! again when another shape needs it: its generation says which of the two a record means, so that a record
+//! whose shape or base was lost to damage is recognised and skipped. The reader yields the long forms only.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

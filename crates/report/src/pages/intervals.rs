@@ -1,8 +1,9 @@
 //! The page `intervals`: the intervals that the program marks, as a tree, with the account of the time in
 //! each.
 //!
-//! JSON: `{"schema":1,"intervals":[…],"notes":[…]}`; the first entry is the whole run, at level 0. An interval
-//! is `{"handle","parent":position|null,"level","name","id":n|null,"file","line","kind":"SEQ"|"PAR"|"COMB",
+//! JSON: `{"schema":1,"intervals":[…],"notes":[…]}`; the first entry is the whole run, at level 0. An
+//! interval is
+//! `{"handle","parent":position|null,"level","name","id":n|null,"file","line","kind":"SEQ"|"PAR"|"COMB",
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
 //! "lost_s","efficiency":…|null,"beyond_s","accounts":{account: seconds},"comparative":{account:
