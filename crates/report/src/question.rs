@@ -1,5 +1,7 @@
 //! What is asked of the report.
 
+use std::num::NonZeroUsize;
+
 use proust_account::ledger::IoAs;
 use proust_query::{Filter, Measure};
 
@@ -81,6 +83,8 @@ pub struct Question {
     pub rows: Option<usize>,
     /// Down to which level of a tree; None = all of it.
     pub level: Option<usize>,
+    /// Of a timeline: the depth of the call paths whose functions it shows, in place of states.
+    pub depth: Option<NonZeroUsize>,
     /// How it is written.
     pub format: Format,
     /// Processors instead of those that the run used.
