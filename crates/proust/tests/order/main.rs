@@ -35,6 +35,7 @@ const REPORT: &[Floor] = &[
     ("error", "why a question has no answer"),
     ("kept", "what goes into a page and comes out"),
     ("column", "what is a column"),
+    ("row_amounts", "the amounts of a row, as in JSON"),
     ("page", "the table of pages"),
     ("question", "what is asked; knows which pages there are"),
     ("choice", "which columns a page shows, by the question"),
