@@ -132,10 +132,12 @@ fn other_threads_count_in_an_interval_and_those_in_it_at_once_for_themselves() {
 
 #[test]
 fn a_pause_inside_an_interval_is_on_its_account() {
-    let Some((_, page)) = agrees_paused() else { return };
+    let Some((run, page)) = agrees_paused() else { return };
     let half = &intervals(&page)[0];
+    let truth = run.truth();
+    let expected = number(&truth, "/intervals/paused/time_s") / number(&truth, "/intervals/half/time_s");
     let share = number(half, "/accounts/paused") / number(half, "/total_s");
-    assert!((0.35..0.65).contains(&share), "{half}");
+    assert_close("share that was paused", share, expected, 0.1);
     assert_eq!(intervals(&page).len(), 1, "what was marked meanwhile is not there: {page}");
 }
 
@@ -220,7 +222,7 @@ fn marks_of_signal_handlers_are_followed_or_counted() {
     assert_eq!(executions("work"), number(&truth, "/intervals/work/executions"));
     let handled = number(&truth, "/intervals/in handler/executions");
     let missed = handled - executions("in handler");
-    assert!(handled > 100.0 && (0.0..handled).contains(&missed), "{missed} of {handled}");
+    assert!(handled > 10.0 && (0.0..=handled).contains(&missed), "{missed} of {handled}");
     let quality = run.page::<Value>("quality", &[]).to_string();
     let said = format!(": {} marks were not recorded", 2.0 * missed);
     assert!(missed == 0.0 || quality.contains(&said), "{missed} of {handled}: {quality}");
