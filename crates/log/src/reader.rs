@@ -14,8 +14,9 @@ use crate::layout::{
     UNIT_BYTES, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, ProcessSample, Region,
-    Release, Sample, SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, check_of,
+    Body, CHECK_MASK, Child, Event, Execution, ExecutionSum, Head, Interval, Kind, Module, ModuleEnd, Node,
+    Note, ProcessSample, Region, Release, Sample, SchedStat, Segments, Stay, Sum, Switched, TextHead,
+    ThreadBegin, ThreadEnd, Unmatched, check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -122,6 +123,15 @@ pub enum Record<'a> {
     /// The process's use of resources; first a [`crate::records::SampleReason`], then which parts of it were
     /// asked.
     ProcessSample(u16, u16, ProcessSample),
+    /// An interval; first its [`crate::records::IntervalKind`], then its
+    /// [`crate::records::IntervalOrigin`].
+    Interval(u16, u16, Interval),
+    /// An execution of an interval; first its flags.
+    Execution(u16, Execution),
+    /// Executions of an interval, summed up.
+    ExecutionSum(ExecutionSum),
+    /// Marks that end nothing.
+    Unmatched(Unmatched),
     /// Records were lost here (damage, or a missing chunk).
     Gap,
     /// A record of a kind this version does not know.
@@ -419,6 +429,10 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::Segments as u8 => fixed(body).map(|b| Record::Segments(a, b)),
         k if k == Kind::ProcessSample as u8 => fixed(body).map(|b| Record::ProcessSample(a, head.b, b)),
         k if k == Kind::Switched as u8 => fixed(body).map(|b| Record::Switched(a, b)),
+        k if k == Kind::Interval as u8 => fixed(body).map(|b| Record::Interval(a, head.b, b)),
+        k if k == Kind::Execution as u8 => fixed(body).map(|b| Record::Execution(a, b)),
+        k if k == Kind::ExecutionSum as u8 => fixed(body).map(Record::ExecutionSum),
+        k if k == Kind::Unmatched as u8 => fixed(body).map(Record::Unmatched),
         k if k == Kind::Sum as u8 => fixed(body).map(|b| Record::Sum(a, head.b, b)),
         k if k == Kind::Text as u8 => TextHead::read_from_prefix(body).ok().and_then(|(text, rest)| {
             Some(Record::Text {

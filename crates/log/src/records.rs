@@ -7,11 +7,13 @@
 //! - `texts`: texts and notes
 //! - `operations`: operations, sums and releases
 //! - `regions`: parallel regions
+//! - `intervals`: intervals that the program marks
 //! - `short`: short forms of what repeats
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod code;
+mod intervals;
 mod operations;
 mod process_samples;
 mod regions;
@@ -21,6 +23,7 @@ mod texts;
 mod threads;
 
 pub use code::*;
+pub use intervals::*;
 pub use operations::*;
 pub use process_samples::*;
 pub use regions::*;
@@ -91,6 +94,14 @@ pub enum Kind {
     Base = 20,
     /// [`Short`].
     Short = 21,
+    /// [`Interval`].
+    Interval = 30,
+    /// [`Execution`].
+    Execution = 31,
+    /// [`ExecutionSum`].
+    ExecutionSum = 32,
+    /// [`Unmatched`].
+    Unmatched = 33,
 }
 
 /// A record body with a fixed layout.
@@ -122,7 +133,11 @@ bodies!(
     ProcessSample,
     Shape,
     Base,
-    Short
+    Short,
+    Interval,
+    Execution,
+    ExecutionSum,
+    Unmatched
 );
 
 /// Bytes of a record with body `B`, head included.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proust_log::layout::{
     ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES, VERSION,
 };
-use proust_log::records::{Event, Release, Shaped, Stay, Sum, record_bytes};
+use proust_log::records::{Event, Execution, Release, Shaped, Stay, Sum, record_bytes};
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
 use proust_log::{Log, Record};
@@ -16,6 +16,7 @@ enum Written {
     Event(u16, u16, Event),
     Release(u16, u16, Release),
     Stay(u16, u16, Stay),
+    Execution(u16, Execution),
     Sum(u16, u16, Sum),
 }
 
@@ -73,6 +74,7 @@ impl Writing {
             Written::Event(a, b, event) => self.push_one(*a, *b, event),
             Written::Release(a, b, release) => self.push_one(*a, *b, release),
             Written::Stay(a, b, stay) => self.push_one(*a, *b, stay),
+            Written::Execution(a, execution) => self.push_one(*a, 0, execution),
             Written::Sum(a, b, sum) => self.push_one(*a, *b, sum),
         }
     }
@@ -100,6 +102,7 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
                 Record::Event(a, b, event) => found.push(Written::Event(a, b, event)),
                 Record::Release(a, b, release) => found.push(Written::Release(a, b, release)),
                 Record::Stay(a, b, stay) => found.push(Written::Stay(a, b, stay)),
+                Record::Execution(a, execution) => found.push(Written::Execution(a, execution)),
                 Record::Sum(a, b, sum) => found.push(Written::Sum(a, b, sum)),
                 Record::Gap => has_gap = true,
                 other => panic!("nobody wrote {other:?}"),
@@ -112,7 +115,7 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
 /// A waiting thread's records: a few locks, a few callers, now and then something that does not fit.
 fn record() -> impl Strategy<Value = Written> {
     let odd = prop_oneof![20 => Just(0_u64), 1 => 0..u64::MAX / 4];
-    (0_u8..4, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
+    (0_u8..5, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
         |(kind, object, node, ns, flag, odd, head)| {
             let (a, b) = (head % 3, head / 3 % 2);
             // Relative to the record before: `in_order` adds that up.
@@ -148,6 +151,10 @@ fn record() -> impl Strategy<Value = Written> {
                     };
                     Written::Sum(a, b, Sum { calls: head.into(), errors: node, region: node, ..sum })
                 }
+                3 => {
+                    let execution = Execution { begin_ns: ns, end_ns: ns / 2 + odd, ..Execution::default() };
+                    Written::Execution(a, Execution { iterations: object, interval: node, ..execution })
+                }
                 _ => {
                     let stay = Stay { begin_ns: ns, end_ns: ns / 2 + odd, region: node, ..Stay::default() };
                     Written::Stay(a, b, Stay { fork_ns: ns / 4, interval: node % 2, ..stay })
@@ -179,6 +186,11 @@ fn in_order(mut records: Vec<Written>, start_ns: u64) -> Vec<Written> {
                 sum.since_ns += now_ns;
                 sum.until_ns += sum.since_ns;
                 now_ns = sum.until_ns;
+            }
+            Written::Execution(_, execution) => {
+                execution.begin_ns += now_ns;
+                execution.end_ns += execution.begin_ns;
+                now_ns = execution.end_ns;
             }
             Written::Stay(_, _, stay) => {
                 stay.begin_ns += now_ns;

@@ -48,6 +48,10 @@ pub enum Subject {
     StartedAs = 12,
     /// Label of a process sample that was asked for; `id` is its number.
     SampleLabel = 13,
+    /// Name of interval `id`.
+    IntervalName = 30,
+    /// Source file in which interval `id` is begun, as the program names it.
+    IntervalFile = 31,
 }
 
 impl Subject {
@@ -67,6 +71,8 @@ impl Subject {
             11 => Subject::ProcessorQuota,
             12 => Subject::StartedAs,
             13 => Subject::SampleLabel,
+            30 => Subject::IntervalName,
+            31 => Subject::IntervalFile,
             _ => return None,
         })
     }
@@ -122,6 +128,9 @@ pub enum NoteCode {
     /// Samples were dropped since the kernel's frame filled the alternate signal stacks of their threads: the
     /// program uses registers that a process has to ask for; value = how many.
     FilledSignalStack = 13,
+    /// Marks that were not followed; value = how many. They came from a handler of the program that had
+    /// interrupted the collector, or found no room.
+    MarksMissed = 15,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -145,6 +154,7 @@ impl NoteCode {
             11 => NoteCode::HandlerReplaced,
             12 => NoteCode::RuntimeInDoubt,
             13 => NoteCode::FilledSignalStack,
+            15 => NoteCode::MarksMissed,
             20 => NoteCode::Unloadable,
             _ => return None,
         })

@@ -44,6 +44,7 @@ mod jumps;
 mod kernel_time;
 mod launchers;
 mod limits;
+mod marks;
 mod memo;
 mod one_by_one;
 mod openmp;
