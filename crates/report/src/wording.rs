@@ -16,6 +16,7 @@ mod gap;
 mod intervals;
 mod module;
 mod page;
+mod process;
 mod run;
 mod scope;
 mod sweep;

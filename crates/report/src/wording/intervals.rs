@@ -3,7 +3,7 @@
 use proust_profile::notes::{MarkPlace, RunNote};
 use proust_words::{counted, verb};
 
-use super::run::who;
+use super::process::who;
 
 /// Places that are named one by one.
 const MOST_NAMED: usize = 8;

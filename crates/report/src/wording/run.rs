@@ -3,6 +3,7 @@
 use proust_profile::notes::{OtherTool, RunNote, Unfollowed, Unloadable, Which};
 use proust_words::{count, counted, verb};
 
+use super::process::who;
 use super::{Worded, intervals, module};
 
 /// Children that are named one by one.
@@ -339,10 +340,6 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
         ),
         _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
     }
-}
-
-pub(super) fn who(process: &Which) -> String {
-    format!("{} (pid {})", process.name, process.pid)
 }
 
 fn seconds(ns: u64) -> f64 {
