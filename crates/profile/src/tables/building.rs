@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::error::TablesError;
@@ -16,6 +17,8 @@ const PREFIX: &str = "analysis-";
 const STALE: Duration = Duration::from_secs(3600);
 /// Changes whenever the machine is started, and differs between machines.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+/// Profiles that this process has begun: the clock may show two the same time.
+static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// A profile in the making.
 ///
@@ -51,15 +54,26 @@ impl Building {
                     && dir.symlink_metadata().is_ok_and(|entry| entry.is_dir()) => {}
             Err(error) => return Err(io_error(dir, "made a folder")(error)),
         }
-        let instant = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let name = format!("{PREFIX}{}-{}-{}", host(), std::process::id(), instant.as_nanos());
-        let folder = dir.join(&name);
-        let made = fs::create_dir(&folder).and_then(|()| File::open(&folder));
-        let lock = made.map_err(io_error(&folder, "created"))?;
-        // Where a file system has no locks, age decides what is left over.
-        let _ = lock.lock();
-        let files = BTreeMap::new();
-        Ok(Building { dir: dir.into(), name, files, is_published: false, lock: Some(lock) })
+        loop {
+            let instant = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let number = MADE.fetch_add(1, Ordering::Relaxed);
+            let (id, since_ns) = (std::process::id(), instant.as_nanos());
+            let name = format!("{PREFIX}{}-{id}-{since_ns}-{number}", host());
+            let folder = dir.join(&name);
+            fs::create_dir(&folder).map_err(io_error(&folder, "created"))?;
+            let lock = match File::open(&folder) {
+                Ok(lock) => lock,
+                // One that removes what is left over was faster.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(io_error(&folder, "created")(error)),
+            };
+            // Where a file system has no locks, age decides what is left over.
+            let _ = lock.lock();
+            if folder.is_dir() {
+                let files = BTreeMap::new();
+                return Ok(Building { dir: dir.into(), name, files, is_published: false, lock: Some(lock) });
+            }
+        }
     }
 
     /// Where its files are for now.
