@@ -206,7 +206,7 @@ fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
         }
     }
     if header.lost_thread_ends > 0 {
-        let (threads, cpu_ns) = (u64::from(header.lost_thread_ends), log.unnamed_cpu_ns());
+        let (threads, cpu_ns) = (header.lost_thread_ends, log.unnamed_cpu_ns());
         notes.push(RunNote::ThreadEndsLost { process: process(), threads, cpu_ns });
     }
     if log.damage.header {

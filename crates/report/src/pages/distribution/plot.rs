@@ -48,7 +48,8 @@ pub(super) fn bars(amounts: &[f64], scale: &Scale, style: &Style) -> String {
             bars.push_str(&bar.repeat(wide.max(2) - 1));
             bars.push_str(if wide > 1 { " " } else { "" });
         }
-        text.push_str(&format!("{label:>before$} {} {bars}", style.pick("│", "|")).trim_end().to_owned());
+        let line = format!("{label:>before$} {} {bars}", style.pick("│", "|"));
+        text.push_str(line.trim_end());
         text.push('\n');
     }
     if each > 1 {
