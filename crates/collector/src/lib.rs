@@ -15,6 +15,7 @@
 //! - [`operation`]: a thread's time inside a hooked function
 //! - [`hooks`]: the functions that the program calls instead of the C library's
 //! - [`interpose`]: which functions these are, as data, and how the real ones are found
+//! - [`mpi`]: calls of MPI, whatever library the program has
 //! - [`openmp`]: parallel regions, by interception or as the runtime reports them
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
@@ -34,6 +35,7 @@ pub mod interpose;
 pub mod lane;
 pub mod life;
 pub mod logfile;
+pub mod mpi;
 pub mod openmp;
 pub mod operation;
 pub mod options;

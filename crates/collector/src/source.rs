@@ -12,6 +12,7 @@ use proust_log::layout::Ending;
 use proust_log::records::{SwitchedTo, ThreadEnd};
 
 use crate::lane::{Lane, Record};
+use crate::mpi::Calls;
 use crate::openmp::Regions;
 use crate::operation::Operations;
 use crate::sample::Samples;
@@ -54,7 +55,7 @@ pub trait Source: Sync {
 }
 
 /// All sources. They are settled and written in this order.
-static SOURCES: [&dyn Source; 4] = [&Operations, &Regions, &Samples, &ProcessSamples];
+static SOURCES: [&dyn Source; 5] = [&Calls, &Operations, &Regions, &Samples, &ProcessSamples];
 
 /// Asks every source.
 pub fn each(ask: impl FnMut(&'static dyn Source)) {

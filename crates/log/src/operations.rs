@@ -51,6 +51,12 @@ pub enum Nature {
     Runtime,
     /// A pool's thread without work, blocked or spinning.
     Pool,
+    /// A message between two processes of MPI: sent, received, or waited for.
+    Message,
+    /// What all processes of a communicator of MPI do together.
+    Collective,
+    /// Communicates by MPI in another way: in windows of memory, with other jobs.
+    Communicate,
 }
 
 impl Nature {
@@ -68,6 +74,8 @@ pub enum Family {
     Library = 0,
     /// Constructs of OpenMP.
     OpenMp = 1,
+    /// Functions of MPI.
+    Mpi = 2,
 }
 
 /// Bits of an operation's number below its family.
@@ -79,6 +87,7 @@ macro_rules! operations {
         /// differ in their types only (`pread64`, `__read_chk`) are one operation.
         #[repr(u16)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(non_camel_case_types, reason = "MPI's own names")]
         pub enum Operation {
             $($(#[doc = concat!("`", $text,
                 "`")] $name = (Family::$family as u16) << FAMILY_SHIFT | $number,)*)*
@@ -120,7 +129,8 @@ impl Operation {
     pub const fn family(self) -> Family {
         match self as u16 >> FAMILY_SHIFT {
             0 => Family::Library,
-            _ => Family::OpenMp,
+            1 => Family::OpenMp,
+            _ => Family::Mpi,
         }
     }
 
@@ -128,10 +138,15 @@ impl Operation {
     pub const fn is_of_openmp(self) -> bool {
         matches!(self.family(), Family::OpenMp)
     }
+
+    /// Whether it is a function of MPI.
+    pub const fn is_of_mpi(self) -> bool {
+        matches!(self.family(), Family::Mpi)
+    }
 }
 
 /// One more than the largest number of an operation.
-pub const OPERATIONS: usize = 2 << FAMILY_SHIFT;
+pub const OPERATIONS: usize = 3 << FAMILY_SHIFT;
 
 operations! {
     Library {
@@ -303,6 +318,176 @@ operations! {
         23 OmpOrderedEnd "omp ordered end" Release;
         24 OmpUnsetLock "omp_unset_lock" Release;
         25 OmpUnsetNestLock "omp_unset_nest_lock" Release;
+    }
+    Mpi {
+        1 MPI_Init "MPI_Init" Runtime; 2 MPI_Init_thread "MPI_Init_thread" Runtime;
+        3 MPI_Finalize "MPI_Finalize" Runtime; 4 MPI_Abort "MPI_Abort" Runtime;
+        5 MPI_Session_init "MPI_Session_init" Runtime;
+        6 MPI_Session_finalize "MPI_Session_finalize" Runtime; 16 MPI_Send "MPI_Send" Message;
+        17 MPI_Ssend "MPI_Ssend" Message; 18 MPI_Bsend "MPI_Bsend" Message;
+        19 MPI_Rsend "MPI_Rsend" Message; 20 MPI_Recv "MPI_Recv" Message;
+        21 MPI_Sendrecv "MPI_Sendrecv" Message; 22 MPI_Sendrecv_replace "MPI_Sendrecv_replace" Message;
+        23 MPI_Probe "MPI_Probe" Message; 24 MPI_Mprobe "MPI_Mprobe" Message;
+        25 MPI_Mrecv "MPI_Mrecv" Message; 26 MPI_Iprobe "MPI_Iprobe" Message;
+        27 MPI_Improbe "MPI_Improbe" Message; 28 MPI_Isend "MPI_Isend" Message;
+        29 MPI_Issend "MPI_Issend" Message; 30 MPI_Ibsend "MPI_Ibsend" Message;
+        31 MPI_Irsend "MPI_Irsend" Message; 32 MPI_Irecv "MPI_Irecv" Message;
+        33 MPI_Imrecv "MPI_Imrecv" Message; 34 MPI_Isendrecv "MPI_Isendrecv" Message;
+        35 MPI_Isendrecv_replace "MPI_Isendrecv_replace" Message;
+        48 MPI_Send_init "MPI_Send_init" Message; 49 MPI_Ssend_init "MPI_Ssend_init" Message;
+        50 MPI_Bsend_init "MPI_Bsend_init" Message; 51 MPI_Rsend_init "MPI_Rsend_init" Message;
+        52 MPI_Recv_init "MPI_Recv_init" Message; 53 MPI_Psend_init "MPI_Psend_init" Message;
+        54 MPI_Precv_init "MPI_Precv_init" Message; 55 MPI_Start "MPI_Start" Message;
+        56 MPI_Startall "MPI_Startall" Message; 57 MPI_Pready "MPI_Pready" Message;
+        58 MPI_Pready_range "MPI_Pready_range" Message; 59 MPI_Pready_list "MPI_Pready_list" Message;
+        60 MPI_Parrived "MPI_Parrived" Message; 64 MPI_Wait "MPI_Wait" Message;
+        65 MPI_Waitall "MPI_Waitall" Message; 66 MPI_Waitany "MPI_Waitany" Message;
+        67 MPI_Waitsome "MPI_Waitsome" Message; 68 MPI_Test "MPI_Test" Message;
+        69 MPI_Testall "MPI_Testall" Message; 70 MPI_Testany "MPI_Testany" Message;
+        71 MPI_Testsome "MPI_Testsome" Message;
+        72 MPI_Request_get_status "MPI_Request_get_status" Message;
+        73 MPI_Request_get_status_all "MPI_Request_get_status_all" Message;
+        74 MPI_Request_get_status_any "MPI_Request_get_status_any" Message;
+        75 MPI_Request_get_status_some "MPI_Request_get_status_some" Message;
+        76 MPI_Cancel "MPI_Cancel" Message; 77 MPI_Request_free "MPI_Request_free" Message;
+        78 MPI_Buffer_detach "MPI_Buffer_detach" Message; 79 MPI_Buffer_flush "MPI_Buffer_flush" Message;
+        80 MPI_Buffer_iflush "MPI_Buffer_iflush" Message;
+        81 MPI_Comm_detach_buffer "MPI_Comm_detach_buffer" Message;
+        82 MPI_Comm_flush_buffer "MPI_Comm_flush_buffer" Message;
+        83 MPI_Comm_iflush_buffer "MPI_Comm_iflush_buffer" Message;
+        84 MPI_Session_detach_buffer "MPI_Session_detach_buffer" Message;
+        85 MPI_Session_flush_buffer "MPI_Session_flush_buffer" Message;
+        86 MPI_Session_iflush_buffer "MPI_Session_iflush_buffer" Message;
+        100 MPI_Barrier "MPI_Barrier" Collective; 101 MPI_Bcast "MPI_Bcast" Collective;
+        102 MPI_Gather "MPI_Gather" Collective; 103 MPI_Gatherv "MPI_Gatherv" Collective;
+        104 MPI_Scatter "MPI_Scatter" Collective; 105 MPI_Scatterv "MPI_Scatterv" Collective;
+        106 MPI_Allgather "MPI_Allgather" Collective; 107 MPI_Allgatherv "MPI_Allgatherv" Collective;
+        108 MPI_Alltoall "MPI_Alltoall" Collective; 109 MPI_Alltoallv "MPI_Alltoallv" Collective;
+        110 MPI_Alltoallw "MPI_Alltoallw" Collective; 111 MPI_Reduce "MPI_Reduce" Collective;
+        112 MPI_Allreduce "MPI_Allreduce" Collective;
+        113 MPI_Reduce_scatter "MPI_Reduce_scatter" Collective;
+        114 MPI_Reduce_scatter_block "MPI_Reduce_scatter_block" Collective;
+        115 MPI_Scan "MPI_Scan" Collective; 116 MPI_Exscan "MPI_Exscan" Collective;
+        117 MPI_Neighbor_allgather "MPI_Neighbor_allgather" Collective;
+        118 MPI_Neighbor_allgatherv "MPI_Neighbor_allgatherv" Collective;
+        119 MPI_Neighbor_alltoall "MPI_Neighbor_alltoall" Collective;
+        120 MPI_Neighbor_alltoallv "MPI_Neighbor_alltoallv" Collective;
+        121 MPI_Neighbor_alltoallw "MPI_Neighbor_alltoallw" Collective;
+        130 MPI_Ibarrier "MPI_Ibarrier" Collective; 131 MPI_Ibcast "MPI_Ibcast" Collective;
+        132 MPI_Igather "MPI_Igather" Collective; 133 MPI_Igatherv "MPI_Igatherv" Collective;
+        134 MPI_Iscatter "MPI_Iscatter" Collective; 135 MPI_Iscatterv "MPI_Iscatterv" Collective;
+        136 MPI_Iallgather "MPI_Iallgather" Collective; 137 MPI_Iallgatherv "MPI_Iallgatherv" Collective;
+        138 MPI_Ialltoall "MPI_Ialltoall" Collective; 139 MPI_Ialltoallv "MPI_Ialltoallv" Collective;
+        140 MPI_Ialltoallw "MPI_Ialltoallw" Collective; 141 MPI_Ireduce "MPI_Ireduce" Collective;
+        142 MPI_Iallreduce "MPI_Iallreduce" Collective;
+        143 MPI_Ireduce_scatter "MPI_Ireduce_scatter" Collective;
+        144 MPI_Ireduce_scatter_block "MPI_Ireduce_scatter_block" Collective;
+        145 MPI_Iscan "MPI_Iscan" Collective; 146 MPI_Iexscan "MPI_Iexscan" Collective;
+        147 MPI_Ineighbor_allgather "MPI_Ineighbor_allgather" Collective;
+        148 MPI_Ineighbor_allgatherv "MPI_Ineighbor_allgatherv" Collective;
+        149 MPI_Ineighbor_alltoall "MPI_Ineighbor_alltoall" Collective;
+        150 MPI_Ineighbor_alltoallv "MPI_Ineighbor_alltoallv" Collective;
+        151 MPI_Ineighbor_alltoallw "MPI_Ineighbor_alltoallw" Collective;
+        160 MPI_Barrier_init "MPI_Barrier_init" Collective;
+        161 MPI_Bcast_init "MPI_Bcast_init" Collective; 162 MPI_Gather_init "MPI_Gather_init" Collective;
+        163 MPI_Gatherv_init "MPI_Gatherv_init" Collective;
+        164 MPI_Scatter_init "MPI_Scatter_init" Collective;
+        165 MPI_Scatterv_init "MPI_Scatterv_init" Collective;
+        166 MPI_Allgather_init "MPI_Allgather_init" Collective;
+        167 MPI_Allgatherv_init "MPI_Allgatherv_init" Collective;
+        168 MPI_Alltoall_init "MPI_Alltoall_init" Collective;
+        169 MPI_Alltoallv_init "MPI_Alltoallv_init" Collective;
+        170 MPI_Alltoallw_init "MPI_Alltoallw_init" Collective;
+        171 MPI_Reduce_init "MPI_Reduce_init" Collective;
+        172 MPI_Allreduce_init "MPI_Allreduce_init" Collective;
+        173 MPI_Reduce_scatter_init "MPI_Reduce_scatter_init" Collective;
+        174 MPI_Reduce_scatter_block_init "MPI_Reduce_scatter_block_init" Collective;
+        175 MPI_Scan_init "MPI_Scan_init" Collective; 176 MPI_Exscan_init "MPI_Exscan_init" Collective;
+        177 MPI_Neighbor_allgather_init "MPI_Neighbor_allgather_init" Collective;
+        178 MPI_Neighbor_allgatherv_init "MPI_Neighbor_allgatherv_init" Collective;
+        179 MPI_Neighbor_alltoall_init "MPI_Neighbor_alltoall_init" Collective;
+        180 MPI_Neighbor_alltoallv_init "MPI_Neighbor_alltoallv_init" Collective;
+        181 MPI_Neighbor_alltoallw_init "MPI_Neighbor_alltoallw_init" Collective;
+        200 MPI_Comm_dup "MPI_Comm_dup" Collective;
+        201 MPI_Comm_dup_with_info "MPI_Comm_dup_with_info" Collective;
+        202 MPI_Comm_idup "MPI_Comm_idup" Collective;
+        203 MPI_Comm_idup_with_info "MPI_Comm_idup_with_info" Collective;
+        204 MPI_Comm_split "MPI_Comm_split" Collective;
+        205 MPI_Comm_split_type "MPI_Comm_split_type" Collective;
+        206 MPI_Comm_create "MPI_Comm_create" Collective;
+        207 MPI_Comm_create_group "MPI_Comm_create_group" Collective;
+        208 MPI_Comm_create_from_group "MPI_Comm_create_from_group" Collective;
+        209 MPI_Intercomm_create "MPI_Intercomm_create" Collective;
+        210 MPI_Intercomm_create_from_groups "MPI_Intercomm_create_from_groups" Collective;
+        211 MPI_Intercomm_merge "MPI_Intercomm_merge" Collective;
+        212 MPI_Cart_create "MPI_Cart_create" Collective; 213 MPI_Cart_sub "MPI_Cart_sub" Collective;
+        214 MPI_Graph_create "MPI_Graph_create" Collective;
+        215 MPI_Dist_graph_create "MPI_Dist_graph_create" Collective;
+        216 MPI_Dist_graph_create_adjacent "MPI_Dist_graph_create_adjacent" Collective;
+        217 MPI_Comm_free "MPI_Comm_free" Collective;
+        218 MPI_Comm_disconnect "MPI_Comm_disconnect" Collective;
+        230 MPI_Comm_spawn "MPI_Comm_spawn" Communicate;
+        231 MPI_Comm_spawn_multiple "MPI_Comm_spawn_multiple" Communicate;
+        232 MPI_Comm_accept "MPI_Comm_accept" Communicate;
+        233 MPI_Comm_connect "MPI_Comm_connect" Communicate;
+        234 MPI_Comm_join "MPI_Comm_join" Communicate; 240 MPI_Win_create "MPI_Win_create" Collective;
+        241 MPI_Win_allocate "MPI_Win_allocate" Collective;
+        242 MPI_Win_allocate_shared "MPI_Win_allocate_shared" Collective;
+        243 MPI_Win_create_dynamic "MPI_Win_create_dynamic" Collective;
+        244 MPI_Win_free "MPI_Win_free" Collective; 245 MPI_Win_fence "MPI_Win_fence" Collective;
+        250 MPI_Put "MPI_Put" Communicate; 251 MPI_Get "MPI_Get" Communicate;
+        252 MPI_Accumulate "MPI_Accumulate" Communicate;
+        253 MPI_Get_accumulate "MPI_Get_accumulate" Communicate;
+        254 MPI_Fetch_and_op "MPI_Fetch_and_op" Communicate;
+        255 MPI_Compare_and_swap "MPI_Compare_and_swap" Communicate; 256 MPI_Rput "MPI_Rput" Communicate;
+        257 MPI_Rget "MPI_Rget" Communicate; 258 MPI_Raccumulate "MPI_Raccumulate" Communicate;
+        259 MPI_Rget_accumulate "MPI_Rget_accumulate" Communicate;
+        260 MPI_Win_start "MPI_Win_start" Communicate;
+        261 MPI_Win_complete "MPI_Win_complete" Communicate; 262 MPI_Win_post "MPI_Win_post" Communicate;
+        263 MPI_Win_wait "MPI_Win_wait" Communicate; 264 MPI_Win_test "MPI_Win_test" Communicate;
+        265 MPI_Win_lock "MPI_Win_lock" Communicate; 266 MPI_Win_unlock "MPI_Win_unlock" Communicate;
+        267 MPI_Win_lock_all "MPI_Win_lock_all" Communicate;
+        268 MPI_Win_unlock_all "MPI_Win_unlock_all" Communicate;
+        269 MPI_Win_flush "MPI_Win_flush" Communicate;
+        270 MPI_Win_flush_all "MPI_Win_flush_all" Communicate;
+        271 MPI_Win_flush_local "MPI_Win_flush_local" Communicate;
+        272 MPI_Win_flush_local_all "MPI_Win_flush_local_all" Communicate;
+        273 MPI_Win_sync "MPI_Win_sync" Communicate; 300 MPI_File_open "MPI_File_open" Manage;
+        301 MPI_File_close "MPI_File_close" Manage; 302 MPI_File_delete "MPI_File_delete" Manage;
+        303 MPI_File_preallocate "MPI_File_preallocate" Manage;
+        304 MPI_File_set_size "MPI_File_set_size" Manage;
+        305 MPI_File_set_view "MPI_File_set_view" Manage; 306 MPI_File_sync "MPI_File_sync" Manage;
+        307 MPI_File_seek "MPI_File_seek" Manage; 308 MPI_File_seek_shared "MPI_File_seek_shared" Manage;
+        320 MPI_File_read "MPI_File_read" Read; 321 MPI_File_read_at "MPI_File_read_at" Read;
+        322 MPI_File_read_all "MPI_File_read_all" Read;
+        323 MPI_File_read_at_all "MPI_File_read_at_all" Read;
+        324 MPI_File_read_shared "MPI_File_read_shared" Read;
+        325 MPI_File_read_ordered "MPI_File_read_ordered" Read;
+        326 MPI_File_read_all_begin "MPI_File_read_all_begin" Read;
+        327 MPI_File_read_all_end "MPI_File_read_all_end" Read;
+        328 MPI_File_read_at_all_begin "MPI_File_read_at_all_begin" Read;
+        329 MPI_File_read_at_all_end "MPI_File_read_at_all_end" Read;
+        330 MPI_File_read_ordered_begin "MPI_File_read_ordered_begin" Read;
+        331 MPI_File_read_ordered_end "MPI_File_read_ordered_end" Read;
+        332 MPI_File_iread "MPI_File_iread" Read; 333 MPI_File_iread_at "MPI_File_iread_at" Read;
+        334 MPI_File_iread_all "MPI_File_iread_all" Read;
+        335 MPI_File_iread_at_all "MPI_File_iread_at_all" Read;
+        336 MPI_File_iread_shared "MPI_File_iread_shared" Read; 350 MPI_File_write "MPI_File_write" Write;
+        351 MPI_File_write_at "MPI_File_write_at" Write;
+        352 MPI_File_write_all "MPI_File_write_all" Write;
+        353 MPI_File_write_at_all "MPI_File_write_at_all" Write;
+        354 MPI_File_write_shared "MPI_File_write_shared" Write;
+        355 MPI_File_write_ordered "MPI_File_write_ordered" Write;
+        356 MPI_File_write_all_begin "MPI_File_write_all_begin" Write;
+        357 MPI_File_write_all_end "MPI_File_write_all_end" Write;
+        358 MPI_File_write_at_all_begin "MPI_File_write_at_all_begin" Write;
+        359 MPI_File_write_at_all_end "MPI_File_write_at_all_end" Write;
+        360 MPI_File_write_ordered_begin "MPI_File_write_ordered_begin" Write;
+        361 MPI_File_write_ordered_end "MPI_File_write_ordered_end" Write;
+        362 MPI_File_iwrite "MPI_File_iwrite" Write; 363 MPI_File_iwrite_at "MPI_File_iwrite_at" Write;
+        364 MPI_File_iwrite_all "MPI_File_iwrite_all" Write;
+        365 MPI_File_iwrite_at_all "MPI_File_iwrite_at_all" Write;
+        366 MPI_File_iwrite_shared "MPI_File_iwrite_shared" Write;
     }
 }
 

@@ -6,12 +6,14 @@
 //! - `code`: modules
 //! - `texts`: texts and notes
 //! - `operations`: operations, sums and releases
+//! - `mpi`: messages and communicators
 //! - `regions`: parallel regions
 //! - `short`: short forms of what repeats
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod code;
+mod mpi;
 mod operations;
 mod process_samples;
 mod regions;
@@ -21,6 +23,7 @@ mod texts;
 mod threads;
 
 pub use code::*;
+pub use mpi::*;
 pub use operations::*;
 pub use process_samples::*;
 pub use regions::*;
@@ -91,6 +94,12 @@ pub enum Kind {
     Base = 20,
     /// [`Short`].
     Short = 21,
+    /// [`Completed`].
+    Completed = 22,
+    /// [`Received`].
+    Received = 23,
+    /// [`Communicator`].
+    Communicator = 24,
 }
 
 /// A record body with a fixed layout.
@@ -122,7 +131,10 @@ bodies!(
     ProcessSample,
     Shape,
     Base,
-    Short
+    Short,
+    Completed,
+    Received,
+    Communicator
 );
 
 /// Bytes of a record with body `B`, head included.

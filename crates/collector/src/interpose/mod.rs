@@ -27,7 +27,7 @@ mod openmp;
 pub mod registry;
 pub mod scope;
 pub mod unexported;
-mod words;
+pub mod words;
 
 use crate::real::Real;
 

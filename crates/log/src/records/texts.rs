@@ -48,6 +48,9 @@ pub enum Subject {
     StartedAs = 12,
     /// Label of a process sample that was asked for; `id` is its number.
     SampleLabel = 13,
+    /// World ranks of the members of communicator `id`, in its order: 32-bit numbers. Written by its first
+    /// member.
+    Members = 14,
 }
 
 impl Subject {
@@ -67,6 +70,7 @@ impl Subject {
             11 => Subject::ProcessorQuota,
             12 => Subject::StartedAs,
             13 => Subject::SampleLabel,
+            14 => Subject::Members,
             _ => return None,
         })
     }
@@ -122,6 +126,9 @@ pub enum NoteCode {
     /// Samples were dropped since the kernel's frame filled the alternate signal stacks of their threads: the
     /// program uses registers that a process has to ask for; value = how many.
     FilledSignalStack = 13,
+    /// So many requests of MPI could not be followed from their start to their completion, since too many were
+    /// under way: their messages have no end.
+    UntrackedRequests = 14,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -145,6 +152,7 @@ impl NoteCode {
             11 => NoteCode::HandlerReplaced,
             12 => NoteCode::RuntimeInDoubt,
             13 => NoteCode::FilledSignalStack,
+            14 => NoteCode::UntrackedRequests,
             20 => NoteCode::Unloadable,
             _ => return None,
         })
