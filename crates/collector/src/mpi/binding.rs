@@ -26,9 +26,6 @@ const PLACES: usize = 2048;
 /// number; 0 = free.
 static TABLE: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
 
-/// Whether calls of MPI are recorded. Not before the stories of both libraries pass.
-const IS_ENABLED: bool = false;
-
 /// Whether an MPI library has been found, ever.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
@@ -94,9 +91,6 @@ fn is_alias(function: &Function, address: u64) -> bool {
 /// Goes over what is loaded, the first `known` objects of which it has seen before; false if the dynamic
 /// linker has still to bind some words. Inside of [`object::hold`].
 pub fn walk(known: usize) -> bool {
-    if !IS_ENABLED {
-        return true;
-    }
     if known == 0 {
         forget_unloaded();
     }

@@ -160,14 +160,15 @@ pub fn collective(library: &Library, communicator: usize, root: Option<usize>, b
 }
 
 /// Makes a call that only looks whether something has come; `has_come` says after it whether something had.
-/// One in vain adds to the thread's episode of polls, one that found something is a call like others.
+/// One in vain adds to the thread's episode of polls, one that found something is a call like others. `facts`
+/// gets the call's result, too: of one that failed, what it should have written may not be there.
 #[inline(always)]
 pub fn poll(
     operation: Operation,
     call: impl FnOnce() -> c_int,
     has_come: impl FnOnce() -> bool,
     beside: usize,
-    facts: impl FnOnce(&'static Library, &mut Output) -> Facts,
+    facts: impl FnOnce(&'static Library, c_int, &mut Output) -> Facts,
 ) -> c_int {
     let lane = match lane::current() {
         Some(lane) if life::records_here() && lane.operations.open.is_free() => lane,
@@ -244,7 +245,7 @@ fn end_in_time(
     begun: Begun,
     result: c_int,
     beside: usize,
-    facts: impl FnOnce(&'static Library, &mut Output) -> Facts,
+    facts: impl FnOnce(&'static Library, c_int, &mut Output) -> Facts,
 ) {
     let end_ns = clock::now_ns();
     let polls = &lane.mpi.polls;
@@ -259,5 +260,5 @@ fn end_in_time(
         }
         polls::close(lane);
     }
-    end_completing_at(&begun, end_ns, result, beside, facts);
+    end_completing_at(&begun, end_ns, result, beside, |library, output| facts(library, result, output));
 }

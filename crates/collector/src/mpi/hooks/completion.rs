@@ -156,9 +156,31 @@ fn all_of(
         let is_pending = result == library.abi.err_in_status
             && !status.is_null()
             && unsafe { library.abi.error(status) } == library.abi.err_pending;
-        if (result == SUCCESS || result == library.abi.err_in_status) && !is_pending {
+        if !is_pending {
             // SAFETY: null, or as above.
             unsafe { requests::completed(library, kept.handle(index), status, &mut stretches, output) };
+        }
+    }
+    facts(&stretches)
+}
+
+/// Whether a call with this result has written what it completed.
+fn is_known(library: &Library, result: c_int) -> bool {
+    result == SUCCESS || result == library.abi.err_in_status
+}
+
+/// The call failed: complete is what it has taken out of the program's array, where nothing has a status.
+fn failed(library: &'static Library, kept: &Kept, requests: usize, output: &mut Output) -> Facts {
+    let mut stretches = Stretches::default();
+    for index in 0..kept.count {
+        // SAFETY: the program's array, from which as many handles were kept before the call.
+        let now = unsafe { library.abi.handle_at(requests as *const u8, index) };
+        if now == library.request_null && kept.handle(index) != now {
+            // SAFETY: no status.
+            unsafe {
+                let handle = kept.handle(index);
+                requests::completed(library, handle, core::ptr::null(), &mut stretches, output);
+            }
         }
     }
     facts(&stretches)
@@ -186,7 +208,7 @@ unsafe fn some_of(
     let mut stretches = Stretches::default();
     // SAFETY: the caller's promise.
     let count = unsafe { read(outcount) };
-    for position in 0..usize::try_from(count).unwrap_or(0) {
+    for position in 0..usize::try_from(count).unwrap_or(0).min(kept.count) {
         // SAFETY: as above; there are so many.
         let index = unsafe { read(indices + position * size_of::<c_int>()) };
         let (Ok(index), status) = (usize::try_from(index), statuses.at(library.abi, position)) else {
@@ -230,7 +252,11 @@ fn wait(
     let result = call(place);
     let statuses = Statuses { place, is_none: is_none && place == statuses };
     end_completing(&begun, result, 2 * count, |library, output| {
-        facts(library, kept, statuses, result, output)
+        if is_known(library, result) {
+            facts(library, kept, statuses, result, output)
+        } else {
+            failed(library, kept, requests, output)
+        }
     });
     kept.end(library.abi);
     result
@@ -252,7 +278,7 @@ fn test(
     (statuses, how_many, ignored): (usize, usize, fn(&Abi) -> usize),
     call: impl FnOnce(usize) -> c_int,
     has_come: impl FnOnce() -> bool,
-    facts: impl FnOnce(&'static Library, &Kept, Statuses, &mut Output) -> Facts,
+    facts: impl FnOnce(&'static Library, &Kept, Statuses, c_int, &mut Output) -> Facts,
 ) -> c_int {
     let mut place = MaybeUninit::uninit();
     let kept = Kept::lay(&mut place);
@@ -270,7 +296,13 @@ fn test(
         || call(given),
         has_come,
         2 * count,
-        |library, output| facts(library, kept, statuses, output),
+        |library, result, output| {
+            if is_known(library, result) {
+                facts(library, kept, statuses, result, output)
+            } else {
+                failed(library, kept, requests, output)
+            }
+        },
     );
     if let Some(library) = known {
         kept.end(library.abi);
@@ -286,12 +318,8 @@ functions! {
             (status, 1, one_ignored),
             // SAFETY: as the program called it, with a status in the place of none.
             |status| unsafe { real(request, status) },
-            |library, kept, statuses, result, output| {
-                if result == SUCCESS {
-                    one_of(library, kept.handle(0), statuses.at(library.abi, 0), output)
-                } else {
-                    one_of(library, kept.handle(0), core::ptr::null(), output)
-                }
+            |library, kept, statuses, _, output| {
+                one_of(library, kept.handle(0), statuses.at(library.abi, 0), output)
             },
         )
     };
@@ -312,11 +340,10 @@ functions! {
             (status, 1, one_ignored),
             // SAFETY: as above.
             |status| unsafe { real(count, requests, index, status) },
-            |library, kept, statuses, result, output| {
+            |library, kept, statuses, _, output| {
                 // SAFETY: the call has written it.
                 match unsafe { read(index) } {
                     UNDEFINED => Facts::default(),
-                    _ if result != SUCCESS => Facts::default(),
                     at => one_of(library, kept.handle(at as usize), statuses.at(library.abi, 0), output),
                 }
             },
@@ -329,10 +356,7 @@ functions! {
             (statuses, number(count), all_ignored),
             // SAFETY: as above.
             |statuses| unsafe { real(count, requests, outcount, indices, statuses) },
-            |library, kept, statuses, result, output| {
-                if result != SUCCESS && result != library.abi.err_in_status {
-                    return Facts::default();
-                }
+            |library, kept, statuses, _, output| {
                 // SAFETY: the call has written both.
                 unsafe { some_of(library, kept, (outcount, indices), statuses, output) }
             },
@@ -347,7 +371,7 @@ functions! {
             |status| unsafe { real(request, flag, status) },
             // SAFETY: the call has written it.
             || unsafe { read(flag) } != 0,
-            |library, kept, statuses, output| {
+            |library, kept, statuses, _, output| {
                 one_of(library, kept.handle(0), statuses.at(library.abi, 0), output)
             },
         )
@@ -361,7 +385,7 @@ functions! {
             |statuses| unsafe { real(count, requests, flag, statuses) },
             // SAFETY: as above.
             || unsafe { read(flag) } != 0,
-            |library, kept, statuses, output| all_of(library, kept, statuses, SUCCESS, output),
+            all_of,
         )
     };
     [MPI_Testany: MPI_Testany] (count, requests, index, flag, status) {
@@ -373,7 +397,7 @@ functions! {
             |status| unsafe { real(count, requests, index, flag, status) },
             // SAFETY: as above.
             || unsafe { read(flag) } != 0,
-            |library, kept, statuses, output| {
+            |library, kept, statuses, _, output| {
                 // SAFETY: as above.
                 match unsafe { read(index) } {
                     UNDEFINED => Facts::default(),
@@ -391,7 +415,7 @@ functions! {
             |statuses| unsafe { real(count, requests, outcount, indices, statuses) },
             // SAFETY: as above.
             || unsafe { read(outcount) } != 0,
-            |library, kept, statuses, output| {
+            |library, kept, statuses, _, output| {
                 // SAFETY: as above.
                 unsafe { some_of(library, kept, (outcount, indices), statuses, output) }
             },
@@ -404,7 +428,7 @@ functions! {
             // SAFETY: as above.
             || unsafe { read(flag) } != 0,
             0,
-            |_, _| Facts::default(),
+            |_, _, _| Facts::default(),
         )
     };
     [MPI_Request_get_status: MPI_Request_get_status] (request, flag, status) {
@@ -414,7 +438,7 @@ functions! {
             // SAFETY: as above.
             || unsafe { read(flag) } != 0,
             0,
-            |_, _| Facts::default(),
+            |_, _, _| Facts::default(),
         )
     };
     [MPI_Request_get_status_all: MPI_Request_get_status_all] (count, requests, flag, statuses) {
@@ -424,7 +448,7 @@ functions! {
             // SAFETY: as above.
             || unsafe { read(flag) } != 0,
             0,
-            |_, _| Facts::default(),
+            |_, _, _| Facts::default(),
         )
     };
     [MPI_Request_get_status_any: MPI_Request_get_status_any] (count, requests, index, flag, status) {
@@ -434,7 +458,7 @@ functions! {
             // SAFETY: as above.
             || unsafe { read(flag) } != 0,
             0,
-            |_, _| Facts::default(),
+            |_, _, _| Facts::default(),
         )
     };
     [MPI_Request_get_status_some: MPI_Request_get_status_some] (count, requests, outcount, indices,
@@ -445,7 +469,7 @@ functions! {
             // SAFETY: as above.
             || unsafe { read(outcount) } != 0,
             0,
-            |_, _| Facts::default(),
+            |_, _, _| Facts::default(),
         )
     };
 }

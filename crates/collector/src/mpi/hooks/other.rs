@@ -14,7 +14,7 @@ functions! {
             // SAFETY: the call has written it.
             || unsafe { *(flag as *const c_int) != 0 },
             0,
-            |_, _| Facts::default(),
+            |_, _, _| Facts::default(),
         )
     };
     [

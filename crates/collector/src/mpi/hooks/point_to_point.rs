@@ -146,7 +146,7 @@ functions! {
             // SAFETY: the call has written it.
             || unsafe { *(flag as *const c_int) != 0 },
             0,
-            |_, _| Facts::default(),
+            |_, _, _| Facts::default(),
         )
     };
     [MPI_Mprobe: MPI_Mprobe] (source, tag, communicator, message, status) {
@@ -256,6 +256,6 @@ fn poll_with_status(
         // SAFETY: as above.
         || unsafe { *(flag as *const c_int) != 0 },
         0,
-        |_, _| found.get(),
+        |_, _, _| found.get(),
     )
 }
