@@ -72,9 +72,12 @@ contains
         write (lines, '(a,i0)') 'class ', got(1)
     end subroutine
 
+    ! Requests write what no statement shows: it is volatile.
     subroutine requests
-        integer :: all(many), numbers(many), statuses(MPI_STATUS_SIZE, many), places(many)
-        integer :: one, found, number, way, done
+        integer, volatile :: numbers(many)
+        integer :: all(many), statuses(MPI_STATUS_SIZE, many), places(many)
+        integer :: one, found, way, done
+        integer, volatile :: number
         logical :: is_complete
         do way = 1, 7
             do one = 1, many
@@ -94,15 +97,15 @@ contains
             case (2)
                 call MPI_Waitall(many, all, MPI_STATUSES_IGNORE, error)
             case (3)
-                do
+                do one = 1, many
                     call MPI_Waitany(many, all, found, MPI_STATUS_IGNORE, error)
-                    if (found == MPI_UNDEFINED) exit
                     done = done + found
                 end do
             case (4)
-                do
+                one = 0
+                do while (one < many)
                     call MPI_Waitsome(many, all, number, places, MPI_STATUSES_IGNORE, error)
-                    if (number == MPI_UNDEFINED) exit
+                    one = one + number
                     done = done + sum(places(1:number))
                 end do
             case (5)
@@ -118,9 +121,10 @@ contains
                     call MPI_Testall(many, all, is_complete, statuses, error)
                 end do
             case (7)
-                do
+                one = 0
+                do while (one < many)
                     call MPI_Testsome(many, all, number, places, statuses, error)
-                    if (number == MPI_UNDEFINED) exit
+                    one = one + number
                     done = done + sum(places(1:number))
                 end do
             end select

@@ -180,6 +180,9 @@ pub fn poll(
     }
     let mut marker = 0;
     let begun = if lane.mpi.polls.is_uncounted() {
+        if lane.mpi.polls.is_behind_timed() {
+            lane.mpi.polls.begin_behind_timed([clock::now_ns(), clock::now_ns()]);
+        }
         enter(lane, operation, here!(), &mut marker)
     } else {
         begin_timed(lane, operation, here!(), &mut marker)
