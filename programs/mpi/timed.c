@@ -34,7 +34,9 @@ int main(int argc, char **argv)
     late_s = seconds_argument(argc, argv, 1, 1.0) / (5 * ROUNDS);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    begin = wall();
     MPI_Barrier(MPI_COMM_WORLD);
+    barrier += since(&begin);
     double cpu = thread_cpu();
     for (int round = 0; round < ROUNDS; round++) {
         be_late();
