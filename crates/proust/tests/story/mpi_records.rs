@@ -30,7 +30,7 @@ fn ranks(dir: &Path) -> BTreeMap<u32, Rank> {
         let log = Log::parse(&bytes).unwrap();
         assert!(!log.damage().any(), "{:?}", log.damage());
         let mut rank = Rank::default();
-        for lane in log.lanes() {
+        for lane in &log.lanes {
             for record in lane.records() {
                 match record {
                     Record::Communicator(flags, one) => rank.communicators.push((flags, one)),
@@ -38,7 +38,9 @@ fn ranks(dir: &Path) -> BTreeMap<u32, Rank> {
                         let operation = Operation::from_number(number);
                         rank.events.extend(operation.filter(|one| one.is_of_mpi()).map(|one| (one, event)));
                     }
-                    Record::Note(NoteCode::UntrackedRequests, count) => rank.untracked += count,
+                    Record::Note(code, note) if code == NoteCode::UntrackedRequests as u16 => {
+                        rank.untracked += note.value;
+                    }
                     _ => {}
                 }
             }
