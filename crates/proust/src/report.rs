@@ -2,6 +2,7 @@
 
 mod sweep;
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -43,6 +44,9 @@ pub struct ReportArgs {
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
+    #[arg(long, value_name = "N")]
+    pub depth: Option<NonZeroUsize>,
     /// How it is written
     #[arg(long, value_enum, default_value_t = FormatName::Text)]
     pub format: FormatName,
@@ -143,6 +147,7 @@ Examples:
   proust report flat --where 'thread=worker-* and function=solve'
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
+  proust report timeline --depth 5                which function each thread was in, five calls deep
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'
   proust report solve.sweep degradation           what is slower with more threads, and why
@@ -205,6 +210,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         .into());
     }
     let words = Words::parse(&args.words)?;
+    if args.depth.is_some() && words.page != PageName::Timeline {
+        return Err(WrongUsage("--depth is for the page `timeline`".into()).into());
+    }
     // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
     let columns = args.metrics.as_deref().map(Column::parse_list).transpose()?.unwrap_or_default();
@@ -225,6 +233,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         sort,
         limit: args.limit,
         rows: None,
+        depth: args.depth,
         format: match args.format {
             FormatName::Text => Format::Text,
             FormatName::Json => Format::Json,

@@ -4,8 +4,9 @@ use proust_account::ledger::Account;
 use proust_profile::Metric;
 use proust_query::{Measure, Selection};
 
-use crate::column::{Amount, Column, Over, RowAmounts};
+use crate::column::{Amount, Column, Over};
 use crate::question::{Format, Question, Sort};
+use crate::row_amounts::RowAmounts;
 
 /// Metrics that every page with columns has when no others are chosen, even where there is nothing of them:
 /// readers of the JSON can rely on them.
@@ -108,10 +109,11 @@ impl Chosen {
         self.lead
     }
 
-    /// Whether rows without an amount do not name the column: seconds by account are many, and most rows have
-    /// few.
+    /// Whether rows without an amount do not name the column: there are many columns, and most rows have
+    /// amounts in few of them.
     pub fn is_sparse(&self, column: Column) -> bool {
-        !self.given && column.measure.needs_rows()
+        let usual = USUAL.map(Measure::Metric);
+        !self.given && !usual.contains(&column.measure)
     }
 }
 

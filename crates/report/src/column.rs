@@ -1,7 +1,5 @@
 //! Which numbers a table shows: measures, and statistics of them over the locations.
 
-use std::collections::BTreeMap;
-
 use proust_query::{Measure, Statistics};
 use proust_words::nearest::nearest;
 use serde::Serialize;
@@ -105,9 +103,6 @@ pub struct Amount {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
-
-/// The numbers of a row by column.
-pub type RowAmounts = BTreeMap<String, Amount>;
 
 impl Column {
     /// Sums of a measure.

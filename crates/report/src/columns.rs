@@ -1,17 +1,31 @@
 //! The columns of a table with their numbers by row.
 
+use std::sync::Arc;
+
 use proust_profile::Metric;
 use proust_query::{Amounts, BottomUp, Measure, Selection, Spread, Statistics};
 
 use crate::choice::Chosen;
-use crate::column::{Amount, Column, ColumnHead, Over, RowAmounts};
+use crate::column::{Amount, Column, ColumnHead, Over};
+use crate::row_amounts::RowAmounts;
 
 /// A column and its numbers by row.
 struct Filled {
     head: ColumnHead,
-    amounts: Vec<Amount>,
+    /// Its id, shared by all rows.
+    id: Arc<str>,
+    numbers: Numbers,
     /// Rows without an amount do not name it.
     sparse: bool,
+}
+
+/// The numbers of a column by row.
+struct Numbers {
+    amounts: Amounts,
+    /// Standard errors, where they are known.
+    errors: Option<Amounts>,
+    /// The handles of the locations that the numbers belong to, where they do.
+    locations: Vec<Option<String>>,
 }
 
 /// The columns of a page and their numbers by row.
@@ -22,48 +36,51 @@ const CPU: Column = Column { measure: Measure::Metric(Metric::Cpu), over: Over::
 impl Columns {
     pub fn by_context(selection: &Selection<'_>, columns: &Chosen) -> Columns {
         Columns::new(columns, |column| match column {
-            CPU => with_errors(
-                Amounts::by_context(selection, Metric::Cpu),
-                Amounts::errors_by_context(selection),
-            ),
-            Column { measure, over: Over::Sum } => plain(Amounts::by_context(selection, measure)),
-            Column { measure, over } => spread(Spread::by_context(selection, measure), over),
+            CPU => Numbers {
+                errors: Some(Amounts::errors_by_context(selection)),
+                ..Numbers::sums(Amounts::by_context(selection, Metric::Cpu))
+            },
+            Column { measure, over: Over::Sum } => Numbers::sums(Amounts::by_context(selection, measure)),
+            Column { measure, over } => Numbers::of(&Spread::by_context(selection, measure), over),
         })
     }
 
     pub fn by_function(selection: &Selection<'_>, columns: &Chosen) -> Columns {
         Columns::new(columns, |column| match column {
-            CPU => with_errors(
-                Amounts::by_function(selection, Metric::Cpu),
-                Amounts::errors_by_function(selection),
-            ),
-            Column { measure, over: Over::Sum } => plain(Amounts::by_function(selection, measure)),
-            Column { measure, over } => spread(Spread::by_function(selection, measure), over),
+            CPU => Numbers {
+                errors: Some(Amounts::errors_by_function(selection)),
+                ..Numbers::sums(Amounts::by_function(selection, Metric::Cpu))
+            },
+            Column { measure, over: Over::Sum } => Numbers::sums(Amounts::by_function(selection, measure)),
+            Column { measure, over } => Numbers::of(&Spread::by_function(selection, measure), over),
         })
     }
 
     /// Only sums: the statistics of a chain of callers are not computed.
     pub fn by_node(selection: &Selection<'_>, tree: &BottomUp, columns: &Chosen) -> Columns {
-        Columns::new(columns, |column| plain(tree.amounts(selection, column.measure)))
+        Columns::new(columns, |column| Numbers::sums(tree.amounts(selection, column.measure)))
     }
 
-    fn new(columns: &Chosen, amounts: impl Fn(Column) -> Vec<Amount>) -> Columns {
+    fn new(columns: &Chosen, numbers: impl Fn(Column) -> Numbers) -> Columns {
         let filled = |&column: &Column| Filled {
             head: column.head(),
-            amounts: amounts(column),
+            id: column.id().into(),
+            numbers: numbers(column),
             sparse: columns.is_sparse(column),
         };
         Columns(columns.columns.iter().map(filled).collect())
     }
 
     pub fn row(&self, row: usize) -> RowAmounts {
-        let named = self.0.iter().filter(|column| !column.sparse || column.amounts[row].is_any());
-        named.map(|column| (column.head.id.clone(), column.amounts[row].clone())).collect()
+        let named = || self.0.iter().filter(|column| !column.sparse || column.numbers.any(row));
+        let mut amounts = Vec::with_capacity(named().count());
+        amounts.extend(named().map(|column| (column.id.clone(), column.numbers.amount(row))));
+        amounts.into()
     }
 
     /// Whether any column has an amount in this row.
     pub fn any(&self, row: usize) -> bool {
-        self.0.iter().any(|column| column.amounts[row].is_any())
+        self.0.iter().any(|column| column.numbers.any(row))
     }
 
     pub fn heads(&self) -> Vec<ColumnHead> {
@@ -71,34 +88,31 @@ impl Columns {
     }
 }
 
-impl Amount {
-    fn is_any(&self) -> bool {
-        self.inclusive != 0.0 || self.exclusive != 0.0
+impl Numbers {
+    fn sums(amounts: Amounts) -> Numbers {
+        Numbers { amounts, errors: None, locations: Vec::new() }
     }
-}
 
-fn plain(amounts: Amounts) -> Vec<Amount> {
-    let pairs = amounts.inclusive.into_iter().zip(amounts.exclusive);
-    pairs.map(|(inclusive, exclusive)| Amount { inclusive, exclusive, ..Amount::default() }).collect()
-}
+    fn of(spread: &Spread, over: Over) -> Numbers {
+        let numbers = |statistics: &[Statistics]| statistics.iter().map(|one| over.of(one)).collect();
+        let amounts =
+            Amounts { inclusive: numbers(&spread.inclusive), exclusive: numbers(&spread.exclusive) };
+        let locations = spread.inclusive.iter().map(|statistics| over.location(statistics)).collect();
+        Numbers { amounts, errors: None, locations }
+    }
 
-fn with_errors(amounts: Amounts, errors: Amounts) -> Vec<Amount> {
-    let errors = errors.inclusive.into_iter().zip(errors.exclusive);
-    let with = |(amount, (inclusive, exclusive)): (Amount, (f64, f64))| Amount {
-        inclusive_error: Some(inclusive),
-        exclusive_error: Some(exclusive),
-        ..amount
-    };
-    plain(amounts).into_iter().zip(errors).map(with).collect()
-}
+    fn any(&self, row: usize) -> bool {
+        self.amounts.inclusive[row] != 0.0 || self.amounts.exclusive[row] != 0.0
+    }
 
-fn spread(spread: Spread, over: Over) -> Vec<Amount> {
-    let pairs = spread.inclusive.iter().zip(&spread.exclusive);
-    let amount = |(inclusive, exclusive): (&Statistics, &Statistics)| Amount {
-        inclusive: over.of(inclusive),
-        exclusive: over.of(exclusive),
-        location: over.location(inclusive),
-        ..Amount::default()
-    };
-    pairs.map(amount).collect()
+    fn amount(&self, row: usize) -> Amount {
+        let errors = self.errors.as_ref();
+        Amount {
+            inclusive: self.amounts.inclusive[row],
+            exclusive: self.amounts.exclusive[row],
+            inclusive_error: errors.map(|errors| errors.inclusive[row]),
+            exclusive_error: errors.map(|errors| errors.exclusive[row]),
+            location: self.locations.get(row).cloned().flatten(),
+        }
+    }
 }

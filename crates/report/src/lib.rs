@@ -19,6 +19,7 @@ mod number;
 mod page;
 mod pages;
 mod question;
+mod row_amounts;
 mod schema;
 mod shell;
 mod shorten;

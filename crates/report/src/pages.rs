@@ -25,6 +25,8 @@ mod waits;
 
 use account::Drawn;
 pub(crate) use findings::{kind_text, name as finding_name, thresholds_text};
+use std::sync::Arc;
+
 use proust_account::ledger::Ledger;
 use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile};
@@ -33,13 +35,14 @@ use proust_words::counted;
 use serde::Serialize;
 
 use crate::choice::Order;
-use crate::column::{ColumnHead, RowAmounts};
+use crate::column::ColumnHead;
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::kept::{Kept, Rendered};
 use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
 use crate::question::{Format, Question};
+use crate::row_amounts::RowAmounts;
 use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
@@ -171,19 +174,33 @@ struct Cut {
 /// A function and its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct FunctionRow {
+    /// Shared by all rows of the function.
+    #[serde(flatten)]
+    head: Arc<FunctionHead>,
+    metrics: RowAmounts,
+}
+
+/// What a row says of its function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct FunctionHead {
     function: String,
     full_name: String,
     handle: String,
     file: Option<String>,
     line: Option<u32>,
     module: Option<String>,
-    metrics: RowAmounts,
 }
 
 impl FunctionRow {
     fn new(profile: &Profile, id: FunctionId, metrics: RowAmounts) -> FunctionRow {
+        FunctionRow { head: Arc::new(FunctionHead::new(profile, id)), metrics }
+    }
+}
+
+impl FunctionHead {
+    fn new(profile: &Profile, id: FunctionId) -> FunctionHead {
         let function = &profile.functions[id];
-        FunctionRow {
+        FunctionHead {
             function: function.name.clone(),
             full_name: if function.full_name.is_empty() {
                 function.name.clone()
@@ -194,17 +211,21 @@ impl FunctionRow {
             file: function.file.clone(),
             line: function.line,
             module: function.module.map(|module| profile.modules[module].path.clone()),
-            metrics,
         }
     }
 
     fn cell(&self) -> Cell {
+        self.cell_named(self.function.clone())
+    }
+
+    /// The function in a cell that writes its name in a way of its own.
+    fn cell_named(&self, name: String) -> Cell {
         let mut tail = place(self.file.as_deref(), self.line).unwrap_or_default();
         if tail.is_empty() {
             tail =
                 self.module.as_deref().map(|module| format!("[{}]", base_name(module))).unwrap_or_default();
         }
-        Cell::from(self.function.clone()).with_tail(tail)
+        Cell::from(name).with_tail(tail)
     }
 
     fn fields(&self) -> Vec<String> {
@@ -258,7 +279,7 @@ fn csv_amounts(heads: &[ColumnHead], amounts: &RowAmounts) -> Vec<String> {
 /// Orders functions by their numbers.
 fn sort_functions(rows: &mut [FunctionRow], order: &Order) {
     rows.sort_by(|a, b| {
-        let by_name = || (&a.function, &a.handle).cmp(&(&b.function, &b.handle));
+        let by_name = || (&a.head.function, &a.head.handle).cmp(&(&b.head.function, &b.head.handle));
         if order.by_name { by_name() } else { order.compare(&a.metrics, &b.metrics).then_with(by_name) }
     });
 }

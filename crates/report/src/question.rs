@@ -1,5 +1,7 @@
 //! What is asked of the report.
 
+use std::num::NonZeroUsize;
+
 use proust_account::ledger::IoAs;
 use proust_query::{Filter, Measure};
 
@@ -79,6 +81,8 @@ pub struct Question {
     pub limit: Option<usize>,
     /// How many rows a tree of text has when there is no limit; None = the page's own choice.
     pub rows: Option<usize>,
+    /// Of a timeline: the depth of the call paths whose functions it shows, in place of states.
+    pub depth: Option<NonZeroUsize>,
     /// How it is written.
     pub format: Format,
     /// Processors instead of those that the run used.

@@ -1,17 +1,22 @@
 //! The page `callers`: functions, and under each its callers.
 
-use proust_query::{BottomUp, Selection};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use proust_profile::FunctionId;
+use proust_query::{BottomUp, Node, Selection};
 use proust_words::{counted, verb};
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
-use super::{Cut, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
+use super::{Cut, FunctionHead, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
 use crate::choice::{Chosen, Order};
-use crate::column::{Amount, ColumnHead, Over, RowAmounts};
+use crate::column::{Amount, ColumnHead, Over};
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::number::{percent, sum};
 use crate::question::{Format, Question};
+use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -76,17 +81,19 @@ impl Callers {
         let tree = BottomUp::new(selection, DEPTH);
         let numbers = Columns::by_node(selection, &tree, &chosen);
         let order = Order::new(question, &chosen, false);
-        let rows: Vec<FunctionRow> = tree
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(id, node)| FunctionRow::new(selection.profile(), node.function, numbers.row(id)))
-            .collect();
+        let mut heads: HashMap<FunctionId, Arc<FunctionHead>> = HashMap::new();
+        let mut head = |id: FunctionId| {
+            let head = heads.entry(id);
+            head.or_insert_with(|| Arc::new(FunctionHead::new(selection.profile(), id))).clone()
+        };
+        let row =
+            |(id, node): (usize, &Node)| FunctionRow { head: head(node.function), metrics: numbers.row(id) };
+        let rows: Vec<FunctionRow> = tree.nodes.iter().enumerate().map(row).collect();
         let (mut children, mut roots) = tree.children();
         let sort = |ids: &mut Vec<usize>| {
             ids.retain(|&id| numbers.any(id));
             ids.sort_by(|&a, &b| {
-                let by_name = || (&rows[a].function, a).cmp(&(&rows[b].function, b));
+                let by_name = || (&rows[a].head.function, a).cmp(&(&rows[b].head.function, b));
                 if order.by_name {
                     return by_name();
                 }
@@ -150,7 +157,7 @@ impl Page for Callers {
             text.push_str(" nothing here\n");
             return text;
         }
-        let positions: std::collections::HashMap<usize, usize> =
+        let positions: HashMap<usize, usize> =
             self.callers.iter().enumerate().map(|(position, row)| (row.id, position)).collect();
         let mut depth = vec![0usize; self.callers.len()];
         let mut shown = vec![false; self.callers.len()];
@@ -193,12 +200,12 @@ impl Page for Callers {
                 "  ".repeat(depth[n] - 1) + style.pick("← ", "<- ")
             };
             let recursive = if row.recursive { " (recursive)" } else { "" };
-            let mut cell = row.row.clone();
-            cell.function = format!("{mark}{}{recursive}", row.row.function);
+            let head = &row.row.head;
+            let name = head.cell_named(format!("{mark}{}{recursive}", head.function));
             let paint = if depth[n] == 0 { Paint::Strong } else { Paint::Plain };
             let mut cells: Vec<Cell> = fitted.columns.iter().map(|column| column.cell(line).into()).collect();
             cells[0] = Cell::painted(paint, fitted.columns[0].cell(line));
-            cells.extend([Cell::painted(Paint::Faint, row.row.handle.clone()), cell.cell()]);
+            cells.extend([Cell::painted(Paint::Faint, head.handle.clone()), name]);
             table.row(cells);
         }
         text.push_str(&table.render(style));
@@ -228,7 +235,7 @@ impl Page for Callers {
         for row in &self.callers {
             let parent = row.parent.map(|parent| parent.to_string()).unwrap_or_default();
             let mut fields = vec![row.id.to_string(), parent, row.recursive.to_string()];
-            fields.extend(row.row.fields());
+            fields.extend(row.row.head.fields());
             fields.extend(csv_amounts(&self.metrics, &row.row.metrics));
             rows.push(fields);
         }

@@ -11,11 +11,12 @@ use super::{
     sort_functions,
 };
 use crate::choice::{Chosen, Order};
-use crate::column::{ColumnHead, Over, RowAmounts};
+use crate::column::{ColumnHead, Over};
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::number::{percents, sum};
 use crate::question::{Format, Question};
+use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -131,7 +132,7 @@ impl Flat {
             table.row(cells);
         };
         for (row, function) in self.functions.iter().enumerate() {
-            line(row, &function.handle, function.cell());
+            line(row, &function.head.handle, function.head.cell());
         }
         if let Some(cut) = &self.cut {
             let text = format!("{} (--limit {})", counted(cut.rows, "more function"), n + cut.rows);
@@ -159,7 +160,7 @@ impl Flat {
         for (n, row) in self.functions.iter().enumerate() {
             let mut cells: Vec<Cell> =
                 numbers.iter().map(|column| column.numbers[n].clone().into()).collect();
-            cells.extend([Cell::painted(Paint::Faint, row.handle.clone()), row.cell()]);
+            cells.extend([Cell::painted(Paint::Faint, row.head.handle.clone()), row.head.cell()]);
             table.row(cells);
         }
         let mut text = table.render(style);
@@ -204,7 +205,7 @@ impl Page for Flat {
         let first = ["handle", "function", "file", "line", "module"];
         let mut rows = vec![csv_heads(&first, &self.metrics)];
         for row in &self.functions {
-            let mut fields = row.fields();
+            let mut fields = row.head.fields();
             fields.extend(csv_amounts(&self.metrics, &row.metrics));
             rows.push(fields);
         }

@@ -4,8 +4,9 @@ use proust_query::Measure;
 use unicode_width::UnicodeWidthStr;
 
 use crate::choice::Chosen;
-use crate::column::{Amount, ColumnHead, Over, RowAmounts};
+use crate::column::{Amount, ColumnHead, Over};
 use crate::number::{Scale, sum};
+use crate::row_amounts::RowAmounts;
 use crate::style::{Paint, Style};
 use crate::table::Align;
 

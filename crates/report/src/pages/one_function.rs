@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::callers::sums_only;
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
-use super::{FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
+use super::{FunctionHead, FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
 use crate::choice::{Chosen, Order};
-use crate::column::{Amount, Column, ColumnHead, RowAmounts};
+use crate::column::{Amount, Column, ColumnHead};
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::number::{percent, sum};
 use crate::question::Question;
+use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -86,7 +87,7 @@ impl OneFunction {
         let finish = |rows: Vec<(Option<FunctionId>, RowAmounts)>| {
             let complete = |mut metrics: RowAmounts| {
                 for column in chosen.columns.iter().filter(|column| !chosen.is_sparse(**column)) {
-                    metrics.entry(column.id()).or_default();
+                    metrics.entry(column.id());
                 }
                 metrics
             };
@@ -122,7 +123,7 @@ fn add(rows: &mut Vec<(Option<FunctionId>, RowAmounts)>, neighbours: &[Neighbour
             rows.push((neighbour.function, RowAmounts::new()));
             rows.len() - 1
         });
-        let amount: &mut Amount = rows[position].1.entry(column.id()).or_default();
+        let amount: &mut Amount = rows[position].1.entry(column.id());
         amount.inclusive += neighbour.inclusive;
         amount.exclusive += neighbour.exclusive;
     }
@@ -132,15 +133,15 @@ impl NeighbourRow {
     fn new(profile: &Profile, id: Option<FunctionId>, metrics: RowAmounts) -> NeighbourRow {
         match id {
             Some(id) => {
-                let row = FunctionRow::new(profile, id, metrics);
+                let head = FunctionHead::new(profile, id);
                 NeighbourRow {
-                    function: row.function,
-                    full_name: row.full_name,
-                    handle: Some(row.handle),
-                    file: row.file,
-                    line: row.line,
-                    module: row.module,
-                    metrics: row.metrics,
+                    function: head.function,
+                    full_name: head.full_name,
+                    handle: Some(head.handle),
+                    file: head.file,
+                    line: head.line,
+                    module: head.module,
+                    metrics,
                 }
             }
             None => NeighbourRow {
@@ -203,11 +204,12 @@ impl Page for OneFunction {
         }
         for row in &self.functions {
             let recursive = if self.recursive { " (recursive: counted once)" } else { "" };
-            let name = Cell::painted(Paint::Strong, format!("{}{recursive}", row.function));
+            let head = &row.head;
+            let name = Cell::painted(Paint::Strong, format!("{}{recursive}", head.function));
             line(
                 Paint::Strong,
-                &row.handle,
-                name.with_tail(super::place(row.file.as_deref(), row.line).unwrap_or_default()),
+                &head.handle,
+                name.with_tail(super::place(head.file.as_deref(), head.line).unwrap_or_default()),
             );
         }
         for row in &self.callees {

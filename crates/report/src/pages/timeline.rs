@@ -19,19 +19,22 @@
 //! is blocked time first and CPU time last: a border between the two is known to one sample only.
 //!
 //! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of
-//! it.
+//! it; with `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and the
+//! `path` of each span, as handles of its functions from the outermost call on.
 
+mod depth;
 mod spans;
 
 use std::collections::BTreeMap;
 
 use proust_account::ledger::Windows;
 use proust_account::timelines::timelines;
-use proust_profile::{LocationId, Metric};
+use proust_profile::{FunctionId, LocationId, Metric};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
 use serde::Serialize;
 
+use depth::{Depth, OTHERS};
 use spans::{SpanRow, letter, meaning, paint, spans_within, state_of};
 use unicode_width::UnicodeWidthStr;
 
@@ -48,6 +51,8 @@ use crate::table::printable;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
+/// Names of functions get no wider than this.
+const NAME: usize = 48;
 /// The strip of a location never gets narrower than this.
 const NARROWEST: usize = 20;
 
@@ -57,11 +62,35 @@ pub(super) struct Timeline {
     start_s: f64,
     end_s: f64,
     locations: Vec<LocationRow>,
+    /// The functions at the depth that is asked for, in place of the states.
+    #[serde(flatten)]
+    functions: Option<Depth>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
     notes: Vec<String>,
     #[serde(skip)]
     scope: String,
+}
+
+/// What a letter stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// An account, or a passive reason.
+    State(&'static str),
+    /// The function at the depth that is asked for; none where it is not known.
+    Function(Option<FunctionId>),
+    /// Passive time, where letters stand for functions.
+    Passive,
+}
+
+impl Part {
+    fn paint(self) -> Paint {
+        match self {
+            Part::State(id) => paint(id),
+            Part::Function(_) => Paint::Plain,
+            Part::Passive => Paint::Faint,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -142,6 +171,9 @@ impl Timeline {
             schema: SCHEMA,
             start_s: seconds(start_ns),
             end_s: seconds(end_ns),
+            functions: question.depth.map(|depth| {
+                Depth::new(profile, depth.get(), locations.iter_mut().flat_map(|row| &mut row.spans))
+            }),
             locations,
             cut,
             notes: selection.notes().to_vec(),
@@ -149,45 +181,92 @@ impl Timeline {
         })
     }
 
-    /// The dominant state of each cell of a location's strip; None where there is nothing.
-    fn cells(&self, row: &LocationRow, width: usize) -> Vec<Option<&'static str>> {
+    /// What a span's time goes to, as letters tell it apart, with the seconds.
+    fn parts(&self, span: &SpanRow) -> Vec<(Part, f64)> {
+        match &self.functions {
+            None => span.states().map(|(id, seconds)| (Part::State(id), seconds)).collect(),
+            Some(_) if span.account.is_none() => vec![(Part::Passive, span.length_s())],
+            Some(depth) => vec![(Part::Function(depth.function(span)), span.length_s())],
+        }
+    }
+
+    /// What takes most of each cell of a location's strip; None where there is nothing.
+    fn cells(&self, row: &LocationRow, width: usize) -> Vec<Option<Part>> {
         let length_s = (self.end_s - self.start_s).max(f64::MIN_POSITIVE) / width as f64;
-        let mut sums: Vec<BTreeMap<&'static str, f64>> = vec![BTreeMap::new(); width];
+        let mut sums: Vec<BTreeMap<Part, f64>> = vec![BTreeMap::new(); width];
         for span in &row.spans {
             let cell = |at_s: f64| ((at_s - self.start_s) / length_s).max(0.0);
             let (from, to) = (cell(span.start_s), cell(span.end_s).min(width as f64));
             let touched = from as usize..(to.ceil() as usize).min(width);
+            let parts = self.parts(span);
             for (n, sums) in touched.clone().zip(sums.get_mut(touched).into_iter().flatten()) {
                 let overlap = (to.min(n as f64 + 1.0) - from.max(n as f64)).max(0.0);
                 let share = overlap * length_s / span.length_s().max(f64::MIN_POSITIVE);
-                for (id, seconds) in span.states() {
-                    *sums.entry(id).or_default() += seconds * share;
+                for (part, seconds) in &parts {
+                    *sums.entry(*part).or_default() += seconds * share;
                 }
             }
         }
-        let dominant = |sums: BTreeMap<&'static str, f64>| {
+        let dominant = |sums: BTreeMap<Part, f64>| {
             sums.into_iter().filter(|(_, s)| *s > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(id, _)| id)
         };
         sums.into_iter().map(dominant).collect()
     }
 
-    /// What the letters mean, and how much there is of each state in all, those included that never took most
-    /// of a cell.
-    fn legend(&self, used: &[&'static str], style: &Style) -> String {
-        let mut sums: BTreeMap<&'static str, f64> = used.iter().map(|id| (*id, 0.0)).collect();
+    fn letter(&self, part: Part) -> char {
+        match (part, &self.functions) {
+            (Part::State(id), _) => letter(id),
+            (Part::Function(function), Some(depth)) => depth.letter(function),
+            (Part::Function(_), None) => OTHERS,
+            (Part::Passive, _) => '.',
+        }
+    }
+
+    /// How much there is of each part in all, in seconds.
+    fn sums(&self) -> BTreeMap<Part, f64> {
+        let mut sums: BTreeMap<Part, f64> = BTreeMap::new();
         for row in &self.locations {
-            for (id, seconds) in row.accounts.iter().chain(&row.passive) {
-                *sums.entry(state_of(id)).or_default() += seconds;
+            match self.functions {
+                None => {
+                    for (id, seconds) in row.accounts.iter().chain(&row.passive) {
+                        *sums.entry(Part::State(state_of(id))).or_default() += seconds;
+                    }
+                }
+                Some(_) => {
+                    for (part, seconds) in row.spans.iter().flat_map(|span| self.parts(span)) {
+                        *sums.entry(part).or_default() += seconds;
+                    }
+                }
             }
         }
-        let mut states: Vec<(&str, f64)> = sums.into_iter().collect();
-        states.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-        let total = sum(states.iter().map(|(_, seconds)| *seconds));
-        let worth = |(id, seconds): &&(&'static str, f64)| used.contains(id) || *seconds >= 0.001 * total;
-        let terms = states.iter().filter(worth).map(|(id, seconds)| {
-            let letter = letter(id).to_string();
-            let text = format!("{letter} {} {}", meaning(id), crate::duration(*seconds));
-            (text.width(), text.replacen(&letter, &style.paint(paint(id), &letter), 1))
+        sums
+    }
+
+    /// What the letters mean, and how much there is of each in all, those included that never took most of a
+    /// cell.
+    fn legend(&self, used: &[Part], style: &Style) -> String {
+        let mut sums = self.sums();
+        for part in used {
+            sums.entry(*part).or_default();
+        }
+        let total = sum(sums.values().copied());
+        // Functions without a letter of their own have one line together.
+        let (others, mut shown): (Vec<_>, Vec<_>) =
+            sums.into_iter().partition(|(part, _)| self.letter(*part) == OTHERS);
+        shown.retain(|(part, seconds)| used.contains(part) || *seconds >= 0.001 * total);
+        shown.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut terms: Vec<(char, String, f64, Paint)> = shown
+            .into_iter()
+            .map(|(part, seconds)| (self.letter(part), self.meaning(part, style), seconds, part.paint()))
+            .collect();
+        if !others.is_empty() {
+            let seconds = sum(others.iter().map(|(_, seconds)| *seconds));
+            terms.push((OTHERS, counted(others.len(), "other function"), seconds, Paint::Plain));
+        }
+        let terms = terms.into_iter().map(|(letter, meaning, seconds, paint)| {
+            let text = format!("{letter} {meaning} {}", crate::duration(seconds));
+            let letter = letter.to_string();
+            (text.width(), text.replacen(&letter, &style.paint(paint, &letter), 1))
         });
         let (mut legend, mut width) = (String::new(), 0);
         for (length, term) in terms {
@@ -200,6 +279,18 @@ impl Timeline {
             legend.push_str(&term);
         }
         legend + "\n"
+    }
+
+    /// What the legend calls a part.
+    fn meaning(&self, part: Part, style: &Style) -> String {
+        match (part, &self.functions) {
+            (Part::State(id), _) => meaning(id).to_owned(),
+            (Part::Function(Some(function)), Some(depth)) => {
+                middle(&printable(depth.name(function).to_owned()), NAME, style.unicode)
+            }
+            (Part::Function(_), _) => "function not known".to_owned(),
+            (Part::Passive, _) => "passive".to_owned(),
+        }
     }
 
     /// Round instants above the strip, and marks where they are.
@@ -257,7 +348,7 @@ impl Page for Timeline {
         };
         text.push_str(&head("", &labels));
         text.push_str(&head(&format!("{:>1$}", "CPU %", before - 2), &marks));
-        let mut used: Vec<&'static str> = Vec::new();
+        let mut used: Vec<Part> = Vec::new();
         for row in &self.locations {
             let alive_s = row.spans.iter().map(SpanRow::length_s).sum();
             let share = percent(row.cpu_s, alive_s);
@@ -269,10 +360,11 @@ impl Page for Timeline {
             for run in cells.chunk_by(|a, b| a == b) {
                 match run[0] {
                     None => strip.push_str(&" ".repeat(run.len())),
-                    Some(id) => {
-                        strip.push_str(&style.paint(paint(id), &letter(id).to_string().repeat(run.len())));
-                        if !used.contains(&id) {
-                            used.push(id);
+                    Some(part) => {
+                        let letters = self.letter(part).to_string().repeat(run.len());
+                        strip.push_str(&style.paint(part.paint(), &letters));
+                        if !used.contains(&part) {
+                            used.push(part);
                         }
                     }
                 }
@@ -283,11 +375,17 @@ impl Page for Timeline {
         text.push_str(&self.legend(&used, style));
         let cell_s = (self.end_s - self.start_s) / width as f64;
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
-        faint(format!(
-            " A letter stands for {}: what took most of it. Upper case is active, lower case and dots \
-             passive.",
-            crate::duration(cell_s)
-        ));
+        let cell = crate::duration(cell_s);
+        faint(match &self.functions {
+            None => format!(
+                " A letter stands for {cell}: what took most of it. Upper case is active, lower case and dots \
+                 passive."
+            ),
+            Some(depth) => format!(
+                " A letter stands for {cell}: the function at depth {} of the call path that took most of it.",
+                depth.number()
+            ),
+        });
         if let Some(cut) = &self.cut {
             let seconds = crate::duration(cut.amount);
             faint(format!(
@@ -303,12 +401,13 @@ impl Page for Timeline {
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let heads =
-            ["handle", "process", "thread", "start_s", "end_s", "state", "account", "passive", "context"];
-        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        let mut heads =
+            vec!["handle", "process", "thread", "start_s", "end_s", "state", "account", "passive", "context"];
+        heads.extend(self.functions.as_ref().map(|_| "function"));
+        let mut rows = vec![heads.into_iter().map(str::to_owned).collect()];
         for location in &self.locations {
             rows.extend(location.spans.iter().map(|span| {
-                vec![
+                let mut fields = vec![
                     location.handle.clone(),
                     location.process.to_string(),
                     location.thread.to_string(),
@@ -318,7 +417,10 @@ impl Page for Timeline {
                     span.account.unwrap_or_default().to_owned(),
                     span.passive.unwrap_or_default().to_owned(),
                     span.context.to_string(),
-                ]
+                ];
+                let name = |depth: &Depth| depth.function(span).map_or("", |id| depth.name(id)).to_owned();
+                fields.extend(self.functions.as_ref().map(name));
+                fields
             }));
         }
         rows

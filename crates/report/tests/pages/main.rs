@@ -1,6 +1,7 @@
 //! The pages, on a small run whose numbers can be checked by hand.
 
 mod contract;
+mod depth;
 mod diff;
 mod example;
 mod findings;

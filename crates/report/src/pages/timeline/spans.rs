@@ -18,6 +18,9 @@ pub(super) struct SpanRow {
     pub account: Option<&'static str>,
     pub passive: Option<&'static str>,
     pub context: ContextId,
+    /// Handles of the functions that lead to the context, the outermost first, where they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Vec<String>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     parts: BTreeMap<&'static str, f64>,
 }
@@ -40,7 +43,7 @@ impl SpanRow {
             parts.extend(span.parts.iter().map(|(kind, ns)| (work_id(kind.work()), seconds(ns) * share)));
         }
         let (start_s, end_s) = (seconds(start_ns), seconds(end_ns));
-        SpanRow { start_s, end_s, state, account, passive, context: span.context, parts }
+        SpanRow { start_s, end_s, state, account, passive, context: span.context, path: None, parts }
     }
 
     /// Takes in a span that follows, if it is more of the same.

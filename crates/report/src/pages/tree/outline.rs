@@ -7,9 +7,10 @@ use proust_words::counted;
 
 use super::ContextRow;
 use crate::choice::Order;
-use crate::column::{Amount, ColumnHead, Over, RowAmounts};
+use crate::column::{Amount, ColumnHead, Over};
 use crate::number::sum;
 use crate::pages::{Cut, place};
+use crate::row_amounts::RowAmounts;
 use crate::style::Style;
 
 /// A line: a context, or several that are read as one.
