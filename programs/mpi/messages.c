@@ -89,7 +89,8 @@ static void both_ways(void)
     CHECK(got[3] == partner + 30);
     MPI_Sendrecv(sent, 2, MPI_INT, partner, 4, got, 8, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    say("replace %d", MPI_Sendrecv_replace(sent, 4, MPI_INT, partner, 9, partner, 9, MPI_COMM_WORLD, &status));
+    say("replace %d",
+        MPI_Sendrecv_replace(sent, 4, MPI_INT, partner, 9, partner, 9, MPI_COMM_WORLD, &status));
     say_status("replace", &status);
     CHECK(sent[0] == partner);
     /* The ends of a chain. */

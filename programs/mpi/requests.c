@@ -21,7 +21,8 @@ static void start(int count)
         else if (rank == 0)
             MPI_Isend(&numbers[one], 1, MPI_INT, 1, one, MPI_COMM_WORLD, &all[one]);
         else
-            MPI_Irecv(&numbers[one], 1, MPI_INT, one % 2 ? MPI_ANY_SOURCE : 0, one, MPI_COMM_WORLD, &all[one]);
+            MPI_Irecv(&numbers[one], 1, MPI_INT, one % 2 ? MPI_ANY_SOURCE : 0, one, MPI_COMM_WORLD,
+                      &all[one]);
     }
 }
 

@@ -39,8 +39,8 @@ contains
         integer, intent(inout) :: status(MPI_STATUS_SIZE)
         integer :: bytes
         call MPI_Get_count(status, MPI_BYTE, bytes, error)
-        write (lines, '(a,3(a,i0))') what, ' source ', status(MPI_SOURCE), ' tag ', status(MPI_TAG), ' bytes ', &
-            bytes
+        write (lines, '(a,3(a,i0))') what, ' source ', status(MPI_SOURCE), ' tag ', status(MPI_TAG), &
+            ' bytes ', bytes
     end subroutine
 
     subroutine messages
@@ -85,8 +85,8 @@ contains
                 if (rank == 0) then
                     call MPI_Isend(numbers(one), 1, MPI_INTEGER, 1, one, MPI_COMM_WORLD, all(one), error)
                 else
-                    call MPI_Irecv(numbers(one), 1, MPI_INTEGER, MPI_ANY_SOURCE, one, MPI_COMM_WORLD, all(one), &
-                        error)
+                    call MPI_Irecv(numbers(one), 1, MPI_INTEGER, MPI_ANY_SOURCE, one, MPI_COMM_WORLD, &
+                        all(one), error)
                 end if
             end do
             done = 0
@@ -158,8 +158,8 @@ contains
         call check(all(total == [2d0, 3d0, 4d0]), 'allreduce in place')
         gathered = -1
         gathered(3*rank + 1:3*rank + 3) = numbers
-        call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, gathered, 3, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, &
-            error)
+        call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, gathered, 3, MPI_DOUBLE_PRECISION, &
+            MPI_COMM_WORLD, error)
         call check(all(gathered == [1d0, 2d0, 3d0, 2d0, 3d0, 4d0]), 'allgather in place')
         call MPI_Ibcast(numbers, 3, MPI_DOUBLE_PRECISION, 1, MPI_COMM_WORLD, request, error)
         call MPI_Wait(request, MPI_STATUS_IGNORE, error)

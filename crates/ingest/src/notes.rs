@@ -178,6 +178,12 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             counted(dropped, "sample")
         ));
     }
+    if let Some(&untracked) = count(NoteCode::UntrackedRequests).first() {
+        notes.push(format!(
+            "{who} had too many requests of MPI under way at once: {} could not be followed to their completion",
+            counted(untracked, "request")
+        ));
+    }
     if let Some(signal) = count(NoteCode::HandlerReplaced).first() {
         notes.push(format!(
             "{who} put a handler of its own in the place of Proust's for signal {signal}, by a system call of its own, as \

@@ -11,14 +11,15 @@ use crate::pages::Operations;
 /// The program's own lines: launchers add theirs, with numbers of processes and addresses.
 fn lines(ended: &Ended) -> Vec<String> {
     let printed = ended.printed();
-    let own = |line: &&str| ["initialized", "before", "after", "rank"].iter().any(|word| line.starts_with(word));
+    let own =
+        |line: &&str| ["initialized", "before", "after", "rank"].iter().any(|word| line.starts_with(word));
     let mut lines: Vec<String> = printed.lines().filter(own).map(str::to_owned).collect();
     lines.sort();
     lines
 }
 
-/// What launchers pass on of the output of processes that end early, and what they answer, depends on which of
-/// several signs they see first.
+/// What launchers pass on of the output of processes that end early, and what they answer, depends on which
+/// of several signs they see first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sure {
     OutputAndCode,
