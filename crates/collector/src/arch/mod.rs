@@ -53,8 +53,7 @@ pub fn has_expected_pages() -> bool {
 
 /// Puts an entry of three distances, each from itself, into a section: to a C string, to a function, and to a
 /// variable. Distances are the same wherever the library is loaded, so nothing has to be relocated. The
-/// linker
-/// keeps the section though nothing refers to it.
+/// linker keeps the section though nothing refers to it.
 macro_rules! distances {
     ($section:literal, $name:ident, $text:expr, $function:path, $variable:path) => {
         core::arch::global_asm!(

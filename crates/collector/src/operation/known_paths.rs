@@ -96,8 +96,7 @@ fn add(digest: u64, word: u64) -> u64 {
 
 impl<const PLACES: usize> KnownPaths<PLACES> {
     /// Where the path of a state may be: a place by the instruction and the depth, then those behind it,
-    /// since
-    /// several paths may lead to one instruction at one depth.
+    /// since several paths may lead to one instruction at one depth.
     #[inline]
     fn places(&self, state: &State) -> Option<impl Iterator<Item = &Place>> {
         // SAFETY: null, or memory that is zero at first, belongs to this lane, and stays.

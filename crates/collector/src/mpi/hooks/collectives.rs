@@ -1,6 +1,5 @@
 //! Collective calls: all members of a communicator make them, in the same order. Those that return at once
-//! are
-//! recorded when they are started, and completed as requests are.
+//! are recorded when they are started, and completed as requests are.
 //!
 //! What is recorded as the amount of data is this process's own part, as its arguments say: what it sends, or
 //! where it sends from the place where it receives, what it has there. Neighbourhood collectives with counts
