@@ -13,8 +13,8 @@
 //! - [`table`]: which functions are hooked, as data
 //! - [`library`]: the library that was found, its constants, and the functions that we call ourselves
 //! - [`call`]: begin and end of a call; [`polls`]: calls that only look whether something has come
-//! - [`handles`]: a table by handle, without locks; [`requests`], [`communicators`]: what lies behind a
-//! handle
+//! - [`handles`]: a table by handle, without locks; [`requests`], [`communicators`]: what lies behind
+//!   a handle
 //! - [`state`]: each thread's
 //! - [`hooks`]: the hooks, by what the functions do
 

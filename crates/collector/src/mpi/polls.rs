@@ -63,7 +63,7 @@ impl Polls {
     /// Whether the next poll is not timed.
     #[inline]
     pub fn is_uncounted(&self) -> bool {
-        self.count.load(Ordering::Relaxed) % TIMED != 0
+        !self.count.load(Ordering::Relaxed).is_multiple_of(TIMED)
     }
 
     /// Whether the next poll is the one behind a timed one.

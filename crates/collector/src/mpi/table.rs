@@ -137,6 +137,7 @@ macro_rules! function {
         |$which:ident, $numbers:ident, $call:ident| $body:expr
     }) => {
         #[allow(non_snake_case, reason = "MPI's own names")]
+        #[allow(clippy::too_many_arguments, reason = "MPI's own arguments")]
         mod $name {
             #[allow(unused_imports, reason = "not every function of a row needs all")]
             use super::*;
@@ -152,10 +153,11 @@ macro_rules! function {
                 #[inline(always)]
                 unsafe fn real($($argument: usize),*) -> core::ffi::c_int {
                     let address = REAL.load(core::sync::atomic::Ordering::Relaxed);
+                    type Real = unsafe extern "C-unwind" fn($($crate::mpi::table::word!($argument)),*)
+                        -> core::ffi::c_int;
                     // SAFETY: only words that were bound to this function lead here, after its address was
                     // stored; its arguments are words, and it returns a number.
-                    let function: unsafe extern "C-unwind" fn($($crate::mpi::table::word!($argument)),*)
-                        -> core::ffi::c_int = unsafe { core::mem::transmute(address) };
+                    let function = unsafe { core::mem::transmute::<usize, Real>(address) };
                     // SAFETY: with the arguments as the program gave them.
                     unsafe { function($($argument),*) }
                 }
