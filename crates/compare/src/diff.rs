@@ -21,7 +21,7 @@ use proust_profile::Metric;
 use proust_query::{Amounts, Measure};
 use proust_statistics::{Change, Matters, Observation, change};
 
-pub use cautions::{Caution, NotComparable};
+pub use cautions::{Caution, DisturbedRun, NotComparable, Processors, Sides};
 pub use findings::FindingChange;
 pub use limit::{Exceeded, Limit, LimitError, Subject};
 pub use neighbours::{NeighbourChange, NeighbourChanges};

@@ -11,6 +11,7 @@ use memmap2::{Mmap, MmapOptions};
 use proust_log::children::children_in;
 use proust_log::layout::{ChunkHeader, EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER, UNIT_BYTES};
 use proust_profile::RunFile;
+use proust_profile::notes::RunNote;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
 use proust_profile::tables::{SourceFile, digest};
 
@@ -175,7 +176,7 @@ pub fn ingest(
         }
         Err(error @ RunFileError::OtherSchema { .. }) => return Err(error.into()),
         // The logs hold nearly all that is in it.
-        Err(error) => (None, Some(format!("{error}: the command's outcome is not known"))),
+        Err(error) => (None, Some(RunNote::RunFileUnread { error: error.to_string() })),
     };
     let maps: Vec<(String, Result<Option<Mmap>, String>)> = paths.iter().map(|path| map(path)).collect();
     let logs: Vec<LogBytes<'_>> = maps

@@ -46,6 +46,7 @@ use std::collections::HashSet;
 
 use proust_log::LogError;
 use proust_log::operations::OPERATIONS;
+use proust_profile::notes::RunNote;
 use proust_profile::{
     EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow,
     RunFile, SampleRow, SegmentRow, StayRow,
@@ -71,7 +72,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 26;
+pub const ANALYSIS_VERSION: u32 = 27;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -160,11 +161,7 @@ pub fn ingest_logs_showing(
     let mut profile = analyse(shown, dir, harvests, &Unread { refused, missing }, run, symbols, counter);
     if other_run.is_some() {
         profile.quality.unfinished = true;
-        profile.quality.notes.push(
-            "run.json belongs to another run, whose command ran at another time, and was not used: how the \
-             command ended is not known"
-                .into(),
-        );
+        profile.quality.notes.push(RunNote::ForeignRunFile {});
     }
     Ok(profile)
 }

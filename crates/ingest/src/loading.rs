@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use proust_log::layout::{FileHeader, Origin};
 
+use proust_profile::notes::RunNote;
+
 use super::seconds::seconds;
-use proust_words::{count, counted};
 
 /// From which part of the run's CPU time on it is said.
 const MATTERS: f64 = 0.05;
@@ -49,18 +50,15 @@ impl Loading {
 }
 
 /// What a reader must know of it; None where it does not matter beside the threads' CPU time.
-pub(super) fn note<'h>(headers: impl Iterator<Item = &'h FileHeader>, cpu_s: f64) -> Option<String> {
+pub(super) fn note<'h>(headers: impl Iterator<Item = &'h FileHeader>, cpu_s: f64) -> Option<RunNote> {
     let Loading { images, before_ns, beginning_ns } = Loading::of(headers);
-    let (before_s, beginning_s) = (seconds(before_ns), seconds(beginning_ns));
+    let before_s = seconds(before_ns);
     let share = before_s / (before_s + cpu_s).max(f64::MIN_POSITIVE);
-    (images >= FEWEST && share >= MATTERS).then(|| {
-        format!(
-            "{} were loaded: that took {before_s:.3} s of CPU time before they could be measured, {} % of \
-             what the run used and on no account, a part of it for Proust's library; beginning to measure \
-             them took {beginning_s:.3} s more: a run of many short processes is slower when it is recorded",
-            counted(images, "program"),
-            count((share * 100.0).round() as u64)
-        )
+    (images >= FEWEST && share >= MATTERS).then_some(RunNote::ProgramsLoaded {
+        programs: images,
+        before_ns,
+        share,
+        beginning_ns,
     })
 }
 
@@ -97,7 +95,10 @@ mod tests {
     fn it_is_said_of_many_programs_that_do_little() {
         let many = [header(9, Origin::Image, 2, 3); 20];
         let said = note(many.iter(), 0.02).unwrap();
-        assert!(said.starts_with("20 programs were loaded: that took 0.0"), "{said}");
+        assert!(
+            matches!(said, RunNote::ProgramsLoaded { programs: 20, before_ns: 2_000_000.., .. }),
+            "{said:?}"
+        );
         assert_eq!(note(many.iter(), 5.0), None);
         assert_eq!(note(many[..5].iter(), 0.0), None);
     }

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::path::Path;
 
+use proust_profile::notes::ModuleNote;
 use proust_profile::{Module, ModuleId};
 use proust_structure::{
-    FileIdentity, ModuleNote, ModuleRequest, ModuleStructure, Structurer, default_cache_dir,
+    Difference, FileIdentity, ModuleNote as Found, ModuleRequest, ModuleStructure, Structurer,
+    default_cache_dir,
 };
 use rayon::prelude::*;
 
@@ -108,7 +111,7 @@ impl Modules {
             })
             .collect();
         for (module, structure) in found.modules.iter_mut().zip(&found.structures) {
-            module.note = note(structure);
+            module.notes = notes(structure);
         }
         found
     }
@@ -132,7 +135,7 @@ fn module(identity: &Identity) -> Module {
         let _ = write!(text, "{byte:02x}");
         text
     });
-    Module { path: identity.path.clone(), build_id, note: String::new() }
+    Module { path: identity.path.clone(), build_id, notes: Vec::new() }
 }
 
 fn request(identity: &Identity, load: Option<&ModuleLoad>) -> ModuleRequest {
@@ -150,23 +153,54 @@ fn request(identity: &Identity, load: Option<&ModuleLoad>) -> ModuleRequest {
 }
 
 /// What a reader of names and lines must know; that they are from a cache is not worth a note.
-fn note(structure: &ModuleStructure) -> String {
-    let nameless = structure.notes.iter().any(|note| matches!(note, ModuleNote::NoSymbols { .. }));
-    let notes = structure
-        .notes
-        .iter()
-        .filter(|note| !is_about_the_cache(note) && !is_the_rule(note, nameless))
-        .map(ToString::to_string);
-    notes.collect::<Vec<_>>().join("; ")
+fn notes(structure: &ModuleStructure) -> Vec<ModuleNote> {
+    let nameless = structure.notes.iter().any(|note| matches!(note, Found::NoSymbols { .. }));
+    structure.notes.iter().filter(|found| !is_the_rule(found, nameless)).filter_map(noted).collect()
 }
 
 /// A module without symbols has no lines either, and the vDSO never has any.
-fn is_the_rule(note: &ModuleNote, nameless: bool) -> bool {
-    matches!(note, ModuleNote::NoDebugInfo { path } if nameless || path.as_os_str() == "[vdso]")
+fn is_the_rule(found: &Found, nameless: bool) -> bool {
+    matches!(found, Found::NoDebugInfo { path } if nameless || path.as_os_str() == "[vdso]")
 }
 
-fn is_about_the_cache(note: &ModuleNote) -> bool {
-    matches!(note, ModuleNote::FromCache { .. } | ModuleNote::CacheNotWritten { .. })
+/// As a profile keeps it; None for what is about the cache.
+fn noted(found: &Found) -> Option<ModuleNote> {
+    let shown = |path: &Path| path.display().to_string();
+    Some(match found {
+        Found::NoFile { name } => ModuleNote::NoFile { path: name.clone() },
+        Found::Unreadable { path, reason } => {
+            ModuleNote::Unreadable { path: shown(path), reason: reason.clone() }
+        }
+        Found::NotElf { path } => ModuleNote::NotElf { path: shown(path) },
+        Found::NotSixtyFourBit { path } => ModuleNote::NotSixtyFourBit { path: shown(path) },
+        Found::Damaged { path, what } => {
+            ModuleNote::Damaged { path: shown(path), contradiction: what.clone() }
+        }
+        Found::Replaced { path, difference } => replaced(shown(path), difference),
+        Found::Unverified { path } => ModuleNote::Unverified { path: shown(path) },
+        Found::NoSymbols { path } => ModuleNote::NoSymbols { path: shown(path) },
+        Found::NoDebugInfo { path } => ModuleNote::NoDebugInfo { path: shown(path) },
+        Found::DebugFileIgnored { path, module, reason } => {
+            ModuleNote::DebugFileIgnored { path: shown(path), module: shown(module), reason: reason.clone() }
+        }
+        Found::DebugInfoDamaged { path, what } => {
+            ModuleNote::DebugInfoDamaged { path: shown(path), contradiction: what.clone() }
+        }
+        Found::SplitDebugInfoMissing { path } => ModuleNote::SplitDebugInfoMissing { path: shown(path) },
+        Found::FromCache { .. } | Found::CacheNotWritten { .. } => return None,
+    })
+}
+
+fn replaced(path: String, difference: &Difference) -> ModuleNote {
+    match difference {
+        Difference::BuildId { recorded, found } => {
+            ModuleNote::OtherBuild { path, recorded: recorded.clone(), found: found.clone() }
+        }
+        &Difference::Size { recorded, found } => {
+            ModuleNote::OtherSize { path, recorded_bytes: recorded, found_bytes: found }
+        }
+        Difference::Modified { .. } => ModuleNote::Modified { path },
+    }
 }
 
 /// Module number and address of every node on a path that was sampled, each once.

@@ -1,23 +1,21 @@
-//! What a reader of the numbers must know, in words: what is missing, why, and what still holds.
+//! What a reader of the numbers must know: what is missing, why, and what still holds.
 
 use std::collections::BTreeMap;
 
 use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
+use proust_profile::notes::{OtherTool, RunNote, Unfollowed, Unloadable, Which};
 use proust_profile::{Profile, RunFile, SegmentRow};
-
-use proust_words::{count, counted, verb};
 
 use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
-use super::seconds::seconds;
 use super::thread::Closing;
 use super::unread::Unread;
 
-/// So many samples at ticks, and such a share of a process's, are worth a word: a thread's first ones are.
+/// So many samples at ticks, and such a share of a process's, deserve a note: a thread's first ones are.
 const TICK_SAMPLES: u64 = 100;
 const TICK_SHARE: f64 = 0.25;
 
@@ -28,243 +26,130 @@ pub(super) fn notes(
     unread: &Unread,
     run: Option<&RunFile>,
     clock: &RunClock,
-) -> Vec<String> {
-    let mut notes: Vec<String> = run.map(|run| run.notes.clone()).unwrap_or_default();
+) -> Vec<RunNote> {
+    let mut notes: Vec<RunNote> = run.map(|run| run.notes.clone()).unwrap_or_default();
     about_run(&mut notes, profile, unread, run, clock);
     for (id, (log, process)) in logs.iter().zip(&profile.processes).enumerate() {
-        let who = format!("{} (pid {})", process.name, process.pid);
-        about_process(&mut notes, log, &who);
-        about_records(&mut notes, log, &who);
-        about_barriers(&mut notes, profile, id, &who);
+        let which = Which { name: process.name.clone(), pid: process.pid };
+        about_process(&mut notes, log, &which);
+        about_records(&mut notes, log, &which);
+        about_barriers(&mut notes, profile, id, &which);
     }
     let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
     notes.extend(loading::note(logs.iter().map(|log| &log.header), cpu_s));
     about_children(&mut notes, profile, logs);
     about_images(&mut notes, profile, logs);
-    for module in profile.modules.iter().filter(|module| !module.note.is_empty()) {
+    for module in profile.modules.iter().filter(|module| !module.notes.is_empty()) {
         let is_program = profile.processes.iter().any(|process| process.executable == module.path);
         // A library without debug information is the rule; it is shown with the module.
-        let usual = module.note.contains("no debug information") || module.note.contains("is not a file");
-        if is_program || !usual {
-            notes.push(module.note.clone());
+        if is_program || !module.notes.iter().any(|note| note.is_usual()) {
+            notes.push(RunNote::Module { path: module.path.clone(), problems: module.notes.clone() });
         }
     }
     notes
 }
 
 fn about_run(
-    notes: &mut Vec<String>,
+    notes: &mut Vec<RunNote>,
     profile: &Profile,
     unread: &Unread,
     run: Option<&RunFile>,
     clock: &RunClock,
 ) {
     if run.is_some_and(|run| run.finished.is_none()) {
-        notes.push(
-            "the run was still going on, or `record` itself was killed: how the command ended is not known"
-                .into(),
-        );
+        notes.push(RunNote::Unfinished {});
     }
     if unread.missing > 0 {
-        notes.push(format!(
-            "{} of the run {} gone since the command ended: what {} recorded is missing from all numbers",
-            counted(unread.missing, "log"),
-            verb(unread.missing, "is", "are"),
-            verb(unread.missing, "its process", "their processes"),
-        ));
+        notes.push(RunNote::LogsGone { logs: unread.missing });
     }
     for log in &unread.refused {
-        notes.push(format!(
-            "{} was not read ({}): its process is missing from all numbers, the others are complete",
-            log.name, log.reason
-        ));
+        notes.push(RunNote::LogRefused { log: log.name.clone(), reason: log.reason.clone() });
     }
     if clock.host_count() > 1 {
-        notes.push(format!(
-            "the run used {} hosts: their times are aligned by the clocks of day, which may differ by \
-             milliseconds; durations on each host are exact",
-            clock.host_count()
-        ));
-    }
-    let cpu_s: f64 = profile.locations.iter().map(|location| location.cpu_s).sum();
-    if profile.quality.samples == 0 {
-        notes.push(format!(
-            "no sample was taken in {cpu_s:.3} s of CPU time: the CPU time of every thread is known, where \
-             in the program it went is not; a longer run has samples"
-        ));
+        notes.push(RunNote::SeveralHosts { hosts: clock.host_count() });
     }
     let quality = &profile.quality;
+    if quality.samples == 0 {
+        let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
+        notes.push(RunNote::NoSamples { cpu_s });
+    }
     if quality.partial_paths > 0 {
-        notes.push(format!(
-            "{} of {} {} no upper end and {} below [incomplete paths]: functions and lines are exact, callers \
-             are not all known",
-            count(quality.partial_paths),
-            counted(quality.samples, "call path"),
-            verb(quality.partial_paths, "has", "have"),
-            verb(quality.partial_paths, "stands", "stand")
-        ));
+        notes.push(RunNote::PartialPaths { paths: quality.partial_paths, of: quality.samples });
     }
     if quality.path_mismatches > 0 {
-        notes.push(format!(
-            "{} of {} {} from a full unwind: please report this",
-            count(quality.path_mismatches),
-            counted(quality.paths_compared, "compared call path"),
-            verb(quality.path_mismatches, "differs", "differ")
-        ));
+        notes.push(RunNote::PathMismatches { paths: quality.path_mismatches, of: quality.paths_compared });
     }
     if quality.implausible_records > 0 {
-        notes.push(format!(
-            "the clocks of {} contradict their neighbours and were clamped: the log is damaged there",
-            counted(quality.implausible_records, "record")
-        ));
+        notes.push(RunNote::ImplausibleRecords { records: quality.implausible_records });
     }
 }
 
-fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
+fn about_process(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     let header = &log.header;
+    let process = || which.clone();
+    let values = |code| noted(log, code);
+    let first = |code| noted(log, code).first().copied();
     if log.ending() == Ending::Open {
-        let last_seen = closed(log, Closing::LastSeen);
-        notes.push(format!(
-            "{who} did not end in order (killed, crashed, or still running): its record ends with the last \
-             sample of {}{}; what was recorded is complete",
-            if last_seen == 1 { "" } else { "each of " },
-            counted(last_seen, "thread")
-        ));
+        notes.push(RunNote::OpenEnd { process: process(), threads: closed(log, Closing::LastSeen) });
     }
-    let count = |code| noted(log, code);
     let found = found_running(log);
     if found > 0 {
-        notes.push(format!(
-            "{} of {who} {} found running: what {} did before is not in the numbers",
-            counted(found, "thread"),
-            verb(found, "was", "were"),
-            verb(found, "it", "they")
-        ));
+        notes.push(RunNote::FoundRunning { process: process(), threads: found });
     }
-    let refused = count(NoteCode::TimerRefused);
-    if let Some(errno) = refused.first() {
-        notes.push(format!(
-            "{} of {who} got no CPU timer (error {errno}): {} CPU time is known, where it went is not",
-            counted(refused.len(), "thread"),
-            verb(refused.len(), "its", "their")
-        ));
+    let refused = values(NoteCode::TimerRefused);
+    if let Some(&errno) = refused.first() {
+        notes.push(RunNote::TimerRefused { process: process(), threads: refused.len(), errno });
     }
     if header.unmeasured_threads > 0 {
-        notes.push(format!(
-            "{} of {who} could not be measured at all: {} CPU time is missing",
-            counted(header.unmeasured_threads, "thread"),
-            verb(header.unmeasured_threads, "its", "their")
-        ));
+        let threads = u64::from(header.unmeasured_threads);
+        notes.push(RunNote::UnmeasuredThreads { process: process(), threads });
     }
-    if let Some(signal) = count(NoteCode::SignalShared).first() {
-        notes.push(format!("{who} uses signal {signal} itself, which Proust samples with: both got theirs"));
+    if let Some(signal) = first(NoteCode::SignalShared) {
+        notes.push(RunNote::SignalShared { process: process(), signal });
     }
-    if !count(NoteCode::SignalGivenUp).is_empty() {
-        notes.push(format!(
-            "a thread of {who} blocks both signals that Proust can sample with, or waits for them: while it does it is not \
-             sampled, and its CPU time counts where it was last seen"
-        ));
+    if first(NoteCode::SignalGivenUp).is_some() {
+        notes.push(RunNote::SignalGivenUp { process: process() });
     }
-    if let Some(bytes) = count(NoteCode::SmallSignalStack).first() {
-        notes.push(format!(
-            "a thread of {who} has an alternate signal stack of {bytes} bytes, which has no room for a sample: while it \
-             has it, it is not sampled, and its CPU time counts where it was last seen"
-        ));
+    if let Some(bytes) = first(NoteCode::SmallSignalStack) {
+        notes.push(RunNote::SmallSignalStack { process: process(), bytes });
     }
-    if let Some(&dropped) = count(NoteCode::FilledSignalStack).first() {
-        notes.push(format!(
-            "{who} uses registers that fill its alternate signal stacks (AMX): {} found no room there and are missing; their \
-             CPU time counts at the next ones",
-            counted(dropped, "sample")
-        ));
+    if let Some(samples) = first(NoteCode::FilledSignalStack) {
+        notes.push(RunNote::FilledSignalStack { process: process(), samples });
     }
-    if let Some(&untracked) = count(NoteCode::UntrackedRequests).first() {
-        notes.push(format!(
-            "{who} had too many requests of MPI under way at once: {} could not be followed to their completion",
-            counted(untracked, "request")
-        ));
+    if let Some(signal) = first(NoteCode::HandlerReplaced) {
+        notes.push(RunNote::HandlerReplaced { process: process(), signal });
     }
-    if let Some(signal) = count(NoteCode::HandlerReplaced).first() {
-        notes.push(format!(
-            "{who} put a handler of its own in the place of Proust's for signal {signal}, by a system call of its own, as \
-             Go's runtime does: samples are missing since, and its CPU time counts where it was last seen"
-        ));
+    if header.unfollowed_children > 0 {
+        let forks = header.unfollowed_children;
+        notes.push(RunNote::ForksWithoutLog { process: process(), forks });
     }
-    if log.header.unfollowed_children > 0 {
-        notes.push(format!(
-            "{who} forked {} that could make no log in the run's folder (another user, a full disk or the run's size budget): \
-             their time is missing",
-            counted(log.header.unfollowed_children, "process")
-        ));
+    if first(NoteCode::Confined).is_some() {
+        notes.push(RunNote::Confined { process: process() });
     }
-    if !count(NoteCode::Confined).is_empty() {
-        notes.push(format!(
-            "{who} installed a filter of system calls, which the collector's own could have violated: its record ends \
-             there, and programs that it started afterwards are not followed"
-        ));
+    if let Some(how) = first(NoteCode::OtherTool) {
+        let tool = match how {
+            3 => OtherTool::Both,
+            1 => OtherTool::OfProgram,
+            _ => OtherTool::OfEnvironment,
+        };
+        notes.push(RunNote::OtherTool { process: process(), tool });
     }
-    if let Some(how) = count(NoteCode::OtherTool).first() {
-        notes.push(match how {
-            3 => format!(
-                "{who} has another tool for OpenMP, which is told, too: what that one takes counts as the program's own work"
-            ),
-            _ => format!(
-                "{who} has a tool for OpenMP {}, and a runtime tells one tool only: regions of LLVM's runtime are not in the \
-                 numbers, its threads are shown as any others",
-                if *how == 1 { "of its own" } else { "that was given to it" }
-            ),
-        });
-    }
-    if let Some(why) = count(NoteCode::RuntimeInDoubt).first() {
+    if let Some(why) = first(NoteCode::RuntimeInDoubt) {
         notes.push(match why {
-            2 => format!(
-                "{who} asked whether OpenMP's runtime is there, was told so because Proust stands in front of it, and called it: \
-                 the system's was loaded for it"
-            ),
-            _ => format!(
-                "{who} has several runtimes of OpenMP, and which one some of its calls belong to is not certain: these were \
-                 passed on, and their regions are not in the numbers"
-            ),
+            2 => RunNote::RuntimeLoaded { process: process() },
+            _ => RunNote::SeveralRuntimes { process: process() },
         });
     }
-    if let Some(errno) = count(NoteCode::ExecFailed).first() {
-        notes.push(format!("{who} called exec in vain (error {errno}) and was measured further"));
+    if let Some(errno) = first(NoteCode::ExecFailed) {
+        notes.push(RunNote::ExecFailed { process: process(), errno });
     }
-    if count(NoteCode::EnvironmentMended).contains(&0) {
-        notes.push(format!(
-            "{who} started a program with an environment into which the collector could not be put: that \
-             program is missing"
-        ));
-    }
-}
-
-/// Why a log did not grow, by the errno of the refusal (0 = none), and what can be done.
-fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
-    const ENOMEM: u32 = 12;
-    const ENFILE: u32 = 23;
-    const EMFILE: u32 = 24;
-    const EFBIG: u32 = 27;
-    const EAGAIN: u32 = 11;
-    match errno {
-        0 => ("the run's size budget was used up", "a larger --max-size or a lower --rate records all"),
-        ENOMEM | EAGAIN => (
-            "it had no address space or lockable memory left for more of its log",
-            "a larger limit of the address space (ulimit -v) or of locked memory (ulimit -l) records all",
-        ),
-        ENFILE | EMFILE => (
-            "it had no file descriptor left for its log to grow",
-            "a larger limit of open files (ulimit -n) records all",
-        ),
-        EFBIG => (
-            "its limit of the size of files is reached",
-            "a larger limit of the size of files (ulimit -f) records all",
-        ),
-        _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
+    if values(NoteCode::EnvironmentMended).contains(&0) {
+        notes.push(RunNote::EnvironmentNotMended { process: process() });
     }
 }
 
 /// Barriers that follow each other so closely that only some visits are measured.
-fn about_barriers(notes: &mut Vec<String>, profile: &Profile, process: usize, who: &str) {
+fn about_barriers(notes: &mut Vec<RunNote>, profile: &Profile, process: usize, which: &Which) {
     let of_process = |row: &&SegmentRow| profile.locations[row.location].process.index() == process;
     let rows = profile.segments.iter().filter(of_process).filter(|row| row.unmeasured > 0);
     let (mut visits, mut unmeasured, mut wait_ns, mut error_ns) = (0_u64, 0_u64, 0_u64, 0_u64);
@@ -276,136 +161,74 @@ fn about_barriers(notes: &mut Vec<String>, profile: &Profile, process: usize, wh
         error_ns = error_ns.saturating_add(row.error_ns());
     }
     if unmeasured > 0 {
-        notes.push(format!(
-            "{who} came to barriers so often that {} of {} visits were measured, drawn by chance; all were counted, and \
-             {:.3} s ± {:.3} were waited there",
-            count(visits.saturating_sub(unmeasured)),
-            count(visits),
-            seconds(wait_ns),
-            seconds(error_ns),
-        ));
+        let measured = visits.saturating_sub(unmeasured);
+        notes.push(RunNote::BarriersSampled { process: which.clone(), visits, measured, wait_ns, error_ns });
     }
 }
 
-fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
+fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     let header = &log.header;
     let weights = log.weights;
-    let unrecorded = log.threads().fold(0_u64, |sum, thread| sum.saturating_add(thread.unrecorded_samples));
-    let unrecorded_s = seconds(weights.unrecorded_ns.saturating_add(log.unnamed_cpu_ns()));
+    let process = || which.clone();
+    let samples = log.threads().fold(0_u64, |sum, thread| sum.saturating_add(thread.unrecorded_samples));
     let operations = log.lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.unrecorded_operations));
-    if header.budget_exhausted != 0 || header.storage_failed != 0 || unrecorded > 0 || operations > 0 {
-        let (why, advice) = why_not_recorded(header.storage_failed);
-        notes.push(format!(
-            "{who}: {why}: {} with {unrecorded_s:.3} s of CPU time {} not in the log; the time is shown as [not \
-             recorded: size budget used up] and all sums still hold; {advice}",
-            counted(unrecorded, "sample"),
-            verb(unrecorded, "is", "are")
-        ));
+    let errno = header.storage_failed;
+    if header.budget_exhausted != 0 || errno != 0 || samples > 0 || operations > 0 {
+        let cpu_ns = weights.unrecorded_ns.saturating_add(log.unnamed_cpu_ns());
+        notes.push(RunNote::SamplesUnrecorded { process: process(), samples, cpu_ns, errno });
         if operations > 0 {
-            let ns =
+            let time_ns =
                 log.lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.unrecorded_operation_ns));
-            notes.push(format!(
-                "{who}: {} of {:.3} s together found no room either: what was waited for there is not known, and \
-                 the time counts as passive for an unknown reason; {advice}",
-                counted(operations, "wait or I/O operation"),
-                seconds(ns)
-            ));
+            notes.push(RunNote::OperationsUnrecorded { process: process(), operations, time_ns, errno });
         }
     }
-    let samples: u64 = log.threads().map(|thread| thread.samples).sum();
+    let of: u64 = log.threads().map(|thread| thread.samples).sum();
     let at_tick: u64 = log.threads().map(|thread| thread.at_tick).sum();
-    if at_tick >= TICK_SAMPLES && at_tick as f64 >= TICK_SHARE * samples as f64 {
-        notes.push(format!(
-            "{:.0} % of the samples of {who} came at the kernel's ticks, {} apart: threads that block in calls that \
-             no hook sees, or that wait or are displaced very often, get no others; of what repeats in step with \
-             the tick the shares may be further off than ± says",
-            100.0 * at_tick as f64 / samples as f64,
-            duration(u64::from(log.header.tick_ns))
-        ));
+    if at_tick >= TICK_SAMPLES && at_tick as f64 >= TICK_SHARE * of as f64 {
+        let tick_ns = u64::from(header.tick_ns);
+        notes.push(RunNote::AtTicks { process: process(), samples: at_tick, of, tick_ns });
     }
-    if let Some(&limit_ns) = noted(log, NoteCode::Coarsened).iter().max() {
-        notes.push(format!(
-            "{who} waited so often that waits below {} were not told one by one but in sums: their number and time \
-             are exact, their call paths are those of some of them",
-            duration(limit_ns)
-        ));
+    if let Some(&below_ns) = noted(log, NoteCode::Coarsened).iter().max() {
+        notes.push(RunNote::WaitsInSums { process: process(), below_ns });
     }
     let unloadable = noted(log, NoteCode::Unloadable);
-    let reasons = [
-        (1, "for another machine"),
-        (2, "of another C library than GNU's"),
-        (3, "in a root that does not have the collector's file"),
-    ];
-    for (value, what) in reasons {
+    let reasons = [Unloadable::OtherMachine, Unloadable::OtherLibrary, Unloadable::OtherRoot];
+    for (value, reason) in (1..).zip(reasons) {
         let programs = unloadable.iter().filter(|&&reason| reason == value).count() as u64;
         if programs > 0 {
-            notes.push(format!(
-                "{who} started {} {what}, without the collector: {} time is missing",
-                counted(programs, "program"),
-                verb(programs, "its", "their")
-            ));
+            notes.push(RunNote::WithoutCollector { process: process(), programs, reason });
         }
     }
     if header.lost_thread_ends > 0 {
-        notes.push(format!(
-            "{who}: {} ended without room for {} last record: {:.3} s of {} CPU time are shown as a thread \
-             [threads not recorded]",
-            counted(header.lost_thread_ends, "thread"),
-            verb(header.lost_thread_ends, "its", "their"),
-            seconds(log.unnamed_cpu_ns()),
-            verb(header.lost_thread_ends, "its", "their")
-        ));
+        let (threads, cpu_ns) = (u64::from(header.lost_thread_ends), log.unnamed_cpu_ns());
+        notes.push(RunNote::ThreadEndsLost { process: process(), threads, cpu_ns });
     }
     if log.damage.header {
-        notes.push(format!(
-            "{}: the header is damaged: process id, start and end of {who} may be wrong, samples are not",
-            log.name
-        ));
+        notes.push(RunNote::HeaderDamaged { log: log.name.clone(), process: process() });
     }
     let gaps: u64 = log.lanes.iter().map(|lane| lane.gaps).sum();
     if gaps > 0 || log.damage.chunks > 0 || log.damage.missing_chunks > 0 || log.damage.skipped_bytes > 0 {
-        notes.push(format!(
-            "{}: damaged: {} skipped, {} and {}; {:.3} s of CPU time of {who} are shown as [lost records], \
-             everything else of it is intact",
-            log.name,
-            counted(log.damage.skipped_bytes, "byte"),
-            counted(log.damage.chunks, "unusable chunk"),
-            counted(log.damage.missing_chunks, "missing chunk"),
-            seconds(weights.lost_ns)
-        ));
+        notes.push(RunNote::LogDamaged {
+            log: log.name.clone(),
+            process: process(),
+            bytes: log.damage.skipped_bytes,
+            chunks: log.damage.chunks,
+            missing_chunks: log.damage.missing_chunks,
+            cpu_ns: weights.lost_ns,
+        });
     }
-    let without_end = closed(log, Closing::Lost);
-    if without_end > 0 {
-        notes.push(format!(
-            "{who}: the last {} of {} {} missing: {} where last seen",
-            verb(without_end, "record", "records"),
-            counted(without_end, "thread"),
-            verb(without_end, "is", "are"),
-            verb(without_end, "it ends", "they end")
-        ));
+    let threads = closed(log, Closing::Lost);
+    if threads > 0 {
+        notes.push(RunNote::LastRecordsMissing { process: process(), threads });
     }
-    let silent = silent_threads(log);
-    if silent > 0 {
-        notes.push(format!(
-            "{who}: {} {} no record at all: only the CPU time since {} began is known",
-            counted(silent, "thread"),
-            verb(silent, "has", "have"),
-            verb(silent, "it", "they")
-        ));
-    }
-}
-
-/// A duration in the unit that suits it.
-fn duration(ns: u64) -> String {
-    match ns {
-        0..1_000_000 => format!("{} µs", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{} ms", ns as f64 / 1e6),
-        _ => format!("{} s", ns as f64 / 1e9),
+    let threads = silent_threads(log);
+    if threads > 0 {
+        notes.push(RunNote::SilentThreads { process: process(), threads });
     }
 }
 
 /// Children without a log of their own.
-fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest]) {
+fn about_children(notes: &mut Vec<RunNote>, profile: &Profile, logs: &[LogHarvest]) {
     // The image that a vforked child was about to load is in its parent's log.
     let targets: BTreeMap<u32, String> = logs
         .iter()
@@ -414,34 +237,23 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
         .map(|text| (text.id, text.text()))
         .collect();
     for ((parent, name), pids) in missing_children(&profile.processes.raw, logs) {
-        const SHOWN: usize = 5;
-        let named =
-            |pid: &u32| targets.get(pid).map_or(pid.to_string(), |target| format!("{pid} ({target})"));
-        let shown: Vec<String> = pids.iter().take(SHOWN).map(named).collect();
-        let more = if pids.len() > SHOWN { ", …" } else { "" };
-        let what = if pids.len() == 1 { "process".into() } else { counted(pids.len(), "process") };
-        notes.push(format!(
-            "{what} {}{more} started by {name} (pid {parent}) {} not followed (static or setuid program, another C library or root, cleared \
-             environment, or ended before {} measurement began): {} time is missing",
-            shown.join(", "),
-            verb(pids.len(), "was", "were"),
-            verb(pids.len(), "its", "their"),
-            verb(pids.len(), "its", "their")
-        ));
+        let child = |pid: u32| Unfollowed { pid, program: targets.get(&pid).cloned() };
+        notes.push(RunNote::NotFollowed {
+            process: Which { name: name.into(), pid: parent },
+            children: pids.into_iter().map(child).collect(),
+        });
     }
 }
 
 /// Programs that took the place of a measured one and wrote no log.
-fn about_images(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest]) {
+fn about_images(notes: &mut Vec<RunNote>, profile: &Profile, logs: &[LogHarvest]) {
     for (log, process) in logs.iter().zip(&profile.processes) {
         if replaced_unseen(log, process.pid, logs) {
             let targets = log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::ExecTarget));
-            let target = targets.last().map_or_else(|| "another program".into(), |text| text.text());
-            notes.push(format!(
-                "{} (pid {}) was replaced by {target}, which was not followed (static or setuid program, another C library or root, or \
-                 cleared environment): its time is missing",
-                process.name, process.pid
-            ));
+            notes.push(RunNote::ReplacedUnseen {
+                process: Which { name: process.name.clone(), pid: process.pid },
+                program: targets.last().map(|text| text.text()),
+            });
         }
     }
 }

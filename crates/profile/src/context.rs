@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::notes::ModuleNote;
 use crate::{ContextId, FunctionId, ModuleId};
 
 /// What a context is. The identifiers are part of the JSON contract.
@@ -112,14 +113,14 @@ pub const NOT_RECORDED: &str = "[not recorded: size budget used up]";
 pub const NO_CALL_PATH: &str = "[no call path]";
 
 /// An executable or library.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
     /// Path at run time.
     pub path: String,
     /// GNU build-id as lower-case hexadecimal; empty = none.
     pub build_id: String,
-    /// What could not be known of it, and why; empty = nothing.
-    pub note: String,
+    /// What could not be known of it, and why.
+    pub notes: Vec<ModuleNote>,
 }
 
 impl Module {

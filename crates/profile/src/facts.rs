@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ProcessId;
+use crate::notes::RunNote;
 use crate::run_file::Stop;
 
 /// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could write that.
@@ -148,6 +149,7 @@ pub struct Quality {
     /// Whether it is not known how the command ended: it still ran, or `record` was killed.
     #[serde(default)]
     pub unfinished: bool,
-    /// What a reader must know, in words: what is missing, why, and what still holds.
-    pub notes: Vec<String>,
+    /// What a reader must know: what is missing, why, and what still holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<RunNote>,
 }

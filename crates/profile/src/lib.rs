@@ -31,6 +31,7 @@ pub mod ids;
 pub mod invariants;
 pub mod location;
 pub mod metric;
+pub mod notes;
 pub mod operations;
 pub mod process_samples;
 pub mod processor_set;

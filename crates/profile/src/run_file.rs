@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::notes::RunNote;
 use crate::whole_file;
 
 /// File name in the run's folder.
 pub const RUN_FILE: &str = "run.json";
 /// Version of the file's layout.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// What `record` notes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,8 +39,8 @@ pub struct RunFile {
     pub budget_bytes: u64,
     /// What the launcher's variables say which job this is; None outside a job.
     pub job_key: Option<String>,
-    /// What a reader of the run must know, in words.
-    pub notes: Vec<String>,
+    /// What a reader of the run must know.
+    pub notes: Vec<RunNote>,
     /// How it ended; None while it runs.
     pub finished: Option<Finished>,
     /// When its processes were stopped, on CLOCK_MONOTONIC; written at the end.
@@ -202,7 +203,7 @@ mod tests {
             asked_rate_hz: 200,
             budget_bytes: 1 << 30,
             job_key: Some("slurm:17.0".into()),
-            notes: vec!["“quoted”\n".into()],
+            notes: vec![RunNote::StillRunning { processes: vec!["“quoted”\n".into()] }],
             finished: Some(Finished {
                 end_unix_s: 2.0,
                 wall_s: 1.5,

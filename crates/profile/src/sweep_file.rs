@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::notes::SweepFileNote;
 use crate::whole_file;
 
 /// File name in the sweep's folder.
 pub const SWEEP_FILE: &str = "sweep.json";
 /// Version of the file's layout.
-pub const SWEEP_SCHEMA: u32 = 1;
+pub const SWEEP_SCHEMA: u32 = 2;
 /// Name of the axis of thread counts.
 pub const THREADS: &str = "threads";
 /// Name of the axis of rank counts.
@@ -47,8 +48,8 @@ pub struct SweepFile {
     pub binding: Binding,
     /// Seconds after which a run is ended.
     pub limit_s: Option<f64>,
-    /// What a reader must know, in words.
-    pub notes: Vec<String>,
+    /// What a reader must know.
+    pub notes: Vec<SweepFileNote>,
     /// All runs, done and to be done, in the order in which they are run.
     pub points: Vec<SweepPoint>,
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
+use proust_profile::notes::{ModuleNote, RunNote};
 use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
     Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
@@ -340,13 +341,17 @@ fn profile() -> impl Strategy<Value = Profile> {
                 (values(count, location_count), rows).prop_map(
                     move |(values, (samples, events, releases, regions))| Profile {
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
-                        quality: Quality { samples: facts.2, notes: facts.1.clone(), ..Quality::default() },
+                        quality: Quality {
+                            samples: facts.2,
+                            notes: vec![RunNote::StillRunning { processes: facts.1.clone() }],
+                            ..Quality::default()
+                        },
                         processes: processes.clone().into(),
                         locations: locations.clone().into(),
                         modules: vec![Module {
                             path: "/bin/a".into(),
                             build_id: "0f".into(),
-                            note: String::new(),
+                            notes: vec![ModuleNote::NoFile { path: "[vdso]".into() }],
                         }]
                         .into(),
                         functions: functions.clone().into(),

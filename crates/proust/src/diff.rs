@@ -11,9 +11,10 @@ use clap::Args;
 use proust_account::ledger::IoAs;
 use proust_compare::diff::Limit;
 use proust_compare::{ComparedRun, Diff};
+use proust_profile::notes::Gap;
 use proust_query::Measure;
 use proust_report::{
-    Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, listed, render_diff,
+    Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, gaps_text, limit_text, listed, render_diff,
 };
 use proust_statistics::Outcome;
 use proust_store::{Run, is_kept, read_side_by_side};
@@ -22,7 +23,7 @@ use proust_words::nearest::nearest;
 use crate::failure::{EXCEEDED, WrongUsage};
 use crate::report::{FormatName, IoName};
 use crate::suggested::{self, Suggested};
-use crate::{analysis_notes, gaps, output, progress, terminal};
+use crate::{analysis_notes, output, progress, terminal};
 use sides::Side;
 use sweeps::Curve;
 
@@ -225,7 +226,7 @@ struct Opened {
 impl Opened {
     fn of(sides: [&Side; 2], measures: &[Measure]) -> Result<Opened> {
         let dirs: Vec<&PathBuf> = sides.iter().flat_map(|side| &side.dirs).collect();
-        let mut read: Vec<Option<(ComparedRun, Vec<String>)>> = Vec::new();
+        let mut read: Vec<Option<(ComparedRun, Vec<Gap>)>> = Vec::new();
         for dir in &dirs {
             // The first time takes a while and shows its progress.
             let first = if is_kept(dir) { None } else { Some(one(&progress::open(dir)?, measures)?) };
@@ -239,7 +240,7 @@ impl Opened {
             let Some((run, missing)) = run.map(Ok).or_else(|| rest.next()).transpose()? else { continue };
             before.push(run);
             if !missing.is_empty() {
-                gaps.push(gaps::sentence(&dir.to_string_lossy(), &missing));
+                gaps.push(gaps_text(&dir.to_string_lossy(), &missing));
             }
         }
         let after = before.split_off(sides[0].dirs.len());
@@ -247,9 +248,9 @@ impl Opened {
     }
 }
 
-fn one(run: &Run, measures: &[Measure]) -> Result<(ComparedRun, Vec<String>)> {
+fn one(run: &Run, measures: &[Measure]) -> Result<(ComparedRun, Vec<Gap>)> {
     let profile = run.profile()?;
-    let missing = gaps::incomplete(&profile.quality);
+    let missing = Gap::all_of(&profile.quality);
     let found = run.findings()?.to_vec();
     let compared = ComparedRun::new(profile, run.ledger_with_rows()?, found, measures, &[]);
     analysis_notes::print(run);

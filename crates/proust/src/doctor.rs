@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use proust_report::Worded;
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration};
 
 use crate::linked_runtime::LinkedRuntime;
@@ -213,7 +214,7 @@ fn program_checks(command: &OsString) -> Vec<Check> {
         ));
     }
     if let Some(runtime) = LinkedRuntime::of(&found.what_runs().path) {
-        checks.push(Check::new(Verdict::Limit, "OpenMP", runtime.to_string()));
+        checks.push(Check::new(Verdict::Limit, "OpenMP", runtime.note().text()));
     }
     checks.extend(interpreted(&found.what_runs().path));
     checks

@@ -9,6 +9,7 @@ use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
 use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
+use proust_report::{Worded, module_notes};
 
 use crate::{analysis_notes, output, progress, runs, sweep, terminal};
 
@@ -74,9 +75,9 @@ fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style
         if let Some(key) = &file.job_key {
             fact("job", key.clone());
         }
-        notes.extend_from_slice(&file.notes);
+        notes.extend(file.notes.iter().map(Worded::text));
     }
-    notes.extend_from_slice(&profile.quality.notes);
+    notes.extend(profile.quality.notes.iter().map(Worded::text));
     let mut text = style.paint(Paint::Strong, "Run") + "\n" + &table.render(style);
     if !notes.is_empty() {
         text.push_str(&format!("\n{}\n", style.paint(Paint::Strong, "Notes")));
@@ -125,7 +126,7 @@ fn modules(profile: &Profile, style: &Style) -> String {
     let mut table = Table::new([("build-id", Align::Left), ("path", Align::Left)]);
     for module in &profile.modules {
         let id = if module.build_id.is_empty() { "none" } else { &module.build_id };
-        table.row(vec![id.into(), Cell::from(module.path.clone()).with_tail(module.note.clone())]);
+        table.row(vec![id.into(), Cell::from(module.path.clone()).with_tail(module_notes(&module.notes))]);
     }
     format!("\n{}\n", style.paint(Paint::Strong, "Modules")) + &table.render(style)
 }

@@ -1,7 +1,7 @@
 //! Runtimes of OpenMP that are linked into a program: its calls stay inside of it, so they cannot be
 //! intercepted.
 
-use std::fmt;
+use proust_profile::notes::RunNote;
 use std::path::Path;
 
 use crate::symbol_table::each_name;
@@ -35,19 +35,10 @@ impl LinkedRuntime {
     }
 }
 
-impl fmt::Display for LinkedRuntime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LinkedRuntime::Gcc => {
-                "GCC's runtime of OpenMP is linked into the program: its parallel regions are not seen, \
-                 its threads are shown as any others; link it dynamically (without -static-libgomp or \
-                 -l:libgomp.a)"
-            }
-            LinkedRuntime::Llvm => {
-                "LLVM's runtime of OpenMP is linked into the program: its parallel regions are seen only \
-                 if it was built to ask for tools; link it dynamically where there are none"
-            }
-        })
+impl LinkedRuntime {
+    /// What a reader of the run must know.
+    pub fn note(self) -> RunNote {
+        RunNote::RuntimeLinkedIn { is_llvm: matches!(self, LinkedRuntime::Llvm) }
     }
 }
 

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use proust_profile::facts::NOT_ENDED;
+use proust_profile::notes::Gap;
 use proust_profile::{Metric, RunFile};
-use proust_report::{Align, Table, duration, middle, utc};
+use proust_report::{Align, Table, duration, gaps_text, middle, utc};
 use proust_store::{Run, StoreError};
 use proust_words::{counted, verb};
 
 use crate::runs::{FoundRun, Unreadable, runs_in, sweeps_in, unreadable_in};
-use crate::{gaps, output, sweep, terminal};
+use crate::{output, sweep, terminal};
 
 /// Arguments of `proust ls`.
 #[derive(Args, Debug)]
@@ -74,7 +75,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
             }
             Ok(Some(analysed)) => {
                 if !analysed.gaps.is_empty() {
-                    notes.push(gaps::sentence(&name, &analysed.gaps));
+                    notes.push(gaps_text(&name, &analysed.gaps));
                 } else if analysed.start_unix_s != run.file.start_unix_s {
                     notes.push(format!("run.json in {name} belongs to another run than its profile"));
                 }
@@ -113,7 +114,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
 struct Analysed {
     cpu_s: f64,
     /// What is missing in its data.
-    gaps: Vec<String>,
+    gaps: Vec<Gap>,
     start_unix_s: f64,
 }
 
@@ -127,7 +128,7 @@ fn analysed(run: &FoundRun) -> Result<Option<Analysed>, StoreError> {
     let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     Ok(Some(Analysed {
         cpu_s: cpu.map(|value| value.amount).sum(),
-        gaps: gaps::incomplete(&profile.quality),
+        gaps: Gap::all_of(&profile.quality),
         start_unix_s: profile.facts.start_unix_s,
     }))
 }

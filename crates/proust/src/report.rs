@@ -10,9 +10,11 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use proust_account::ledger::IoAs;
 use proust_ingest::CallPaths;
+use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, listed, render, render_with,
+    Across, Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, gaps_listed, listed,
+    render, render_with,
 };
 use proust_store::{Run, StoreError};
 use proust_words::nearest::nearest;
@@ -44,6 +46,9 @@ pub struct ReportArgs {
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Of the tree: how the time of one context is spread over threads or ranks
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub over: Option<OverName>,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
     pub depth: Option<NonZeroUsize>,
@@ -86,6 +91,15 @@ pub enum FormatName {
     Json,
     /// The page's main table
     Csv,
+}
+
+/// Over what a context's amounts are spread, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OverName {
+    /// Threads
+    Locations,
+    /// Processes, by rank where they have one
+    Processes,
 }
 
 /// What I/O counts as, by name.
@@ -147,6 +161,7 @@ Examples:
   proust report flat --where 'thread=worker-* and function=solve'
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
+  proust report tree c12 --over locations         which threads had most of it, and how uneven it is
   proust report timeline --depth 5                which function each thread was in, five calls deep
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'
@@ -213,6 +228,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if args.depth.is_some() && words.page != PageName::Timeline {
         return Err(WrongUsage("--depth is for the page `timeline`".into()).into());
     }
+    if args.over.is_some() && words.page != PageName::Tree {
+        return Err(WrongUsage("--over is for the page `tree`".into()).into());
+    }
     // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
     let columns = args.metrics.as_deref().map(Column::parse_list).transpose()?.unwrap_or_default();
@@ -234,6 +252,10 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         limit: args.limit,
         rows: None,
         depth: args.depth,
+        over: args.over.map(|over| match over {
+            OverName::Locations => Across::Locations,
+            OverName::Processes => Across::Processes,
+        }),
         format: match args.format {
             FormatName::Text => Format::Text,
             FormatName::Json => Format::Json,
@@ -248,9 +270,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let run = progress::open_with_paths(&dir, args.paths.of_page(question.page))?;
     show_run(&run, &question)?;
     let quality = &run.profile()?.quality;
-    let gaps = gaps::incomplete(quality);
+    let gaps = Gap::all_of(quality);
     if args.strict && !gaps.is_empty() {
-        eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
+        eprintln!("proust: the data are incomplete: {}", gaps_listed(&gaps));
         return Ok(ExitCode::from(INCOMPLETE));
     }
     if question.page != PageName::Quality {

@@ -53,6 +53,13 @@ impl Sanitizers {
     }
 }
 
+impl Sanitizers {
+    /// Their names.
+    pub fn names(&self) -> Vec<String> {
+        self.names.iter().map(|&name| name.to_owned()).collect()
+    }
+}
+
 impl fmt::Display for Sanitizers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.names.join(" and "))

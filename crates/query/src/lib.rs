@@ -26,6 +26,7 @@ mod measure;
 mod neighbours;
 pub mod openmp;
 mod operations;
+mod scope_note;
 mod selection;
 mod statistics;
 #[cfg(test)]
@@ -44,5 +45,6 @@ pub use measure::ACCOUNTS;
 pub use measure::Measure;
 pub use neighbours::{Neighbour, Neighbours};
 pub use operations::{OperationKey, OperationSum, OperationSums};
+pub use scope_note::{Known, MatchKind, ScopeNote};
 pub use selection::{Selection, UnknownFunction, functions_called};
 pub use statistics::{Spread, Statistics};

@@ -12,6 +12,7 @@ use super::doing::Doing;
 use super::expression::{Filter, Key, Pattern};
 use super::forest::Forest;
 use super::measure::Measure;
+use super::scope_note::{Known, ScopeNote};
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
 use proust_profile::event_metrics::{Operations, metrics_of_event};
 
@@ -33,15 +34,17 @@ pub struct Selection<'p> {
     ledger: Option<&'p Ledger>,
     in_scope: Scope,
     squares: OnceCell<Vec<f64>>,
-    notes: Vec<String>,
+    notes: Vec<ScopeNote>,
 }
 
 /// A page is asked for a function that the profile does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no function of this run matches `{value}`{rest}")]
+#[error("no function of this run matches `{value}`")]
 pub struct UnknownFunction {
-    value: String,
-    rest: String,
+    /// The name that was asked for.
+    pub value: String,
+    /// What there is instead.
+    pub known: Known,
 }
 
 /// What is in scope, by position.
@@ -137,18 +140,10 @@ impl<'p> Selection<'p> {
         if !scope.processors.is_empty() {
             let tails: u64 =
                 profile.samples.iter().filter(|row| row.processor == u16::MAX).map(|r| r.cpu_ns).sum();
-            selection.notes.push(format!(
-                "the processor is known at samples only: the last {:.3} s of all threads together, after \
-                 their last samples, are on none",
-                tails as f64 / 1e9
-            ));
+            selection.notes.push(ScopeNote::ProcessorAtSamples { cpu_ns: tails });
         }
         if !scope.times.is_empty() {
-            selection.notes.push(
-                "CPU time counts at the instant of the sample that closed it, calls of operations when \
-                 they end: the borders of the range are exact to one sample and one operation per thread"
-                    .into(),
-            );
+            selection.notes.push(ScopeNote::TimeAtEnds {});
         }
         selection
     }
@@ -158,7 +153,7 @@ impl<'p> Selection<'p> {
     pub fn with_rows(mut self, ledger: &'p Ledger) -> Selection<'p> {
         self.ledger = Some(ledger);
         if !self.in_scope.processors.is_empty() {
-            self.notes.push("cpu selects samples: seconds by account are those on all processors".into());
+            self.notes.push(ScopeNote::AccountsOnAllProcessors {});
         }
         self
     }
@@ -206,8 +201,8 @@ impl<'p> Selection<'p> {
         &self.values
     }
 
-    /// What a reader must know about this selection, in words.
-    pub fn notes(&self) -> &[String] {
+    /// What a reader must know about this selection.
+    pub fn notes(&self) -> &[ScopeNote] {
         &self.notes
     }
 
@@ -344,7 +339,7 @@ pub fn functions_called(profile: &Profile, text: &str) -> Result<Vec<FunctionId>
         .collect();
     if found.is_empty() {
         let known = names(profile.functions.iter().map(|function| function.name.as_str()));
-        return Err(UnknownFunction { value: text.into(), rest: what_there_is(text, &known) });
+        return Err(UnknownFunction { value: text.into(), known: what_there_is(text, &known) });
     }
     Ok(found)
 }

@@ -4,7 +4,6 @@
 //! written from the same. Every page begins with the block `sides` (the runs of each), `cautions` (reasons to
 //! doubt the comparison) and `exceeded` (the limits of `--fail-if` that B exceeds).
 
-mod cautions;
 mod change;
 mod flat;
 mod head;
@@ -14,6 +13,7 @@ mod summary;
 mod sweeps;
 mod threads;
 mod tree;
+mod verdicts;
 
 use proust_compare::Diff;
 use proust_compare::diff::Exceeded;
@@ -26,8 +26,8 @@ use crate::question::Format;
 use crate::style::Style;
 use crate::{csv, json};
 
-pub use cautions::limit_text;
 pub use sweeps::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
+pub use verdicts::limit_text;
 
 /// A page of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

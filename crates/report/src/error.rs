@@ -3,6 +3,8 @@
 use proust_account::ledger::LedgerError;
 use proust_query::UnknownFunction;
 
+use crate::wording::what_there_is;
+
 /// Why a question has no answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -11,7 +13,7 @@ pub enum ReportError {
     #[error("{0}")]
     Usage(String),
     /// The run has no such function.
-    #[error(transparent)]
+    #[error("{}{}", .0, what_there_is(&.0.known))]
     UnknownFunction(#[from] UnknownFunction),
     /// The run has no such row.
     #[error("there is no {what} {handle} in this run: its {what}s go from {first} to {last}")]

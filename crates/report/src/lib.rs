@@ -26,6 +26,7 @@ mod shorten;
 mod style;
 mod sweep;
 mod table;
+mod wording;
 mod wrap;
 
 pub use column::{Column, Over};
@@ -38,11 +39,14 @@ pub use kept::{Kept, Rendered};
 pub use number::{bytes, duration, utc};
 pub use page::{Need, Orders, PAGES, PageHead, PageName, PageSpec, listed};
 pub use pages::{render, render_with};
-pub use question::{Format, Question, Sort};
+pub use question::{Across, Format, Question, Sort};
 pub use schema::SCHEMA;
 pub use shell::shell_word;
 pub use shorten::middle;
 pub use style::{Paint, Style};
 pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
+pub use wording::{
+    GapsOfRun, NoteRow, Notes, SweepNote, Worded, gaps_listed, gaps_text, joined as module_notes,
+};
 pub use wrap::wrapped;

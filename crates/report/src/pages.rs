@@ -3,6 +3,7 @@
 
 mod account;
 mod callers;
+mod distribution;
 mod effort;
 mod facts;
 mod findings;
@@ -46,6 +47,7 @@ use crate::row_amounts::RowAmounts;
 use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
+use crate::wording::Worded;
 use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
@@ -94,7 +96,7 @@ fn written(
     {
         selection = selection.with_rows(&drawn.ledger);
     }
-    let notes = selection.notes().to_vec();
+    let notes = selection.notes().iter().map(Worded::text).collect();
     let operations = || kept.and_then(|kept| kept.operations).filter(|_| question.takes_operations());
     let blame = || kept.and_then(|kept| kept.blame).filter(|_| question.takes_blame());
     let drawn = || drawn.as_ref().map_err(Clone::clone);
@@ -107,6 +109,9 @@ fn written(
             write(&ledger::LedgerPage::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Effort => write(&effort::EffortPage::build(selection, question)?, question, style),
+        PageName::Tree if let Some(over) = question.over => {
+            write(&distribution::Distribution::build(selection, question, over)?, question, style)
+        }
         PageName::Tree => write(&tree::Tree::build(selection, question)?, question, style),
         PageName::Callers if question.arguments.is_empty() => {
             write(&callers::Callers::build(&selection, question)?, question, style)

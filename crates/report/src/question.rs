@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use proust_account::ledger::IoAs;
 use proust_query::{Filter, Measure};
+use serde::Serialize;
 
 use crate::column::Column;
 use crate::error::ReportError;
@@ -62,6 +63,16 @@ impl Sort {
     }
 }
 
+/// Over what amounts are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Across {
+    /// Threads.
+    Locations,
+    /// Processes, by rank where they have one: sums over their threads.
+    Processes,
+}
+
 /// What is asked of the report.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
@@ -83,6 +94,8 @@ pub struct Question {
     pub rows: Option<usize>,
     /// Of a timeline: the depth of the call paths whose functions it shows, in place of states.
     pub depth: Option<NonZeroUsize>,
+    /// Of a tree: show how the amounts of one context are spread over these, in place of what is below it.
+    pub over: Option<Across>,
     /// How it is written.
     pub format: Format,
     /// Processors instead of those that the run used.

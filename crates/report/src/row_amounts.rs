@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 
 use crate::column::Amount;
 
-/// The numbers of a row by the id of their column, sorted by it. Tables have many rows and rows few numbers, so
-/// they are kept in a list, and all rows share the ids.
+/// The numbers of a row by the id of their column, sorted by it. Tables have many rows and rows few numbers,
+/// so they are kept in a list, and all rows share the ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowAmounts(Vec<(Arc<str>, Amount)>);
 

@@ -23,6 +23,7 @@ use crate::kept::Rendered;
 use crate::page::PageHead;
 use crate::question::Format;
 use crate::style::Style;
+use crate::wording::SweepNote;
 use crate::{csv, json};
 
 /// A page about a sweep.
@@ -95,7 +96,7 @@ pub struct SweepView<'s> {
     /// Wall times of the serial reference, s.
     pub serial_s: &'s [f64],
     /// What a reader must know.
-    pub notes: Vec<String>,
+    pub notes: Vec<SweepNote>,
 }
 
 impl SweepView<'_> {

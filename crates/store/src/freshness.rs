@@ -55,7 +55,7 @@ pub(super) fn find(folder: &Path, expected: &Provenance) -> Found {
         Err(TablesError::Missing { .. }) => Found::Nothing,
         Err(error) if is_last => Found::Lost(error),
         Err(TablesError::OtherSchema { .. }) => Found::Outdated(Outdated::Version),
-        Err(error) => Found::Outdated(Outdated::Damaged(error.to_string())),
+        Err(error) => Found::Outdated(Outdated::Damaged { damage: error.to_string() }),
     }
 }
 

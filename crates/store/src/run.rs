@@ -79,7 +79,7 @@ impl Run {
             Found::Fitting(kept) => Some(kept),
             Found::Nothing => None,
             Found::Outdated(why) => {
-                notes.push(Note::MadeAgain(why));
+                notes.push(Note::MadeAgain { dir: dir.display().to_string(), why });
                 None
             }
             Found::Lost(source) => return Err(StoreError::NoSource { dir: dir.into(), source }),
@@ -269,11 +269,16 @@ impl Run {
         match read(kept) {
             Ok(part) => Ok(cell.get_or_init(|| part)),
             Err(damage) if self.provenance.sources.is_empty() => {
-                self.notes.borrow_mut().push(Note::MadeAgain(Outdated::Damaged(damage.to_string())));
+                self.note_damage(&damage);
                 self.computed().map(of_whole)
             }
             Err(damage) => of_made(self.made_again(damage)?),
         }
+    }
+
+    fn note_damage(&self, damage: &TablesError) {
+        let why = Outdated::Damaged { damage: damage.to_string() };
+        self.notes.borrow_mut().push(Note::MadeAgain { dir: self.dir.display().to_string(), why });
     }
 
     /// What follows from the rows of the analysis that was kept.
@@ -296,7 +301,7 @@ impl Run {
         if self.provenance.sources.is_empty() {
             return Err(StoreError::NoSource { dir: self.dir.clone(), source: damage });
         }
-        self.notes.borrow_mut().push(Note::MadeAgain(Outdated::Damaged(damage.to_string())));
+        self.note_damage(&damage);
         let made = self.analysed(&mut |_| ())?;
         let in_use = self.profile.get().or(self.profile_with_rows.get());
         if in_use.is_some_and(|profile| !is_same(profile, &made.profile)) {
@@ -310,7 +315,8 @@ impl Run {
         let input = Input { dir, paths: *paths, symbols: &**symbols, rules };
         let (mut made, not_kept) = input.analyse(&self.provenance, progress)?;
         if let Some(error) = not_kept {
-            self.notes.borrow_mut().push(Note::NotKept(error.to_string()));
+            let (dir, error) = (dir.display().to_string(), error.to_string());
+            self.notes.borrow_mut().push(Note::NotKept { dir, error });
         }
         made.profile = self.placed(made.profile);
         Ok(made)

@@ -262,8 +262,8 @@ fn what_found_no_room_and_what_was_told_in_sums_is_said() {
     assert_eq!((profile.quality.dropped, profile.quality.events), (7, 0));
     // Operations are no samples: the rate is that of samples.
     assert!((profile.quality.delivered_rate - 1.0 / 0.01).abs() < 1e-6);
-    assert!(noted(&profile, &["7 wait or I/O operations", "1.500 s", "passive for an unknown reason"]));
-    assert!(noted(&profile, &["waits below 250 µs", "exact"]), "{:?}", profile.quality.notes);
+    assert!(noted(&profile, &["operations-unrecorded", "\"operations\":7,\"time_ns\":1500000000"]));
+    assert!(noted(&profile, &["waits-in-sums", "\"below_ns\":250000"]), "{:?}", profile.quality.notes);
 }
 
 #[test]

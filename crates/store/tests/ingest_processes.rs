@@ -9,6 +9,7 @@ use proust_ingest::{Counter, IngestError, LogBytes, ingest_logs};
 use proust_log::layout::{Ending, FileHeader, Origin};
 use proust_log::records::{Child, ModuleEnd, Note, NoteCode, SAMPLE_PARTIAL, Sample, Subject, ThreadBegin};
 use proust_profile::facts::NOT_ENDED;
+use proust_profile::notes::RunNote;
 use proust_profile::run_file::{Finished, SCHEMA};
 use proust_profile::{ContextId, ContextKind, FunctionId, LocationId, Metric, ModuleId, ProcessId, RunFile};
 use proust_structure::{ModuleRequest, ModuleStructure};
@@ -69,7 +70,7 @@ fn an_image_that_was_not_followed_is_named() {
     let mut shell = busy(9, 1000);
     shell.text(Subject::Executable, 0, "/bin/sh").text(Subject::ExecTarget, 9, "/bin/static-tool");
     let profile = profile_of(&[log(before, &[shell])], None);
-    assert!(noted(&profile, &["sh (pid 9) was replaced by /bin/static-tool", "not followed"]));
+    assert!(noted(&profile, &["replaced-unseen", "\"sh\"", "\"/bin/static-tool\""]));
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn forks_are_followed_and_what_was_not_is_told() {
     let profile = profile_of(&[log(header(9), &[parent]), log(fork, &[busy(20, 1010)])], None);
     assert_eq!(profile.processes[ProcessId(1)].origin, "fork");
     assert_eq!(profile.processes[ProcessId(1)].parent_pid, 9);
-    assert!(noted(&profile, &["2 processes 21, 22 started by make (pid 9)", "not followed"]));
+    assert!(noted(&profile, &["not-followed", "\"make\",\"pid\":9", "\"pid\":21", "\"pid\":22"]));
     assert_eq!(profile.quality.unfollowed_processes, 2);
     // One context for both processes: what they share is one program.
     let f1 = ("f1".to_owned(), 9);
@@ -131,7 +132,7 @@ fn times_of_other_hosts_are_aligned_by_the_clock_of_day() {
     assert_eq!(hosts, [("near", 0.0), ("far", 0.03)]);
     assert_eq!(profile.locations[LocationId(1)].start_s, 0.04);
     assert_eq!((profile.facts.host.as_str(), profile.facts.available_processors), ("near", 5));
-    assert!(noted(&profile, &["2 hosts"]));
+    assert!(noted(&profile, &["several-hosts", "\"hosts\":2"]));
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn a_process_in_a_time_namespace_is_where_it_was() {
     let profile = profile_of(&[log(first, &[plain]), log(ahead, &[other])], None);
     assert_eq!(profile.processes.iter().map(|p| p.start_s).collect::<Vec<_>>(), [0.0, 0.01]);
     assert_eq!(profile.locations[LocationId(1)].start_s, 0.02);
-    assert!(!noted(&profile, &["2 hosts"]));
+    assert!(!noted(&profile, &["several-hosts", "\"hosts\":2"]));
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn paths_without_an_upper_end_stand_apart_and_are_counted() {
     assert_eq!(profile.quality.partial_paths, 1);
     assert!((profile.quality.complete_paths - 2.0 / 3.0).abs() < 1e-12);
     assert!(profile.samples[1].partial);
-    assert!(noted(&profile, &["1 of 3 call paths"]));
+    assert!(noted(&profile, &["partial-paths", "\"paths\":1,\"of\":3"]));
 }
 
 #[test]
@@ -251,7 +252,7 @@ fn a_run_without_samples_still_knows_its_cpu_time() {
     let profile = profile_of(&[log(header(9), &[lane])], None);
     assert_eq!(amounts(&profile, Metric::Cpu), expected([("[no call path]", 9, 2.0)]));
     assert_eq!((profile.quality.samples, profile.quality.delivered_rate), (0, 0.0));
-    assert!(noted(&profile, &["no sample", "0.002 s"]));
+    assert!(noted(&profile, &["no-samples", "\"cpu_s\":0.002"]));
     // Not even a thread.
     let profile = profile_of(&[log(header(9), &[])], None);
     assert_eq!((profile.contexts.len(), profile.locations.len(), profile.processes.len()), (1, 0, 1));
@@ -264,7 +265,7 @@ fn the_runs_facts_come_from_its_file() {
         command: vec!["./solve".into(), "-n".into()],
         start_unix_s: 12.5,
         asked_rate_hz: 100,
-        notes: vec!["noted by record".into()],
+        notes: vec![RunNote::StillRunning { processes: vec!["server".into()] }],
         finished: Some(Finished { signal: Some(11), ..Finished::default() }),
         ..RunFile::default()
     };
@@ -276,14 +277,14 @@ fn the_runs_facts_come_from_its_file() {
         (12.5, 100, 0.004)
     );
     assert_eq!(profile.facts.outcome, "signal 11 (SIGSEGV)");
-    assert_eq!(profile.quality.notes, ["noted by record"]);
+    assert_eq!(profile.quality.notes, run.notes);
     let exited =
         RunFile { finished: Some(Finished { exit_code: Some(3), ..Finished::default() }), ..run.clone() };
     assert_eq!(profile_of(std::slice::from_ref(&bytes), Some(&exited)).facts.outcome, "exit 3");
     let going_on = RunFile { finished: None, ..run };
     let profile = profile_of(std::slice::from_ref(&bytes), Some(&going_on));
     assert_eq!(profile.facts.outcome, NOT_ENDED);
-    assert!(noted(&profile, &["still going on"]));
+    assert!(noted(&profile, &["\"unfinished\""]));
     assert_eq!(profile_of(&[bytes], None).facts.outcome, "unknown");
 }
 
@@ -311,15 +312,15 @@ fn what_the_collector_noted_is_told_in_words() {
     assert_eq!((gaps.unmeasured_threads, gaps.untimed_threads, gaps.late_threads), (4, 1, 1));
     assert_eq!((gaps.unfollowed_processes, gaps.open_processes, gaps.unfinished), (1, 0, false));
     for words in [
-        ["1 thread of server (pid 9)", "was found running"],
-        ["no CPU timer", "error 11"],
-        ["signal 27", "server"],
-        ["blocks both signals", "not sampled"],
-        ["exec in vain", "error 2"],
-        ["1 program", "another C library"],
-        ["could not be put", "missing"],
-        ["4 threads", "could not be measured"],
-        ["storage took no more", "another place"],
+        ["found-running", "\"server\",\"pid\":9},\"threads\":1"],
+        ["timer-refused", "\"errno\":11"],
+        ["signal-shared", "\"signal\":27"],
+        ["signal-given-up", "server"],
+        ["exec-failed", "\"errno\":2"],
+        ["without-collector", "\"programs\":1,\"reason\":\"other-library\""],
+        ["environment-not-mended", "server"],
+        ["unmeasured-threads", "\"threads\":4"],
+        ["samples-unrecorded", "\"errno\":1"],
     ] {
         assert!(noted(&profile, &words), "{words:?} in {:#?}", profile.quality.notes);
     }

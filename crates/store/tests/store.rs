@@ -137,7 +137,7 @@ fn each_part_is_loaded_once_and_a_damaged_one_is_computed() {
         assert_eq!(damaged.findings().unwrap(), found);
         assert_eq!(damaged.ledger().unwrap().accounts, ledger.accounts);
         assert!(std::ptr::eq(before, damaged.profile().unwrap()) || !logs);
-        assert!(matches!(&damaged.notes()[..], [Note::MadeAgain(Outdated::Damaged(_))]));
+        assert!(matches!(&damaged.notes()[..], [Note::MadeAgain { why: Outdated::Damaged { .. }, .. }]));
         assert_eq!(symbols.0.load(Relaxed), analyses);
     }
 }
@@ -192,7 +192,9 @@ fn readers_keep_what_they_opened_while_the_logs_change() {
                     assert_eq!(rows.samples.iter().filter(|row| !row.tail).count() as u64, samples);
                     assert_eq!(run.ledger_with_rows().unwrap().total_ns, ledger_ns);
                     assert!(
-                        run.notes().iter().all(|n| *n == Note::MadeAgain(Outdated::Logs)),
+                        run.notes()
+                            .iter()
+                            .all(|note| matches!(note, Note::MadeAgain { why: Outdated::Logs, .. })),
                         "{:?}",
                         run.notes()
                     );
@@ -217,7 +219,7 @@ fn a_folder_that_cannot_be_written_is_analysed_in_memory() {
     let samples = run.profile().map(|profile| profile.quality.samples);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(samples.unwrap(), 20);
-    assert!(run.notes().iter().any(|note| matches!(note, Note::NotKept(_))), "{:?}", run.notes());
+    assert!(run.notes().iter().any(|note| matches!(note, Note::NotKept { .. })), "{:?}", run.notes());
     // All of it comes from the one analysis.
     run.ledger_with_rows().unwrap();
     run.findings().unwrap();
@@ -238,7 +240,7 @@ fn what_is_not_a_run_is_said_so() {
     let nothing = error(dir.path());
     assert!(matches!(nothing, IngestError::NothingRecorded { .. }));
     assert!(nothing.to_string().contains("static"), "{nothing}");
-    fs::write(dir.path().join("run.json"), "{\"schema\": 2}").unwrap();
+    fs::write(dir.path().join("run.json"), format!("{{\"schema\": {}}}", SCHEMA + 1)).unwrap();
     assert!(matches!(error(dir.path()), IngestError::RunFile(RunFileError::OtherSchema { .. })));
 
     // Logs without their run.json, or with a damaged one, are still analysed.
@@ -249,7 +251,10 @@ fn what_is_not_a_run_is_said_so() {
         fs::write(dir.path().join("run.json"), text).unwrap();
         let profile = profile(dir.path(), &symbols).unwrap();
         assert_eq!(profile.quality.samples, 3);
-        assert!(noted(&profile, &["run.json", "damaged"]) && noted(&profile, &["log/10.plog", "0 bytes"]));
+        assert!(
+            noted(&profile, &["run-file-unread", "damaged"])
+                && noted(&profile, &["log-refused", "log/10.plog", "0 bytes"])
+        );
     }
     fs::remove_file(dir.path().join("run.json")).unwrap();
     assert!(noted(&profile(dir.path(), &symbols).unwrap(), &["run.json does not exist"]));
@@ -297,7 +302,7 @@ fn an_old_analysis_is_made_again_and_removed() {
     fs::write(folder.join("values.parquet"), "PAR1").unwrap();
     fs::write(folder.join("mine.txt"), "not Proust's").unwrap();
     let old = opened(dir.path(), &symbols).unwrap();
-    assert_eq!(old.notes(), [Note::MadeAgain(Outdated::Version)]);
+    assert!(matches!(&old.notes()[..], [Note::MadeAgain { why: Outdated::Version, .. }]));
     assert_eq!(old.profile().unwrap().quality.samples, 20);
     assert!(!folder.join("facts.json").exists() && !folder.join("values.parquet").exists());
     assert!(folder.join("mine.txt").exists());

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             bytes.len(),
         );
         if what == "full cache" {
-            structure.notes.iter().for_each(|note| println!("note: {note}"));
+            structure.notes.iter().for_each(|note| println!("note: {note:?}"));
         }
     }
     Ok(())

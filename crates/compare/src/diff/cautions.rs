@@ -1,5 +1,7 @@
 //! Reasons not to compare runs, and obstacles that make it impossible.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::joint::Joint;
 use super::super::names::base_name;
 use super::super::node::JointId;
@@ -22,77 +24,106 @@ pub enum NotComparable {
     },
 }
 
-/// What a reader must know before believing a comparison.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Caution {
-    /// A run is on both sides: all differences are zero by nature.
-    SameRun {
-        /// Its folder.
-        dir: String,
-    },
-    /// Other programs.
-    OtherProgram {
-        /// The executable of A.
-        a: String,
-        /// The executable of B.
-        b: String,
-    },
-    /// The same program with other arguments: another input, perhaps.
-    OtherArguments {
-        /// The command of A.
-        a: Vec<String>,
-        /// The command of B.
-        b: Vec<String>,
-    },
-    /// Regions were executed a different number of times: other inputs, or another algorithm.
-    OtherCounts {
-        /// The region or site.
-        place: String,
-        /// Executions in A.
-        a: u64,
-        /// Executions in B.
-        b: u64,
-        /// How many places differ.
-        places: usize,
-    },
-    /// Other hosts.
-    OtherHost {
-        /// Host of A.
-        a: String,
-        /// Host of B.
-        b: String,
-    },
-    /// Different numbers of processors were available, or used.
-    OtherProcessors {
-        /// Used in A, of so many available.
-        a: (u32, u32),
-        /// The same in B.
-        b: (u32, u32),
-    },
-    /// A run ended otherwise than with exit code 0.
-    Failed {
-        /// Its folder.
-        dir: String,
-        /// How it ended.
-        outcome: String,
-    },
-    /// No line of a side's own code is known.
-    NoLines {
-        /// `A` or `B`.
-        side: &'static str,
-    },
-    /// Others had the processors for a part of the time that matters.
-    Disturbed {
-        /// The folders of such runs, and which part of the time in which their threads wanted a processor
-        /// that was.
-        runs: Vec<(String, f64)>,
-    },
-    /// A side is a single run: it is not known how much this program's runs differ from each other.
-    Single {
-        /// `A`, `B`, or `A and B`.
-        side: &'static str,
-    },
+/// Sides of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sides {
+    /// Only A.
+    #[default]
+    A,
+    /// Only B.
+    B,
+    /// A and B.
+    Both,
+}
+
+/// Processors of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Processors {
+    /// Those that it used.
+    pub used: u32,
+    /// Those that it may use.
+    pub available: u32,
+}
+
+/// A run in which others had the processors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DisturbedRun {
+    /// Its folder.
+    pub dir: String,
+    /// For which part of the time in which its threads wanted a processor.
+    pub share: f64,
+}
+
+proust_profile::notes! {
+    /// What a reader must know before believing a comparison.
+    pub enum Caution {
+        /// A run is on both sides: all differences are zero by nature.
+        SameRun "same-run" Caution {
+            /// Its folder.
+            dir: String,
+        }
+        /// The sides are runs of different programs.
+        OtherProgram "other-program" Caution {
+            /// The executable of A.
+            a: String,
+            /// The executable of B.
+            b: String,
+        }
+        /// The program had other arguments: another input, perhaps.
+        OtherArguments "other-arguments" Caution {
+            /// The command of A.
+            a: Vec<String>,
+            /// The command of B.
+            b: Vec<String>,
+        }
+        /// Regions were executed more often on one side: another input, perhaps, or another algorithm.
+        OtherCounts "other-counts" Caution {
+            /// The region or site.
+            place: String,
+            /// Executions in A.
+            a: u64,
+            /// Executions in B.
+            b: u64,
+            /// How many places differ.
+            places: usize,
+        }
+        /// The runs are of different hosts.
+        OtherHost "other-host" Caution {
+            /// Host of A.
+            a: String,
+            /// Host of B.
+            b: String,
+        }
+        /// The runs had, or used, different numbers of processors.
+        OtherProcessors "other-processors" Caution {
+            /// Those of A.
+            a: Processors,
+            /// Those of B.
+            b: Processors,
+        }
+        /// A run ended otherwise than with exit code 0.
+        Failed "failed" Caution {
+            /// Its folder.
+            dir: String,
+            /// How it ended.
+            outcome: String,
+        }
+        /// No line of a side's own code is known.
+        NoLines "no-lines" Note {
+            /// The side.
+            side: Sides,
+        }
+        /// Other programs had the processors for a part of the time that matters.
+        Disturbed "disturbed" Caution {
+            /// The runs.
+            runs: Vec<DisturbedRun>,
+        }
+        /// A side is a single run: it is not known how much this program's runs differ from each other.
+        Single "single" Note {
+            /// The side.
+            side: Sides,
+        }
+    }
 }
 
 pub(super) fn check(a: &[ComparedRun], b: &[ComparedRun]) -> Result<(), NotComparable> {
@@ -131,7 +162,10 @@ pub(super) fn cautions(a: &[ComparedRun], b: &[ComparedRun], joint: &Joint<'_>) 
     if first.facts.host != other.facts.host {
         cautions.push(Caution::OtherHost { a: first.facts.host.clone(), b: other.facts.host.clone() });
     }
-    let processors = |run: &ComparedRun| (run.ledger.processors, run.facts.available_processors);
+    let processors = |run: &ComparedRun| Processors {
+        used: run.ledger.processors,
+        available: run.facts.available_processors,
+    };
     if processors(first) != processors(other) {
         cautions.push(Caution::OtherProcessors { a: processors(first), b: processors(other) });
     }
@@ -141,23 +175,23 @@ pub(super) fn cautions(a: &[ComparedRun], b: &[ComparedRun], joint: &Joint<'_>) 
             cautions.push(Caution::Failed { dir, outcome });
         }
     }
-    let mut disturbed: Vec<(String, f64)> = (a.iter().chain(b))
+    let mut disturbed: Vec<DisturbedRun> = (a.iter().chain(b))
         .filter(|run| run.disturbance.is_noticed())
-        .map(|run| (run.facts.dir.clone(), run.disturbance.share))
+        .map(|run| DisturbedRun { dir: run.facts.dir.clone(), share: run.disturbance.share })
         .collect();
     disturbed.dedup();
     if !disturbed.is_empty() {
         cautions.push(Caution::Disturbed { runs: disturbed });
     }
-    for (side, runs) in [("A", a), ("B", b)] {
+    for (side, runs) in [(Sides::A, a), (Sides::B, b)] {
         if !runs.iter().any(|run| run.has_lines) {
             cautions.push(Caution::NoLines { side });
         }
     }
     let single = match (a.len() == 1, b.len() == 1) {
-        (true, true) => Some("A and B"),
-        (true, false) => Some("A"),
-        (false, true) => Some("B"),
+        (true, true) => Some(Sides::Both),
+        (true, false) => Some(Sides::A),
+        (false, true) => Some(Sides::B),
         (false, false) => None,
     };
     cautions.extend(single.map(|side| Caution::Single { side }));

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use proust_profile::SweepFile;
 use proust_profile::facts::{NOT_ENDED, ending};
+use proust_profile::notes::SweepFileNote;
 use proust_profile::sweep_file::{Axis, PointOutcome, RANKS, SWEEP_SCHEMA, SweepPoint, THREADS};
 use thiserror::Error;
 
@@ -201,16 +202,14 @@ fn command(runs: &[Swept], values: &[Vec<u32>], axes: &[Axis]) -> Vec<String> {
 }
 
 /// What a reader must know of runs that nobody planned together.
-fn notes(runs: &[Swept]) -> Vec<String> {
+fn notes(runs: &[Swept]) -> Vec<SweepFileNote> {
     let mut notes = Vec::new();
     let differs = |of: &dyn Fn(&Swept) -> &str| -> Option<(String, String)> {
         let first = of(&runs[0]).to_owned();
         runs.iter().map(of).find(|other| *other != first).map(|other| (first, other.to_owned()))
     };
     if let Some((a, b)) = differs(&|run| &run.facts.host) {
-        notes.push(format!(
-            "the runs were made on different hosts, {a} and {b}: differences may be those of the machines"
-        ));
+        notes.push(SweepFileNote::OtherHosts { host_a: a, host_b: b });
     }
     let words = |run: &Swept| {
         // Numbers that are a count differ on purpose.
@@ -219,14 +218,12 @@ fn notes(runs: &[Swept]) -> Vec<String> {
     };
     let other = runs.iter().find(|run| words(run) != words(&runs[0]));
     if let Some(other) = other {
-        notes.push(format!(
-            "the commands differ in more than the count: `{}` in {}, `{}` in {}; if the input is another \
-             one, differences need not come from the count (a problem that grows with it: --weak)",
-            runs[0].facts.command.join(" "),
-            runs[0].name,
-            other.facts.command.join(" "),
-            other.name
-        ));
+        notes.push(SweepFileNote::OtherCommands {
+            command_a: runs[0].facts.command.join(" "),
+            run_a: runs[0].name.clone(),
+            command_b: other.facts.command.join(" "),
+            run_b: other.name.clone(),
+        });
     }
     notes
 }
@@ -331,6 +328,12 @@ mod tests {
     fn another_input_is_noted() {
         let mut runs = [ok("a", 0, 1, 0.0, "s small"), ok("b", 0, 2, 1.0, "s large")];
         let (file, _) = gathered(&mut runs, None).unwrap();
-        assert!(file.notes[0].contains("`s small` in a, `s large` in b"), "{:?}", file.notes);
+        let differs = SweepFileNote::OtherCommands {
+            command_a: "s small".into(),
+            run_a: "a".into(),
+            command_b: "s large".into(),
+            run_b: "b".into(),
+        };
+        assert_eq!(file.notes[0], differs);
     }
 }

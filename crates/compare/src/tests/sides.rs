@@ -4,7 +4,7 @@ use proust_profile::{ContextId, LocationId, ProcessId, Profile};
 
 use super::{profile, profile_from};
 use crate::ComparedRun;
-use crate::diff::{Caution, Diff, Limit, NotComparable, Total};
+use crate::diff::{Caution, Diff, Limit, NotComparable, Sides, Total};
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger, LocationAccounts, PassiveTimes, Row};
 use proust_findings::{Finding, Kind, Place, Sure};
 use proust_query::Measure;
@@ -207,7 +207,7 @@ fn what_speaks_against_it_is_told() {
     let (a, mut b) = before_and_after();
     let cautions =
         |a: &[ComparedRun], b: &[ComparedRun]| Diff::new(a, b, IoAs::Productive).unwrap().cautions();
-    assert_eq!(cautions(&a, &b), [Caution::Single { side: "A and B" }]);
+    assert_eq!(cautions(&a, &b), [Caution::Single { side: Sides::Both }]);
     assert!(matches!(cautions(&a, &a)[0], Caution::SameRun { .. }));
     b[0].facts.command = vec!["/elsewhere/solve".into(), "--grid".into()];
     assert!(matches!(cautions(&a, &b)[0], Caution::OtherArguments { .. }));

@@ -2,6 +2,8 @@
 
 use std::thread;
 
+use serde::de::DeserializeOwned;
+
 use super::encode::{
     CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS,
     VALUES,
@@ -128,7 +130,8 @@ fn functions(table: &Table, group: usize) -> Result<Vec<Function>, TablesError> 
 }
 
 fn modules(table: &Table, group: usize) -> Result<Vec<Module>, TablesError> {
-    zip_rows!(table, group; path: texts, build_id: texts, note: texts; Module { path, build_id, note })
+    zip_rows!(table, group; path: texts, build_id: texts, notes: texts;
+        Module { path, build_id, notes: list(table, &notes)? })
 }
 
 fn processes(table: &Table, group: usize) -> Result<Vec<Process>, TablesError> {
@@ -158,7 +161,7 @@ fn processes(table: &Table, group: usize) -> Result<Vec<Process>, TablesError> {
     })
 }
 
-fn list(table: &Table, cell: &str) -> Result<Vec<String>, TablesError> {
+fn list<T: DeserializeOwned>(table: &Table, cell: &str) -> Result<Vec<T>, TablesError> {
     serde_json::from_str(cell).map_err(|error| table.damaged(format!("`{cell}` is no list: {error}")))
 }
 

@@ -1,5 +1,7 @@
 //! From the profile to columns.
 
+use serde::Serialize;
+
 use super::columns::{Cells, Column, text};
 use super::error::TablesError;
 use crate::Profile;
@@ -75,7 +77,7 @@ fn modules(profile: &Profile) -> Vec<Column> {
     vec![
         column!(rows, "path", Text, |r| text(&r.path)),
         column!(rows, "build_id", Text, |r| text(&r.build_id)),
-        column!(rows, "note", Text, |r| text(&r.note)),
+        column!(rows, "notes", Text, |r| text(&list(&r.notes))),
     ]
 }
 
@@ -102,9 +104,9 @@ fn processes(profile: &Profile) -> Vec<Column> {
     ]
 }
 
-/// A list of texts in one cell, as a JSON array.
-fn list(texts: &[String]) -> String {
-    serde_json::Value::from(texts).to_string()
+/// A list in one cell, as a JSON array. Strings, and structs of strings and numbers, can always be written.
+fn list<T: Serialize>(rows: &[T]) -> String {
+    serde_json::to_string(rows).unwrap_or_else(|_| "[]".into())
 }
 
 fn locations(profile: &Profile) -> Vec<Column> {

@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use proust_compare::scaling::{Ensemble, Source, Swept, read};
 use proust_compare::sweeps::TwoSweeps;
 use proust_profile::SweepFile;
+use proust_report::SweepNote;
 use proust_report::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
-use proust_words::counted;
 
 use super::sides::{fitting, written};
 use crate::failure::WrongUsage;
@@ -71,20 +71,23 @@ impl Curve {
         largest.map(|point| written(&self.file, &point.values)).unwrap_or_default()
     }
 
-    fn swept(&self, notes: &mut Vec<String>) -> Result<Vec<Swept>> {
+    fn swept(&self, notes: &mut Vec<SweepNote>) -> Result<Vec<Swept>> {
         let mut swept = Vec::new();
         for (source, run) in
             self.sources.iter().zip(read(&self.sources, |source| progress::open(&source.dir)))
         {
             match run {
                 Ok(run) => swept.push(run),
-                Err(error) => notes.push(format!("{} of {} cannot be read: {error}", source.name, self.name)),
+                Err(error) => notes.push(SweepNote::RunLeftOut {
+                    run: source.name.clone(),
+                    sweep: Some(self.name.clone()),
+                    error: error.to_string(),
+                }),
             }
         }
-        notes.extend(gaps::of_sweep(&swept).map(|gaps| format!("of {}, {gaps}", self.name)));
+        notes.extend(gaps::of_sweep(&swept, Some(&self.name)));
         if self.missing > 0 {
-            let what = counted(self.missing, "run");
-            notes.push(format!("{what} of {} failed or not done: the others are compared", self.name));
+            notes.push(SweepNote::RunsMissing { sweep: self.name.clone(), runs: self.missing });
         }
         if swept.is_empty() {
             bail!("no run of the sweep {} is done, so that there is nothing to compare", self.name);
@@ -102,11 +105,7 @@ pub fn show(a: &Curve, b: &Curve, mut question: SweepDiffQuestion, svg: Option<&
     let (of_a, of_b) = (a.swept(&mut notes)?, b.swept(&mut notes)?);
     let (before, after) = (Ensemble::new(&of_a), Ensemble::new(&of_b));
     if a.file.command != b.file.command {
-        notes.push(
-            "the commands of the sweeps differ: if the input is another one, differences need not \
-         come from the program"
-                .into(),
-        );
+        notes.push(SweepNote::OtherCommands {});
     }
     question.names = [a.name.clone(), b.name.clone()];
     question.commands = [a.file.command.clone(), b.file.command.clone()];

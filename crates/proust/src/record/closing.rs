@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use proust_ingest::processes_in;
 use proust_log::control::RUN_VARIABLE;
 use proust_log::layout::{EXTENSION, LOG_FOLDER};
+use proust_profile::notes::RunNote;
 use proust_profile::run_file::{Finished, RunFile, Stop};
 use proust_report::bytes;
 use proust_words::counted;
@@ -67,18 +68,12 @@ pub fn finish(
     run.stops = stops.to_vec();
     run.pauses = ControlPage::open(&folder.path).and_then(|page| page.pauses()).unwrap_or_default();
     if sanitizers.are_there() {
-        run.notes.push(format!(
-            "the program is built with {sanitizers}, whose checks are part of what was measured: without \
-             them its times are others"
-        ));
+        run.notes.push(RunNote::Sanitizers { sanitizers: sanitizers.names() });
     }
-    run.notes.extend(runtime.map(|runtime| runtime.to_string()));
+    run.notes.extend(runtime.map(LinkedRuntime::note));
     let survivors: Vec<String> = processes_of(&folder.path).into_iter().map(|(_, name)| name).collect();
     if !survivors.is_empty() {
-        run.notes.push(format!(
-            "when the command ended, these processes of the run were still running: {}",
-            survivors.join(", ")
-        ));
+        run.notes.push(RunNote::StillRunning { processes: survivors.clone() });
     }
     run.write(&folder.path)?;
     folder.tidy();

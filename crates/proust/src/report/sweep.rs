@@ -8,6 +8,7 @@ use proust_compare::scaling::{Ensemble, Kind, Source, Swept, read};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{RANKS, SweepPoint, THREADS};
 use proust_report::{Format, PageName, SweepPage, SweepQuestion, SweepView, render_sweep, sweep_picture};
+use proust_report::{SweepNote, Worded};
 use proust_words::nearest::nearest;
 
 use super::{FormatName, ReportArgs};
@@ -133,7 +134,7 @@ pub fn run(args: &ReportArgs, asked: Asked) -> Result<ExitCode> {
         [dir] => dir.clone(),
         several => {
             let FromRuns { file, swept, mut notes } = FromRuns::read(several, &args.counts)?;
-            notes.extend(gaps::of_sweep(&swept));
+            notes.extend(gaps::of_sweep(&swept, None));
             let name: Vec<_> = several.iter().map(|dir| dir.to_string_lossy()).collect();
             return show(args, asked.page, &name.join(" "), &file, &swept, "", notes);
         }
@@ -157,7 +158,7 @@ fn show(
     file: &SweepFile,
     swept: &[Swept],
     selected: &str,
-    notes: Vec<String>,
+    notes: Vec<SweepNote>,
 ) -> Result<ExitCode> {
     let ensemble = Ensemble::new(swept);
     let serial_s: Vec<f64> =
@@ -176,7 +177,7 @@ fn show(
     };
     let rendered = render_sweep(&view, &question, &terminal::style()).inspect_err(|_| {
         // That a run was left out may be why.
-        view.notes.iter().for_each(|note| eprintln!("proust: note: {note}"));
+        view.notes.iter().for_each(|note| eprintln!("proust: note: {}", note.text()));
     })?;
     output::print(&rendered.page)?;
     if let Some(path) = &args.svg {
@@ -223,7 +224,7 @@ fn newest() -> Result<PathBuf> {
 struct Chosen<'f> {
     points: Vec<(u32, &'f SweepPoint)>,
     selected: String,
-    notes: Vec<String>,
+    notes: Vec<SweepNote>,
 }
 
 impl<'f> Chosen<'f> {
@@ -275,8 +276,8 @@ impl<'f> Chosen<'f> {
         let first = combinations.first().cloned().unwrap_or_default();
         let mut notes = Vec::new();
         if combinations.len() > 1 {
-            let more: Vec<String> = combinations[1..].iter().map(|values| in_words(values)).collect();
-            notes.push(format!("the sweep also has {}: write it behind the page's name", more.join("; ")));
+            let combinations = combinations[1..].iter().map(|values| in_words(values)).collect();
+            notes.push(SweepNote::OtherCombinations { combinations });
         }
         let count = |point: &SweepPoint| match alone {
             Some(at) => point.values.get(at).and_then(|value| value.parse().ok()),
@@ -298,7 +299,7 @@ impl<'f> Chosen<'f> {
 }
 
 /// Reads the runs; a run that cannot be read becomes a note.
-fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<String>) {
+fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<SweepNote>) {
     let mut sources = Vec::new();
     for (count, point) in &chosen.points {
         let Some(name) = &point.dir else { continue };
@@ -309,9 +310,13 @@ fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<String>) {
     for (source, run) in sources.iter().zip(read(&sources, |source| progress::open(&source.dir))) {
         match run {
             Ok(run) => swept.push(run),
-            Err(error) => notes.push(format!("the run {} is left out: {error}", source.name)),
+            Err(error) => notes.push(SweepNote::RunLeftOut {
+                run: source.name.clone(),
+                sweep: None,
+                error: error.to_string(),
+            }),
         }
     }
-    notes.extend(gaps::of_sweep(&swept));
+    notes.extend(gaps::of_sweep(&swept, None));
     (swept, notes)
 }

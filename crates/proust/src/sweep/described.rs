@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
+use proust_report::Worded;
 use proust_report::{Align, Cell, Paint, Style, Table, duration, middle, utc};
 
 /// A table of sweeps.
@@ -57,7 +58,7 @@ pub fn described(dir: &Path, file: &SweepFile, style: &Style) -> String {
     }
     fact("made by", format!("proust {}", file.version));
     for note in &file.notes {
-        fact("note", note.clone());
+        fact("note", note.text());
     }
     let mut text = style.paint(Paint::Strong, "Sweep") + "\n" + &table.render(style);
     text.push_str(&format!("\n{}\n", style.paint(Paint::Strong, "Runs")));

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
+use proust_report::Worded;
 use proust_words::{counted, verb};
 
 use super::SweepArgs;
@@ -54,7 +55,7 @@ pub fn refused(file: &SweepFile) -> Option<ExitCode> {
 /// When the results cannot be written.
 pub fn all(args: &SweepArgs, mut folder: Folder) -> Result<ExitCode> {
     for note in &folder.file.notes {
-        eprintln!("proust: note: {note}");
+        eprintln!("proust: note: {}", note.text());
     }
     let mut first_failure = None;
     let shown = Shown::new(&folder.file);

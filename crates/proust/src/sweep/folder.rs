@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use proust_profile::SweepFile;
+use proust_profile::notes::SweepFileNote;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
 use proust_words::counted;
 
@@ -127,13 +128,12 @@ fn resumed(old: SweepFile, mut plan: SweepFile, dir: &Path) -> Result<SweepFile>
         || old.available_processors != plan.available_processors
         || old.binding != plan.binding
     {
-        plan.notes.push(format!(
-            "its first runs were made on {} with {}, later ones on {} with {}: they may not be comparable",
-            old.host,
-            counted(u64::from(old.available_processors), "processor"),
-            plan.host,
-            counted(u64::from(plan.available_processors), "processor"),
-        ));
+        plan.notes.push(SweepFileNote::MadeElsewhere {
+            first_host: old.host.clone(),
+            first_processors: old.available_processors,
+            host: plan.host.clone(),
+            processors: plan.available_processors,
+        });
     }
     for note in old.notes {
         if !plan.notes.contains(&note) {

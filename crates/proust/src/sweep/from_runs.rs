@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use proust_compare::scaling::{Swept, gathered, read_without_counts};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::SWEEP_FILE;
+use proust_report::{SweepNote, Worded};
 use proust_words::counted;
 
 use super::SweepArgs;
@@ -21,7 +22,7 @@ pub struct FromRuns {
     /// The runs that were done, in the order of the points.
     pub swept: Vec<Swept>,
     /// What a reader must know: runs that cannot be read.
-    pub notes: Vec<String>,
+    pub notes: Vec<SweepNote>,
 }
 
 impl FromRuns {
@@ -61,10 +62,14 @@ impl FromRuns {
                     swept.push(run);
                     given.extend(counts.get(at));
                 }
-                Err(error) => notes.push(format!("the run {} is left out: {error}", dirs[at].display())),
+                Err(error) => notes.push(SweepNote::RunLeftOut {
+                    run: dirs[at].display().to_string(),
+                    sweep: None,
+                    error: error.to_string(),
+                }),
             }
         }
-        let told = || notes.iter().for_each(|note| eprintln!("proust: note: {note}"));
+        let told = || notes.iter().for_each(|note| eprintln!("proust: note: {}", note.text()));
         if swept.is_empty() {
             told();
             bail!("none of the runs can be read");
@@ -102,7 +107,8 @@ pub fn keep(args: &SweepArgs) -> Result<()> {
         point.dir = point.dir.as_ref().map(|run| from_sweep(&dir, Path::new(run)));
     }
     file.write(&dir)?;
-    for note in notes.iter().chain(&file.notes) {
+    let texts = notes.iter().map(Worded::text).chain(file.notes.iter().map(Worded::text));
+    for note in texts {
         eprintln!("proust: note: {note}");
     }
     let over = file.axes.iter().map(|axis| format!("{} {}", axis.name, axis.values.join(", ")));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 
+use proust_profile::notes::SweepFileNote;
 use proust_profile::sweep_file::{Axis, Binding, THREADS};
 
 /// Variables from which runtimes take their count of threads: both OpenMP runtimes, and rayon.
@@ -33,26 +34,26 @@ pub fn host() -> String {
 }
 
 /// The user's variables that are overridden, or that interfere.
-pub fn notes(axes: &[Axis]) -> Vec<String> {
+pub fn notes(axes: &[Axis]) -> Vec<SweepFileNote> {
     notes_from(axes, |name| env::var(name).ok())
 }
 
-fn notes_from(axes: &[Axis], variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
+fn notes_from(axes: &[Axis], variable: impl Fn(&str) -> Option<String>) -> Vec<SweepFileNote> {
     let Some(threads) = axes.iter().find(|axis| axis.name == THREADS) else { return Vec::new() };
     let mut notes = Vec::new();
     for name in COUNTS {
         if let Some(value) = variable(name) {
-            notes.push(format!("{name}={value} of the environment gives way to the count of each run"));
+            notes.push(SweepFileNote::VariableOverridden { variable: name.into(), value });
         }
     }
     let most = threads.values.iter().filter_map(|value| value.parse::<u32>().ok()).max().unwrap_or(0);
     if let Some(limit) = variable("OMP_THREAD_LIMIT")
         && limit.trim().parse::<u32>().is_ok_and(|limit| limit < most)
     {
-        notes.push(format!("OMP_THREAD_LIMIT={limit} allows fewer threads than {most}"));
+        notes.push(SweepFileNote::ThreadLimit { limit, most });
     }
     if variable("OMP_DYNAMIC").is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
-        notes.push("OMP_DYNAMIC=true lets the runtime use fewer threads than asked for".to_owned());
+        notes.push(SweepFileNote::DynamicThreads {});
     }
     notes
 }
@@ -70,8 +71,10 @@ mod tests {
             "OMP_DYNAMIC" => Some("TRUE".to_owned()),
             _ => None,
         };
-        assert_eq!(notes_from(&axes, set).len(), 3);
-        assert!(notes_from(&axes, set)[0].contains("OMP_NUM_THREADS=8"));
+        let overridden =
+            SweepFileNote::VariableOverridden { variable: "OMP_NUM_THREADS".into(), value: "8".into() };
+        let limited = SweepFileNote::ThreadLimit { limit: "2".into(), most: 4 };
+        assert_eq!(notes_from(&axes, set), [overridden, limited, SweepFileNote::DynamicThreads {}]);
         assert!(notes_from(&axes, |_| None).is_empty());
         assert!(notes_from(&[], set).is_empty());
     }

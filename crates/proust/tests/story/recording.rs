@@ -67,7 +67,24 @@ pub fn page_of<T: DeserializeOwned>(dir: &Path, page: &str, options: &[&str]) ->
     let value: Value = serde_json::from_slice(&ended.stdout)
         .unwrap_or_else(|error| panic!("page {page}: {error}:\n{}", ended.printed()));
     assert_eq!(value["schema"], 1, "page {page}");
+    assert_notes_are_data(&value);
     T::deserialize(&value).unwrap_or_else(|error| panic!("page {page}: {error}:\n{value:#}"))
+}
+
+/// Wherever JSON has notes in words, it has the same ones with identifiers.
+fn assert_notes_are_data(value: &Value) {
+    if let Some(notes) = value.get("notes") {
+        let noted = list(value, "/noted");
+        let texts: Vec<Value> = noted.iter().map(|note| note["text"].clone()).collect();
+        assert_eq!(notes, &Value::from(texts));
+        for note in noted {
+            assert!(note["id"].as_str().is_some_and(|id| !id.is_empty()), "{note}");
+            assert!(matches!(note["grade"].as_str(), Some("note" | "caution")), "{note}");
+        }
+    }
+    if let Some(quality) = value.get("quality") {
+        assert_notes_are_data(quality);
+    }
 }
 
 /// The truth a program printed as its last line.

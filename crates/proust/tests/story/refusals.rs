@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::command::{proust, run};
 use crate::explained::Except;
 use crate::programs::built;
-use crate::recording::{empty_folder, number, record, report, truth_in};
+use crate::recording::{empty_folder, list, number, record, report, truth_in};
 
 #[test]
 fn an_existing_folder_is_never_overwritten() {
@@ -63,6 +65,15 @@ fn a_static_child_is_named() {
     assert_eq!(recorded.ended.status.code(), Some(40));
     let notes = recorded.summary().quality.notes;
     assert!(notes.iter().any(|note| note.contains("endings-static")), "{notes:#?}");
+    // The same as data: one child of the shell was not followed.
+    let page = recorded.page::<Value>("summary", &[]);
+    let not_followed: Vec<&Value> =
+        list(&page, "/quality/noted").iter().filter(|note| note["id"] == "not-followed").collect();
+    let [note] = not_followed[..] else { panic!("{page:#}") };
+    assert_eq!(note["grade"], "caution");
+    assert_eq!(list(note, "/children").len(), 1);
+    assert!(note["children"][0]["program"].as_str().unwrap().contains("endings-static"), "{note:#}");
+    assert!(number(note, "/children/0/pid") > 0.0 && number(note, "/process/pid") > 0.0, "{note:#}");
 }
 
 #[test]

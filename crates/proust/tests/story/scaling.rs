@@ -233,8 +233,9 @@ fn what_cannot_be_compared_is_told() {
     sweep(&dir, &program, "control", "0.05", "1,2", "2");
     // A run of a version that is not known any more is left out, and the others are compared.
     let file = dir.join("threads-1.2/run.json");
-    let older = fs::read_to_string(&file).unwrap().replacen("\"schema\": 1", "\"schema\": 77", 1);
-    fs::write(&file, older).unwrap();
+    let mut other: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    other["schema"] = 77.into();
+    fs::write(&file, other.to_string()).unwrap();
     fs::remove_dir_all(dir.join("threads-1.2/profile")).ok();
     let ended = report(&dir, "degradation", &["--paper"]);
     assert!(ended.status.success(), "{}", ended.said());

@@ -3,6 +3,7 @@
 use proust_profile::{ContextKind, Profile};
 
 use crate::expression::Pattern;
+use crate::scope_note::Known;
 use proust_words::nearest::nearest;
 
 pub(super) fn written(pattern: &Pattern) -> String {
@@ -15,20 +16,16 @@ pub(super) fn written(pattern: &Pattern) -> String {
     }
 }
 
-/// The end of a message: the names that look alike, or else the first of all.
-pub(super) fn what_there_is(value: &str, known: &[String]) -> String {
+/// The names that look alike, or else the first of all.
+pub(super) fn what_there_is(value: &str, known: &[String]) -> Known {
     const SHOWN: usize = 8;
-    if known.is_empty() {
-        return "; it has none".into();
-    }
     // A thread is listed as `name (id)`; it is the name that may be misspelt.
     let alike = nearest(value, known.iter().map(|name| name.split(" (").next().unwrap_or(name)), 4);
     if !alike.is_empty() {
-        return format!("; did you mean {}?", alike.join(", "));
+        return Known { alike: alike.into_iter().map(str::to_owned).collect(), ..Known::default() };
     }
-    let shown: Vec<&str> = known.iter().take(SHOWN).map(String::as_str).collect();
-    let more = if known.len() > SHOWN { format!(" and {} more", known.len() - SHOWN) } else { String::new() };
-    format!("; there are {}{more}", shown.join(", "))
+    let first: Vec<String> = known.iter().take(SHOWN).cloned().collect();
+    Known { alike: Vec::new(), more: known.len() - first.len(), first }
 }
 
 pub(super) fn names<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {

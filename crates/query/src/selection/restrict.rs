@@ -12,6 +12,7 @@ use crate::expression::{Clause, Key, Pattern};
 use crate::forest::called_function;
 use crate::glob::{matches, matches_from};
 use crate::handle::Handle;
+use crate::scope_note::{MatchKind, ScopeNote};
 
 impl Selection<'_> {
     pub(super) fn restrict(&mut self, clause: &Clause) {
@@ -25,7 +26,7 @@ impl Selection<'_> {
                         row.processor != u16::MAX && (from..=to).contains(&u64::from(row.processor))
                     };
                     if !self.profile.samples.iter().any(seen) {
-                        self.nothing("processor", pattern, used_processors(self.profile));
+                        self.nothing(MatchKind::Processor, pattern, used_processors(self.profile));
                     }
                 }
                 self.in_scope.processors.push((clause.negated, ranges));
@@ -49,9 +50,9 @@ impl Selection<'_> {
             };
             if found.is_empty() {
                 let (kind, known) = match clause.key {
-                    Key::Process => ("process", process_names(self.profile)),
-                    Key::Rank => ("rank", rank_names(self.profile)),
-                    _ => ("thread", thread_names(self.profile)),
+                    Key::Process => (MatchKind::Process, process_names(self.profile)),
+                    Key::Rank => (MatchKind::Rank, rank_names(self.profile)),
+                    _ => (MatchKind::Thread, thread_names(self.profile)),
                 };
                 self.nothing(kind, pattern, known);
             }
@@ -136,9 +137,11 @@ impl Selection<'_> {
         }
         for missing in (0..found.len()).filter(|&n| !found[n]) {
             let (kind, known) = match clause.key {
-                Key::Function => ("function", names(profile.functions.iter().map(|f| f.name.as_str()))),
-                Key::Module => ("module", names(profile.modules.iter().map(|module| module.name()))),
-                _ => ("file", file_names(profile)),
+                Key::Function => {
+                    (MatchKind::Function, names(profile.functions.iter().map(|f| f.name.as_str())))
+                }
+                Key::Module => (MatchKind::Module, names(profile.modules.iter().map(|module| module.name()))),
+                _ => (MatchKind::File, file_names(profile)),
             };
             self.nothing(kind, &clause.patterns[missing], known);
         }
@@ -147,10 +150,10 @@ impl Selection<'_> {
         }
     }
 
-    pub(super) fn nothing(&mut self, kind: &str, pattern: &Pattern, known: Vec<String>) {
+    pub(super) fn nothing(&mut self, kind: MatchKind, pattern: &Pattern, known: Vec<String>) {
         let value = written(pattern);
-        let rest = what_there_is(&value, &known);
-        self.notes.push(format!("no {kind} of this run matches `{value}`{rest}"));
+        let known = what_there_is(&value, &known);
+        self.notes.push(ScopeNote::NoMatch { kind, value, known });
     }
 }
 

@@ -15,6 +15,7 @@ use super::restrict::any_pattern;
 use crate::doing::Doing;
 use crate::expression::{Clause, Pattern};
 use crate::glob::matches;
+use crate::scope_note::MatchKind;
 use proust_account::ledger::Account;
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
@@ -134,7 +135,7 @@ impl Selection<'_> {
         for missing in (0..found.len()).filter(|&n| !found[n]) {
             let known =
                 Doing::all().map(Doing::id).chain(profile.operations.iter().map(|of| of.name.as_str()));
-            self.nothing("state", &clause.patterns[missing], names(known));
+            self.nothing(MatchKind::State, &clause.patterns[missing], names(known));
         }
         let states = OperationStates::of(profile);
         let mut times = Times::new();

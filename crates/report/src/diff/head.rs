@@ -6,15 +6,16 @@ use proust_words::counted;
 use serde::Serialize;
 
 use super::DiffQuestion;
-use super::cautions::{id, limit_text, text, why_unchanged};
 use super::change::ChangeRow;
+use super::verdicts::{limit_text, why_unchanged};
 use crate::style::{Paint, Style};
+use crate::wording::NoteRow;
 
 /// The blocks `sides`, `cautions` and `exceeded`.
 #[derive(Debug, Serialize)]
 pub(super) struct Head {
     sides: Sides,
-    cautions: Vec<CautionRow>,
+    cautions: Vec<NoteRow>,
     exceeded: Vec<ExceededRow>,
     #[serde(skip)]
     names: [String; 2],
@@ -44,12 +45,6 @@ struct RunRow {
     available_processors: u32,
     /// The part of the threads' runnable time in which other processes had the processor.
     disturbed: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct CautionRow {
-    id: &'static str,
-    text: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -89,13 +84,9 @@ impl Side {
 
 impl Head {
     pub fn new(diff: &Diff<'_>, question: &DiffQuestion) -> Head {
-        let cautions = diff.cautions();
         Head {
             sides: Sides { a: Side::new(diff.a()), b: Side::new(diff.b()) },
-            cautions: cautions
-                .iter()
-                .map(|caution| CautionRow { id: id(caution), text: text(caution) })
-                .collect(),
+            cautions: diff.cautions().iter().map(NoteRow::new).collect(),
             exceeded: (question.exceeded.iter())
                 .map(|exceeded| ExceededRow {
                     limit: exceeded.limit.clone(),
@@ -118,11 +109,7 @@ impl Head {
 
     /// Reasons to doubt it.
     pub fn notes(&self, style: &Style) -> String {
-        let note = |caution: &CautionRow| {
-            let line = crate::table::printable_lines(&format!(" Note: {}.", caution.text));
-            style.paint(Paint::Faint, &line) + "\n"
-        };
-        self.cautions.iter().map(note).collect()
+        self.cautions.iter().map(|caution| caution.line(style)).collect()
     }
 }
 

@@ -19,6 +19,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::sweep::{picture_of_two, point};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, SweepNote};
 use crate::{csv, json};
 
 /// Rows of text when nothing else is asked for.
@@ -39,8 +40,8 @@ pub struct SweepDiffQuestion {
     pub limit: Option<usize>,
     /// How it is written.
     pub format: Format,
-    /// What a reader must know, in words.
-    pub notes: Vec<String>,
+    /// What a reader must know.
+    pub notes: Vec<SweepNote>,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,7 +52,8 @@ struct SweepsPage {
     places: Vec<PlaceRow>,
     /// Places that a limit left out.
     cut: usize,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
 }
 
 #[derive(Debug, Serialize)]
@@ -192,7 +194,7 @@ impl SweepsPage {
             curve: curve_rows(&curve),
             places,
             cut,
-            notes: question.notes.clone(),
+            notes: Notes::of(&question.notes),
         }
     }
 }
@@ -386,10 +388,7 @@ impl Page for SweepsPage {
         );
         text.push_str(&self.curve_text(style));
         text.push_str(&("\n".to_owned() + &self.places_text(style)));
-        for note in &self.notes {
-            text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
-        }
-        text
+        text + &self.notes.lines(style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

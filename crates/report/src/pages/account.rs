@@ -13,6 +13,7 @@ use super::locations::{Seconds, accounts_of};
 use crate::error::ReportError;
 use crate::number::duration;
 use crate::question::Question;
+use crate::wording::PageNote;
 
 /// A ledger, and its scope.
 pub(super) struct Drawn<'l> {
@@ -23,8 +24,8 @@ pub(super) struct Drawn<'l> {
     pub processors_given: bool,
     /// The range of time in words, where it is not all of it.
     pub window: Option<String>,
-    /// What a reader must know of it, in words.
-    pub notes: Vec<String>,
+    /// What a reader must know of it.
+    pub notes: Vec<PageNote>,
 }
 
 impl<'l> Drawn<'l> {
@@ -53,46 +54,35 @@ impl<'l> Drawn<'l> {
                 Cow::Owned(ledger_within(selection.profile(), question.processors, &windows)?)
             }
         };
-        let mut drawn_notes = Vec::new();
+        let mut notes = Vec::new();
         let queued_ns: u64 = [Account::Oversubscribed, Account::Preempted]
             .into_iter()
             .map(|account| ledger.with_beyond_ns(account))
             .sum();
         if windows.is_some() && queued_ns > 0 {
-            drawn_notes.push(
-                "how long a thread stood in the run queue is known of its whole life and divided over it: \
-                 in a range of time oversubscribed and preempted are estimates"
-                    .into(),
-            );
+            notes.push(PageNote::QueueEstimated {});
         }
         let processors = ledger.processors;
         if filter.mentions(&[Key::Process, Key::Rank, Key::Thread]) {
             let in_scope = |id| selection.locations().binary_search(&id).is_ok();
             ledger = Cow::Owned(ledger.part(in_scope));
             if ledger.is_without_slots() {
-                drawn_notes.push(
-                    "empty slots belong to all threads of a run, or rank, together: where only some are \
-                     selected the ledger shows what these spent themselves"
-                        .into(),
-                );
+                notes.push(PageNote::SlotsLeftOut {});
             }
         }
-        let sampled: Vec<&str> = [Key::Cpu, Key::Function, Key::Module, Key::File]
+        let keys: Vec<String> = [Key::Cpu, Key::Function, Key::Module, Key::File]
             .into_iter()
             .filter(|&key| filter.mentions(&[key]))
-            .map(Key::word)
+            .map(|key| key.word().to_owned())
             .collect();
-        if !sampled.is_empty() {
-            drawn_notes.push(format!(
-                "{} selects samples, which the ledger does not consist of: it shows all of them",
-                sampled.join(", ")
-            ));
+        if !keys.is_empty() {
+            notes.push(PageNote::LedgerOfAllSamples { keys });
         }
         if filter.mentions(&[Key::State]) {
-            drawn_notes.push("the ledger shows all states: state selects rows of the other pages".into());
+            notes.push(PageNote::LedgerOfAllStates {});
         }
         if question.processors.is_some() {
-            drawn_notes.push(format!("{} as given by --processors", counted(processors, "processor")));
+            notes.push(PageNote::ProcessorsGiven { processors });
         }
         let window = windows.map(|windows| {
             let life_ns = (selection.profile().facts.wall_s * 1e9) as u64;
@@ -111,7 +101,7 @@ impl<'l> Drawn<'l> {
             processors,
             processors_given: question.processors.is_some(),
             window,
-            notes: drawn_notes,
+            notes,
         })
     }
 

@@ -20,6 +20,7 @@ use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Functions in text when nothing else is asked for.
 const ROWS: usize = 10;
@@ -40,7 +41,8 @@ pub(super) struct Callers {
     depth_limit: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -136,7 +138,7 @@ impl Callers {
             callers,
             depth_limit: DEPTH,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
             totals,
             chosen,

@@ -17,6 +17,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 30;
@@ -37,7 +38,8 @@ pub(super) struct EffortPage {
     contexts: Vec<Row>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -144,7 +146,7 @@ impl EffortPage {
             thresholds: Thresholds { idleness: EFFORT_IDLENESS.value, overhead: EFFORT_OVERHEAD.value },
             contexts,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope,
             says,
         })

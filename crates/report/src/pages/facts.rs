@@ -1,6 +1,8 @@
 //! The parts of pages that show the run and how far the numbers can be trusted.
 
 use std::collections::HashSet;
+use std::mem;
+use std::ops::Deref;
 
 use proust_account::ledger::{Account, Accounts, Ledger};
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
@@ -9,6 +11,7 @@ use proust_query::Selection;
 use serde::Serialize;
 
 use crate::question::Question;
+use crate::wording::Notes;
 
 /// The block `run`.
 #[derive(Debug, Serialize)]
@@ -57,11 +60,28 @@ impl RunBlock {
     }
 }
 
+/// The block `quality`.
+#[derive(Debug, Serialize)]
+pub(super) struct QualityBlock {
+    #[serde(flatten)]
+    pub numbers: Quality,
+    #[serde(flatten)]
+    pub notes: Notes,
+}
+
+impl Deref for QualityBlock {
+    type Target = Quality;
+
+    fn deref(&self) -> &Quality {
+        &self.numbers
+    }
+}
+
 /// The quality of the data, completed by amounts from the ledger.
 ///
 /// Under a filter, amounts that can be counted by samples are those of the samples in scope; amounts of logs,
 /// processes and clocks stay those of the whole run.
-pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &Ledger) -> Quality {
+pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &Ledger) -> QualityBlock {
     let profile = selection.profile();
     let mut quality = profile.quality.clone();
     if !question.filter.is_empty() {
@@ -96,7 +116,8 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
     if ledger.total_ns > 0 {
         quality.account_residual = ledger.residual_ns().unsigned_abs() as f64 / ledger.total_ns as f64;
     }
-    quality
+    let notes = Notes::of(&mem::take(&mut quality.notes));
+    QualityBlock { numbers: quality, notes }
 }
 
 /// Accounts and their seconds, without those that are zero.

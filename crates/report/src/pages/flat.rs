@@ -20,6 +20,7 @@ use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 20;
@@ -33,7 +34,8 @@ pub(super) struct Flat {
     functions: Vec<FunctionRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -67,7 +69,7 @@ impl Flat {
             totals,
             functions,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
             chosen,
             order,

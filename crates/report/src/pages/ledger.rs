@@ -29,6 +29,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Threads in text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -42,7 +43,8 @@ pub(super) struct LedgerPage {
     locations: Vec<LocationRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     formula: String,
     /// The part that fills slots.
@@ -148,8 +150,8 @@ impl LedgerPage {
             let amount = sum(hidden.iter().filter(|row| row.charged).map(|row| row.active_s));
             cut = Some(Cut { rows: hidden.len(), amount });
         }
-        let mut notes = selection.notes().to_vec();
-        notes.extend(drawn.notes.iter().cloned());
+        let mut notes = Notes::of(selection.notes());
+        notes.add(&drawn.notes);
         let all = |accounts: &Accounts| accounts.iter().map(|(_, ns)| seconds(ns)).collect();
         Ok(LedgerPage {
             schema: SCHEMA,
@@ -365,9 +367,7 @@ impl Page for LedgerPage {
                 self.locations.len() + cut.rows
             ));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
+        text.push_str(&self.notes.lines(style));
         text
     }
 

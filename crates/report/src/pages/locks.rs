@@ -32,6 +32,7 @@ use crate::number::{duration, exact, sum};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
+use crate::wording::Notes;
 
 /// Locks in text when nothing else is asked for.
 const LOCKS: usize = 20;
@@ -52,7 +53,8 @@ pub(super) struct Locks {
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
     wakers: Vec<Waker>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -137,7 +139,7 @@ impl Locks {
             locks,
             cut,
             wakers,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope,
             only: only.is_some(),
         })
@@ -182,10 +184,7 @@ impl Page for Locks {
             }
         }
         text.push_str(&wakers::text(&self.wakers, style));
-        for note in &self.notes {
-            text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
-        }
-        text
+        text + &self.notes.lines(style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

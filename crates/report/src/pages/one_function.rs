@@ -17,6 +17,7 @@ use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// One function with its callers and callees.
 #[derive(Debug, Serialize)]
@@ -30,7 +31,8 @@ pub(super) struct OneFunction {
     callers: Vec<NeighbourRow>,
     /// `inclusive` is this callee's amount below the function, `exclusive` the callee's own part.
     callees: Vec<NeighbourRow>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -109,7 +111,7 @@ impl OneFunction {
             recursive,
             callers: finish(callers),
             callees: finish(callees),
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
             order,
             chosen,

@@ -27,6 +27,7 @@ use crate::number::exact;
 use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::Style;
+use crate::wording::{Notes, PageNote};
 
 #[derive(Debug, Serialize)]
 pub(super) struct OpenmpPage {
@@ -36,7 +37,8 @@ pub(super) struct OpenmpPage {
     /// Regions that a limit left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<CutRegions>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
 }
 
 #[derive(Debug, Serialize)]
@@ -105,12 +107,9 @@ impl OpenmpPage {
                 lost_s: rest.iter().map(|region| region.lost.lost_s).sum(),
             });
         }
-        let mut notes = selection.notes().to_vec();
+        let mut notes = Notes::of(selection.notes());
         if drawn.window.is_some() {
-            notes.push(
-                "work and waits by site are sums over the whole run: a range of time does not restrict them"
-                    .into(),
-            );
+            notes.push(PageNote::SitesOfWholeRun {});
         }
         Ok(OpenmpPage {
             schema: SCHEMA,

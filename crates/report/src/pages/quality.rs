@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{Metric, Quality};
+use proust_profile::Metric;
 use proust_query::Selection;
 use proust_words::{count, counted, verb};
 use serde::Serialize;
 
 use super::account::Drawn;
-use super::facts::{RunBlock, quality};
+use super::facts::{QualityBlock, RunBlock, quality};
 use super::{Page, base_name, heading, no_arguments, scope};
 use crate::error::ReportError;
 use crate::number::{bytes, duration, fixed};
@@ -16,15 +16,17 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{NoteRow, Notes, PageNote, joined};
 
 #[derive(Debug, Serialize)]
 pub(super) struct QualityPage {
     schema: u32,
     run: RunBlock,
-    quality: Quality,
+    quality: QualityBlock,
     /// Modules of which something could not be known.
     modules: Vec<ModuleRow>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: Option<String>,
     #[serde(skip)]
@@ -41,6 +43,8 @@ struct ModuleRow {
     path: String,
     build_id: String,
     note: String,
+    /// The same as data.
+    noted: Vec<NoteRow>,
 }
 
 impl QualityPage {
@@ -51,14 +55,10 @@ impl QualityPage {
     ) -> Result<QualityPage, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let modules = profile.modules.iter().filter(|module| !module.note.is_empty());
-        let mut notes = selection.notes().to_vec();
+        let modules = profile.modules.iter().filter(|module| !module.notes.is_empty());
+        let mut notes = Notes::of(selection.notes());
         if !question.filter.is_empty() {
-            notes.push(
-                "samples, paths, rates and times are those of what --where selects; residuals of clocks, \
-                 logs, processes and threads are those of the whole run"
-                    .into(),
-            );
+            notes.push(PageNote::QualityOfWholeRun {});
         }
         Ok(QualityPage {
             schema: SCHEMA,
@@ -68,7 +68,8 @@ impl QualityPage {
                 .map(|module| ModuleRow {
                     path: module.path.clone(),
                     build_id: module.build_id.clone(),
-                    note: module.note.clone(),
+                    note: joined(&module.notes),
+                    noted: module.notes.iter().map(NoteRow::new).collect(),
                 })
                 .collect(),
             notes,
@@ -82,7 +83,8 @@ impl QualityPage {
     /// is true.
     fn modules_by_note(&self) -> BTreeMap<String, Vec<&str>> {
         let mut by_note: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for module in self.modules.iter().filter(|module| !self.quality.notes.contains(&module.note)) {
+        for module in self.modules.iter().filter(|module| !self.quality.notes.texts().contains(&module.note))
+        {
             let note = module.note.replace(&format!("{}: ", module.path), "");
             by_note.entry(note).or_default().push(base_name(&module.path));
         }
@@ -170,7 +172,7 @@ impl QualityPage {
 }
 
 /// The problems that need attention, in a line each.
-pub(super) fn warnings(quality: &Quality) -> Vec<String> {
+pub(super) fn warnings(quality: &QualityBlock) -> Vec<String> {
     let mut warnings = Vec::new();
     if quality.samples > 0 && quality.complete_paths < 0.99 {
         warnings.push(format!(
@@ -197,7 +199,7 @@ pub(super) fn warnings(quality: &Quality) -> Vec<String> {
             verb(quality.path_mismatches, "differs", "differ")
         ));
     }
-    warnings.extend(quality.notes.iter().cloned());
+    warnings.extend(quality.notes.texts().iter().cloned());
     warnings
 }
 
@@ -216,9 +218,7 @@ impl Page for QualityPage {
         } else {
             warnings.iter().map(|line| format!(" {} {line}\n", style.paint(Paint::Bad, "!"))).collect()
         });
-        for note in &self.notes {
-            text.push_str(&style.paint(Paint::Faint, &format!(" Note: {note}.\n")));
-        }
+        text.push_str(&self.notes.lines(style));
         for (note, names) in self.modules_by_note() {
             let shown = names.iter().take(MODULES_SHOWN).copied().collect::<Vec<_>>().join(", ");
             let more = match names.len().saturating_sub(MODULES_SHOWN) {

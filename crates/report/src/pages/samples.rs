@@ -21,6 +21,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 60;
@@ -31,7 +32,8 @@ pub(super) struct Samples {
     samples: Vec<Row>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
 }
@@ -133,7 +135,7 @@ impl Samples {
             cut = Some(Cut { rows: samples.len() - limit, amount: 0.0 });
             samples.truncate(limit);
         }
-        Ok(Samples { schema: SCHEMA, samples, cut, notes: selection.notes().to_vec(), scope })
+        Ok(Samples { schema: SCHEMA, samples, cut, notes: Notes::of(selection.notes()), scope })
     }
 }
 
@@ -182,10 +184,7 @@ impl Page for Samples {
         let legend =
             " Amounts are those since the process began; read, written: by system calls, of whatever.";
         text.push_str(&(style.paint(Paint::Faint, legend) + "\n"));
-        for note in &self.notes {
-            text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
-        }
-        text
+        text + &self.notes.lines(style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use proust_account::ledger::{Account, IoAs};
 use proust_findings::{Finding, findings};
 use proust_profile::facts::ending;
-use proust_profile::{ContextId, ContextKind, FunctionId, Metric, Quality};
+use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
 use proust_query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_words::counted;
 use serde::Serialize;
 
 use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
-use super::facts::{RunBlock, quality, seconds};
+use super::facts::{QualityBlock, RunBlock, quality, seconds};
 use super::findings::{Circumstances, FindingRow, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
 use crate::error::ReportError;
@@ -24,6 +24,7 @@ use crate::schema::SCHEMA;
 use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, PageNote};
 
 /// Hottest functions and lines that are listed when nothing else is asked for.
 const ROWS: usize = 5;
@@ -46,8 +47,9 @@ pub(super) struct Summary {
     hot_functions: Vec<HotFunction>,
     hot_lines: Vec<HotLine>,
     hot_path: Vec<HotContext>,
-    quality: Quality,
-    notes: Vec<String>,
+    quality: QualityBlock,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     dir: String,
     #[serde(skip)]
@@ -155,37 +157,25 @@ impl Summary {
                 }
             })
             .collect();
-        let mut notes = selection.notes().to_vec();
+        let mut notes = Notes::of(selection.notes());
         if ledger.with_beyond_ns(Account::Fault) > 0 {
-            notes.push("fault is an estimate from the number of page faults and the system time".into());
+            notes.push(PageNote::FaultEstimated {});
         }
         let preempted_s = seconds(ledger.with_beyond_ns(Account::Preempted));
         if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {
-            notes.push(format!(
-                "others had the processors for {} in which this run could have gone on: measure again on a \
-                 quiet machine before you change the program for it",
-                duration(preempted_s)
-            ));
+            notes.push(PageNote::Preempted { seconds: preempted_s });
         }
         if let Some(stolen_s) = profile.facts.stolen_s
             && stolen_s >= STOLEN * seconds(ledger.total_ns)
             && stolen_s > 0.0
         {
-            notes.push(format!(
-                "the host of this virtual machine took processors away for {} while the run lasted (steal \
-                 time): it is in preempted as far as the run wanted them",
-                duration(stolen_s)
-            ));
+            notes.push(PageNote::Stolen { seconds: stolen_s });
         }
         if let Some(throttled_s) =
             profile.facts.throttled_s.filter(|&s| s >= STOLEN * seconds(ledger.total_ns))
             && throttled_s > 0.0
         {
-            notes.push(format!(
-                "the control group of this run had used up its processor time for {} (summed over \
-                 processors): threads that could have gone on then are in oversubscribed and preempted",
-                duration(throttled_s)
-            ));
+            notes.push(PageNote::Throttled { seconds: throttled_s });
         }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
         let found: Cow<'_, [Finding]> = match kept {
@@ -195,7 +185,7 @@ impl Summary {
             _ => Cow::Owned(findings(profile, question.processors)?.1),
         };
         let scope = (!question.filter.is_empty()).then(|| super::scope(selection, question));
-        notes.extend(drawn.notes.iter().cloned());
+        notes.add(&drawn.notes);
         Ok(Summary {
             schema: SCHEMA,
             run: RunBlock::new(profile, drawn.processors),
@@ -296,10 +286,7 @@ impl Summary {
             text.push_str(&style.paint(Paint::Faint, &format!(" {line}")));
             text.push('\n');
         }
-        for note in &self.notes {
-            text.push_str(&style.paint(Paint::Faint, &format!(" Note: {note}.")));
-            text.push('\n');
-        }
+        text.push_str(&self.notes.lines(style));
         text.push('\n');
         text
     }

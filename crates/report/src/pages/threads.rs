@@ -17,6 +17,7 @@ use crate::number::{Scale, exact, sum};
 use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -28,7 +29,8 @@ pub(super) struct Threads {
     slots: Vec<SlotRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     /// How the ledger's total comes about, where it has slots.
@@ -163,8 +165,8 @@ impl Threads {
                 accounts: accounts_of(&row.accounts),
             })
             .collect();
-        let mut notes = selection.notes().to_vec();
-        notes.extend(drawn.notes.iter().cloned());
+        let mut notes = Notes::of(selection.notes());
+        notes.add(&drawn.notes);
         let mut charged = Accounts::default();
         for row in ledger.locations.iter().filter(|row| row.charged) {
             charged += &row.accounts;
@@ -259,9 +261,7 @@ impl Page for Threads {
             };
             faint(format!(" {threads} of the threads{less} + {slots} of empty slots = {formula}."));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
+        text.push_str(&self.notes.lines(style));
         text + &unexplained(self.locations.iter().map(|row| (row.wall_s, &row.passive)), style)
     }
 

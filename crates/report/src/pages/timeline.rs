@@ -19,8 +19,8 @@
 //! is blocked time first and CPU time last: a border between the two is known to one sample only.
 //!
 //! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of
-//! it; with `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and the
-//! `path` of each span, as handles of its functions from the outermost call on.
+//! it; with `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and
+//! the `path` of each span, as handles of its functions from the outermost call on.
 
 mod depth;
 mod spans;
@@ -48,6 +48,7 @@ use crate::schema::SCHEMA;
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
+use crate::wording::Notes;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -67,7 +68,8 @@ pub(super) struct Timeline {
     functions: Option<Depth>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
 }
@@ -176,7 +178,7 @@ impl Timeline {
             }),
             locations,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
         })
     }
@@ -378,11 +380,12 @@ impl Page for Timeline {
         let cell = crate::duration(cell_s);
         faint(match &self.functions {
             None => format!(
-                " A letter stands for {cell}: what took most of it. Upper case is active, lower case and dots \
-                 passive."
+                " A letter stands for {cell}: what took most of it. Upper case is active, lower case and \
+                 dots passive."
             ),
             Some(depth) => format!(
-                " A letter stands for {cell}: the function at depth {} of the call path that took most of it.",
+                " A letter stands for {cell}: the function at depth {} of the call path that took most of \
+                 it.",
                 depth.number()
             ),
         });
@@ -394,9 +397,7 @@ impl Page for Timeline {
                 self.locations.len() + cut.rows
             ));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
+        text.push_str(&self.notes.lines(style));
         text + &unexplained(self.locations.iter().map(|row| (row.end_s - row.start_s, &row.passive)), style)
     }
 

@@ -23,6 +23,7 @@ use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -40,7 +41,8 @@ pub(super) struct Tree {
     hot_path: Vec<ContextId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -139,7 +141,7 @@ impl Tree {
             contexts,
             hot_path,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(&selection, question),
             limit: question.limit,
             usual_rows: question.rows.unwrap_or(ROWS),

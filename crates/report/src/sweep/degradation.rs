@@ -26,16 +26,17 @@ use proust_compare::degradation::{Assessment, Degradation, Finding, Rank, Verdic
 use proust_compare::scaling::Causes;
 use proust_compare::scaling::{Ensemble, ThreadTime};
 use proust_query::Handle;
-use proust_words::{counted, verb};
+use proust_words::counted;
 use serde::Serialize;
 
-use super::head::{SweepBlock, notes, notes_text};
+use super::head::{SweepBlock, notes};
 use super::order::{disagreement, in_order};
 use super::{Page, SweepQuestion, SweepView, wording};
 use crate::number::exact;
 use crate::pages::place;
 use crate::schema::SCHEMA;
 use crate::style::Style;
+use crate::wording::{Notes, SweepNote};
 
 /// The least part of the program's time that a region must take with some count to be a row.
 const SHOWN: f64 = 0.005;
@@ -51,7 +52,8 @@ pub(super) struct DegradationPage {
     pub regions: Vec<RegionRow>,
     pub findings: Vec<FindingRow>,
     disagreements: Vec<DisagreementRow>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     limit: Option<usize>,
 }
@@ -210,14 +212,11 @@ impl DegradationPage {
         };
         let disturbed = assessment.findings.iter().filter(is_disturbed).count();
         if disturbed > 0 {
-            notes.push(format!(
-                "in {} that {} degraded others had the processors for a part of the time that matters: \
-                 measure again on a quiet machine before you change the program for it",
-                counted(disturbed, "region"),
-                verb(disturbed, "is", "are")
-            ));
+            notes.push(SweepNote::DisturbedRegions { regions: disturbed });
         }
-        notes.extend(assessment.disagreements.iter().take(3).map(|d| disagreement(ensemble, d)));
+        for difference in assessment.disagreements.iter().take(3) {
+            notes.push(disagreement(ensemble, difference));
+        }
         let findings =
             assessment.findings.iter().map(|finding| FindingRow::new(ensemble, &assessment, finding));
         let disagreements = assessment.disagreements.iter().map(|d| DisagreementRow {
@@ -403,7 +402,7 @@ impl Page for DegradationPage {
             text.push('\n');
             text.push_str(&finding.text(number + 1, style));
         }
-        text.push_str(&notes_text(&self.notes, style));
+        text.push_str(&self.notes.lines(style));
         text
     }
 

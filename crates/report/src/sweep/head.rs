@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{SweepQuestion, SweepView};
 use crate::number::{duration, fixed};
 use crate::style::{Paint, Style};
+use crate::wording::{Notes, SweepNote};
 
 /// JSON: the sweep as a whole.
 #[derive(Clone, Debug, Serialize)]
@@ -233,44 +234,34 @@ pub(crate) fn point(timing: &Timing) -> Point {
 }
 
 /// What a reader must know of a sweep's runs.
-pub(super) fn notes(view: &SweepView<'_>) -> Vec<String> {
-    let mut notes = view.notes.clone();
-    notes.extend(view.file.notes.iter().cloned());
+pub(super) fn notes(view: &SweepView<'_>) -> Notes {
+    let mut notes = Notes::of(&view.notes);
+    notes.add(&view.file.notes);
     let ensemble = view.ensemble;
     let runs = ensemble.runs();
     if let Some(first) = runs.first() {
         let other = runs.iter().find(|run| run.programs != first.programs);
         if let Some(other) = other {
-            notes.push(format!(
-                "the runs are not of the same programs: {} in {}, {} in {}; what has no counterpart is \
-                 compared with nothing",
-                first.programs.join(", "),
-                first.name,
-                other.programs.join(", "),
-                other.name
-            ));
+            notes.push(SweepNote::OtherPrograms {
+                run_a: first.name.clone(),
+                programs_a: first.programs.clone(),
+                run_b: other.name.clone(),
+                programs_b: other.programs.clone(),
+            });
         }
         if runs.iter().any(|run| run.available != first.available) {
-            notes.push("not all runs had the same number of processors".into());
+            notes.push(SweepNote::OtherProcessors {});
         }
     }
-    let single: Vec<String> = (0..ensemble.counts().len())
+    let counts: Vec<u32> = (0..ensemble.counts().len())
         .filter(|&count| ensemble.group(count).count() == 1)
-        .map(|count| ensemble.counts()[count].to_string())
+        .map(|count| ensemble.counts()[count])
         .collect();
-    if !single.is_empty() {
-        notes.push(format!(
-            "only one run is done with a count of {}: nothing is known of how repetitions differ (--repeat \
-             3)",
-            single.join(", ")
-        ));
+    if !counts.is_empty() {
+        notes.push(SweepNote::SingleRuns { counts });
     }
     if runs.iter().all(|run| !run.has_lines) {
-        notes.push(
-            "the program has no debug information: functions are compared, lines are not known \
-         (build it with -g)"
-                .into(),
-        );
+        notes.push(SweepNote::NoLines {});
     }
     let wrong: Vec<&Swept> = runs
         .iter()
@@ -278,32 +269,14 @@ pub(super) fn notes(view: &SweepView<'_>) -> Vec<String> {
         .filter(|run| run.team_max != run.count)
         .collect();
     if let Some(run) = wrong.first() {
-        notes.push(format!(
-            "the program's teams are not as large as asked for: {} in the run with a count of {}; does it \
-             set the number itself?",
-            counted(run.team_max, "thread"),
-            run.count
-        ));
+        notes.push(SweepNote::OtherTeams { threads: run.team_max, count: run.count });
     }
-    let most: Vec<String> = ensemble
-        .counts()
-        .iter()
-        .filter(|&&count| count > ensemble.available())
-        .map(ToString::to_string)
-        .collect();
-    if !most.is_empty() {
-        notes.push(format!(
-            "{} available: with a count of {} (marked *) the program is oversubscribed, and nothing is to \
-             be expected of that",
-            counted(ensemble.available(), "processor"),
-            most.join(", ")
-        ));
+    let processors = ensemble.available();
+    let counts: Vec<u32> = ensemble.counts().iter().copied().filter(|&count| count > processors).collect();
+    if !counts.is_empty() {
+        notes.push(SweepNote::Oversubscribed { processors, counts });
     }
     notes
-}
-
-pub(super) fn notes_text(notes: &[String], style: &Style) -> String {
-    notes.iter().map(|note| style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n").collect()
 }
 
 /// A count, marked where it is more than there are processors.

@@ -4,18 +4,17 @@ use proust_compare::JointId;
 use proust_compare::scaling::{Disagreement, Ensemble};
 
 use super::wording;
+use crate::wording::SweepNote;
 
-/// In words where runs did not do the same.
-pub(super) fn disagreement(ensemble: &Ensemble<'_>, difference: &Disagreement) -> String {
-    format!(
-        "{}: {} with a count of {}, {} with {}: the runs did not do the same there, and their times are \
-         not comparable",
-        wording::name(ensemble, difference.node),
-        wording::executions(difference.fewest.0),
-        difference.fewest.1,
-        wording::executions(difference.most.0),
-        difference.most.1
-    )
+/// Where runs did not do the same.
+pub(super) fn disagreement(ensemble: &Ensemble<'_>, difference: &Disagreement) -> SweepNote {
+    SweepNote::Disagreement {
+        place: wording::name(ensemble, difference.node),
+        fewest: difference.fewest.0,
+        fewest_count: difference.fewest.1,
+        most: difference.most.0,
+        most_count: difference.most.1,
+    }
 }
 
 /// Places in the order of a tree, largest first among the parts of one, with how deep they are. A place that

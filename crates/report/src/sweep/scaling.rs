@@ -18,7 +18,7 @@ use proust_profile::ContextKind;
 use proust_words::counted;
 use serde::Serialize;
 
-use super::head::{CurveRow, SweepBlock, count_text, notes, notes_text, serial_text};
+use super::head::{CurveRow, SweepBlock, count_text, notes, serial_text};
 use super::order::{depth_below, disagreement, in_order};
 use super::summary::curve_text;
 use super::{Page, SweepQuestion, SweepView, wording};
@@ -27,6 +27,7 @@ use crate::pages::heading;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, SweepNote};
 
 /// Places in text when nothing else is asked for.
 const ROWS: usize = 25;
@@ -43,7 +44,8 @@ pub(super) struct ScalingPage {
     places: Vec<PlaceRow>,
     /// Places that a limit left out.
     cut: usize,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
 }
 
 #[derive(Debug, Serialize)]
@@ -109,10 +111,7 @@ impl ScalingPage {
         }
         let models = models::models(ensemble, &order);
         if models.is_empty() {
-            notes.push(format!(
-                "{} make no formula of the count: that needs {FEWEST_COUNTS}",
-                counted(ensemble.counts().len(), "count")
-            ));
+            notes.push(SweepNote::NoFormula { counts: ensemble.counts().len(), needed: FEWEST_COUNTS });
         }
         ScalingPage {
             schema: SCHEMA,
@@ -207,7 +206,7 @@ impl Page for ScalingPage {
         if !self.models.is_empty() {
             text.push_str(&models::text(&self.models, style));
         }
-        text.push_str(&notes_text(&self.notes, style));
+        text.push_str(&self.notes.lines(style));
         text
     }
 

@@ -9,14 +9,13 @@ use proust_account::ledger::Class;
 use proust_words::counted;
 use serde::Serialize;
 
-use super::head::{
-    CurveRow, LOST, SweepBlock, count_text, lost_s, notes, notes_text, serial_text, with_interval,
-};
+use super::head::{CurveRow, LOST, SweepBlock, count_text, lost_s, notes, serial_text, with_interval};
 use super::{Page, SweepQuestion, SweepView, wording};
 use crate::number::{Scale, duration, exact, percent};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Table};
+use crate::wording::Notes;
 
 #[derive(Debug, Serialize)]
 pub(super) struct SummaryPage {
@@ -25,7 +24,8 @@ pub(super) struct SummaryPage {
     curve: Vec<CurveRow>,
     serial_s: Option<f64>,
     degraded: Vec<DegradedRow>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
 }
 
 #[derive(Debug, Serialize)]
@@ -115,7 +115,7 @@ impl Page for SummaryPage {
         for row in &self.degraded {
             text.push_str(&format!("   {}: loses {} at {}\n", row.name, duration(row.loss_s), row.count));
         }
-        text.push_str(&notes_text(&self.notes, style));
+        text.push_str(&self.notes.lines(style));
         if self.curve.len() > 1 {
             let dir = &self.sweep.dir;
             text.push_str(&format!(

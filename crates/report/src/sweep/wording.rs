@@ -5,7 +5,7 @@ use proust_compare::degradation::Advice;
 use proust_compare::scaling::Cause;
 use proust_compare::scaling::Ensemble;
 use proust_profile::ContextKind;
-use proust_words::{count, counted};
+use proust_words::count;
 
 use crate::number::duration;
 use crate::pages::place;
@@ -106,9 +106,4 @@ pub(super) fn advice(advice: &Advice) -> String {
 
 fn times(number: u64) -> String {
     if number == 1 { "once".into() } else { format!("{} times", count(number)) }
-}
-
-/// Executions in words.
-pub(super) fn executions(number: u64) -> String {
-    counted(number, "execution")
 }

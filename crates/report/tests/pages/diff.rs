@@ -8,6 +8,7 @@ use proust_compare::{ComparedRun, Diff};
 use proust_findings::findings;
 use proust_profile::{ContextId, LocationId, Metric, Profile};
 use proust_query::Measure;
+use proust_report::SweepNote;
 use proust_report::{
     DiffPage, DiffQuestion, Format, Style, SweepDiffQuestion, render_diff, render_sweep_diff,
 };
@@ -134,7 +135,7 @@ fn sweeps_shown(format: Format) -> String {
         commands: [vec!["./solve".into()], vec!["./solve".into()]],
         paper: true,
         format,
-        notes: vec!["1 run of old.sweep failed or not done: the others are compared".into()],
+        notes: vec![SweepNote::RunsMissing { sweep: "old.sweep".into(), runs: 1 }],
         ..SweepDiffQuestion::default()
     };
     render_sweep_diff(&TwoSweeps::new(&a, &b), &question, &Style::default())

@@ -2,6 +2,7 @@
 
 use proust_ingest::operation_info;
 use proust_profile::event_metrics::{Operations, metrics_of_event};
+use proust_profile::notes::{ModuleNote, RunNote, Unfollowed, Which};
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, Function, FunctionId, Location, LocationId, Metric, Module,
     ModuleId, OperationId, Process, ProcessId, Profile, Quality, RegionId, RegionInfo, RunFacts, SampleRow,
@@ -122,7 +123,10 @@ pub fn profile() -> Profile {
             cpu_residual: 0.000_01,
             measurement_s: 0.005,
             log_bytes: 123_456,
-            notes: vec!["helper (pid 78) could not be followed: it is linked statically".into()],
+            notes: vec![RunNote::NotFollowed {
+                process: Which { name: "solve".into(), pid: 77 },
+                children: vec![Unfollowed { pid: 78, program: Some("/home/me/helper".into()) }],
+            }],
             ..Quality::default()
         },
         processes: vec![Process {
@@ -139,11 +143,11 @@ pub fn profile() -> Profile {
         .into(),
         locations: vec![location(77, "solve", 0.0, 0.5, 100), location(78, "worker-0", 0.5, 2.0, 400)].into(),
         modules: vec![
-            Module { path: "/home/me/solve".into(), build_id: "ab12".into(), note: String::new() },
+            Module { path: "/home/me/solve".into(), build_id: "ab12".into(), notes: Vec::new() },
             Module {
                 path: "/usr/lib/libkernels.so.1".into(),
                 build_id: String::new(),
-                note: "has no line table".into(),
+                notes: vec![ModuleNote::NoDebugInfo { path: "/usr/lib/libkernels.so.1".into() }],
             },
         ]
         .into(),

@@ -3,6 +3,7 @@
 mod contract;
 mod depth;
 mod diff;
+mod distribution;
 mod example;
 mod findings;
 mod golden;

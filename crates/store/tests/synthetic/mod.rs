@@ -336,5 +336,6 @@ pub fn expected<const N: usize>(amounts: [(&str, u32, f64); N]) -> BTreeMap<(Str
 
 /// Whether a note has all of these words.
 pub fn noted(profile: &Profile, words: &[&str]) -> bool {
-    profile.quality.notes.iter().any(|note| words.iter().all(|word| note.contains(word)))
+    let json = |note| serde_json::to_string(note).expect("a note");
+    profile.quality.notes.iter().map(json).any(|note| words.iter().all(|word| note.contains(word)))
 }

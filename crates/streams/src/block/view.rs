@@ -120,7 +120,7 @@ impl<'a> BlockView<'a> {
             Times::Instants | Times::Nested => self.entry.first_end_ns,
         };
         let base_ns = reference_ns.checked_add(bytes.u64()?)?;
-        // A unit is answered before those behind it are read, so each by itself stays within the block's times.
+        // A unit is answered before those behind it are read, so each by itself stays within the block.
         (base_ns <= self.entry.last_end_ns).then_some(Unit { bytes, count, base_ns })
     }
 

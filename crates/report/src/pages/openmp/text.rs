@@ -76,10 +76,7 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
         text.push_str(&sites_text(region, style));
         text.push_str(&threads_text(region, style));
     }
-    for note in &page.notes {
-        text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
-    }
-    text
+    text + &page.notes.lines(style)
 }
 
 fn factor(factor: Option<f64>) -> String {

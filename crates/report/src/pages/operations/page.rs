@@ -13,6 +13,7 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::Table;
+use crate::wording::Notes;
 
 /// The differences between such pages.
 pub(in crate::pages) trait About {
@@ -40,7 +41,8 @@ pub(in crate::pages) struct OperationsPage<A> {
     schema: u32,
     #[serde(flatten)]
     tables: Tables,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -57,7 +59,7 @@ impl<A: About> OperationsPage<A> {
         no_arguments(question)?;
         let tables = Tables::new(selection, question, kept, A::IS_IO, A::line)?;
         let scope = tables.scope(question);
-        let notes = selection.notes().to_vec();
+        let notes = Notes::of(selection.notes());
         Ok(OperationsPage { schema: SCHEMA, tables, notes, scope, about: PhantomData })
     }
 }
@@ -72,9 +74,7 @@ impl<A: About> Page for OperationsPage<A> {
         text.push_str(&A::table(&self.tables).render(style));
         text.push_str(&faint(A::LEGEND));
         text.push_str(&self.tables.sites_text(A::IS_IO, style));
-        for note in &self.notes {
-            text.push_str(&faint(&format!(" Note: {note}.")));
-        }
+        text.push_str(&self.notes.lines(style));
         text
     }
 

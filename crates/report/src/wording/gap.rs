@@ -1,0 +1,62 @@
+//! What is missing in a run's data, for pages that have no room for its notes.
+
+use proust_profile::notes::Gap;
+use proust_words::counted;
+
+use super::Worded;
+use crate::number::{bytes, duration};
+
+impl Worded for Gap {
+    fn text(&self) -> String {
+        match *self {
+            Gap::UnreadLogs { logs } => format!("{} cannot be read or is gone", counted(logs, "log")),
+            Gap::Unfollowed { processes } => format!("{} not followed", counted(processes, "process")),
+            Gap::Open { processes } => {
+                format!("{} without an end in order", counted(processes, "process"))
+            }
+            Gap::Unmeasured { threads } => format!("{} not measured", counted(threads, "thread")),
+            Gap::Untimed { threads } => format!("{} without samples", counted(threads, "thread")),
+            Gap::Late { threads } => format!("{} measured from the middle on", counted(threads, "thread")),
+            Gap::WithoutEnd { threads } => {
+                format!("{} whose last records are missing", counted(threads, "thread"))
+            }
+            Gap::Dropped { records } => format!("{} without room", counted(records, "record")),
+            Gap::Implausible { records } => format!("{} with a wrong clock", counted(records, "record")),
+            Gap::NoSamples {} => "no samples".into(),
+            Gap::Unfinished {} => "the end of the command is not known".into(),
+            Gap::Damaged { bytes: skipped } => format!("{} of damaged logs", bytes(skipped)),
+            Gap::LostRecords { cpu_s } => {
+                format!("{} of CPU time whose records are lost", duration(cpu_s))
+            }
+            Gap::Unrecorded { cpu_s } => {
+                format!("{} of CPU time whose samples found no room", duration(cpu_s))
+            }
+        }
+    }
+}
+
+/// All gaps of a run, in a sentence without its end.
+pub fn gaps_text(run: &str, gaps: &[Gap]) -> String {
+    format!(
+        "the data of {run} are incomplete: {} (`proust report {run} quality` tells more)",
+        gaps_listed(gaps)
+    )
+}
+
+/// Gaps in a row, for a sentence.
+pub fn gaps_listed(gaps: &[Gap]) -> String {
+    gaps.iter().map(Worded::text).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_follow_each_other_in_a_sentence() {
+        let gaps = [Gap::Unfollowed { processes: 2 }, Gap::Unrecorded { cpu_s: 0.5 }];
+        let expected = "the data of a.proust are incomplete: 2 processes not followed; 0.500 s of CPU time \
+            whose samples found no room (`proust report a.proust quality` tells more)";
+        assert_eq!(gaps_text("a.proust", &gaps), expected);
+    }
+}

@@ -1,0 +1,104 @@
+//! What pages of a run note about themselves.
+
+use proust_words::counted;
+
+use super::Worded;
+use crate::number::duration;
+
+proust_profile::notes! {
+    /// Something that a reader must know about a page.
+    pub enum PageNote {
+        /// The time in the run queue is known of a thread's whole life only.
+        QueueEstimated "queue-estimated" Note {}
+        /// Empty slots belong to no selection of threads.
+        SlotsLeftOut "slots-left-out" Note {}
+        /// The ledger does not consist of samples, which these keys select.
+        LedgerOfAllSamples "ledger-of-all-samples" Caution {
+            /// The keys.
+            keys: Vec<String>,
+        }
+        /// The ledger shows all states.
+        LedgerOfAllStates "ledger-of-all-states" Caution {}
+        /// The number of processors was given.
+        ProcessorsGiven "processors-given" Note {
+            /// How many.
+            processors: u32,
+        }
+        /// Sums by site are those of the whole run.
+        SitesOfWholeRun "sites-of-whole-run" Caution {}
+        /// Some facts are those of the whole run.
+        QualityOfWholeRun "quality-of-whole-run" Note {}
+        /// The account `fault` is an estimate.
+        FaultEstimated "fault-estimated" Note {}
+        /// Other programs had the processors.
+        Preempted "preempted" Caution {
+            /// For how long in all.
+            seconds: f64,
+        }
+        /// The host of a virtual machine took processors away.
+        Stolen "stolen" Caution {
+            /// For how long in all.
+            seconds: f64,
+        }
+        /// A control group had used up its processor time.
+        Throttled "throttled" Caution {
+            /// For how long in all.
+            seconds: f64,
+        }
+    }
+}
+
+impl Worded for PageNote {
+    fn text(&self) -> String {
+        match self {
+            PageNote::QueueEstimated {} => {
+                "how long a thread stood in the run queue is known of its whole life and divided over it: in \
+                 a range of time oversubscribed and preempted are estimates"
+                    .into()
+            }
+            PageNote::SlotsLeftOut {} => {
+                "empty slots belong to all threads of a run, or rank, together: where only some are selected \
+                 the ledger shows what these spent themselves"
+                    .into()
+            }
+            PageNote::LedgerOfAllSamples { keys } => format!(
+                "{} selects samples, which the ledger does not consist of: it shows all of them",
+                keys.join(", ")
+            ),
+            PageNote::LedgerOfAllStates {} => {
+                "the ledger shows all states: state selects rows of the other pages".into()
+            }
+            PageNote::ProcessorsGiven { processors } => {
+                format!("{} as given by --processors", counted(*processors, "processor"))
+            }
+            PageNote::SitesOfWholeRun {} => {
+                "work and waits by site are sums over the whole run: a range of time does not restrict \
+                 them"
+                    .into()
+            }
+            PageNote::QualityOfWholeRun {} => {
+                "samples, paths, rates and times are those of what --where selects; residuals of clocks, \
+                 logs, processes and threads are those of the whole run"
+                    .into()
+            }
+            PageNote::FaultEstimated {} => {
+                "fault is an estimate from the number of page faults and the system time".into()
+            }
+            PageNote::Preempted { seconds } => format!(
+                "others had the processors for {} in which this run could have gone on: measure again on a \
+                 quiet machine before you change the program for it",
+                duration(*seconds)
+            ),
+            PageNote::Stolen { seconds } => format!(
+                "the host of this virtual machine took processors away for {} while the run lasted (steal \
+                 time): it is in preempted as far as the run wanted them",
+                duration(*seconds)
+            ),
+            PageNote::Throttled { seconds } => format!(
+                "the control group of this run had used up its processor time for {} (summed over \
+                 processors): threads that could have gone on then are in oversubscribed and preempted",
+                duration(*seconds)
+            ),
+        }
+    }
+}
