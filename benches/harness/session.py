@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BENCHES = ROOT / "benches"
 PROGRAMS = ROOT / "programs"
+MARKS = ROOT / "marks"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 BUILD = TARGET / "benchmarks"
 

@@ -1,6 +1,7 @@
 """The result as Markdown tables, for the terminal and for docs/benchmarks.md."""
 import re
 
+from . import marks
 from .cells import middle, of, sure, table, three, verdict
 
 
@@ -475,8 +476,8 @@ TABLES = {
     "alarm": alarm, "start_up": start_up, "threads": threads, "forks": forks, "many_waits": many_waits,
     "live_threads": live_threads, "log_size": log_size, "memory": memory, "operations": operations,
     "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "runtimes": runtimes,
-    "barriers": barriers, "nested": nested, "throughput": throughput, "blame": blame, "compare": compare,
-    "report": report, "side_by_side": side_by_side, "zoo": zoo
+    "barriers": barriers, "nested": nested, "marks": marks.shown, "throughput": throughput, "blame": blame,
+    "compare": compare, "report": report, "side_by_side": side_by_side, "zoo": zoo
 }
 
 

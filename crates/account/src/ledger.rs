@@ -56,6 +56,7 @@ mod crowd;
 mod demand;
 mod error;
 mod fixed;
+mod inside;
 mod kept;
 mod merge;
 mod observer;
@@ -75,10 +76,11 @@ mod windows;
 
 pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
+pub use inside::{Executed, Inside, inside};
 pub use kept::KeptRows;
 pub use merge::Merge;
 pub use observer::WaitCharge;
-pub use observer::{Begun, Observer};
+pub use observer::{Begun, Booked, Observer, SlotsSoFar};
 pub use processors::Processors;
 pub use proust_profile::processor_set::{
     ProcessorSet, available as available_processors, first as first_processors,

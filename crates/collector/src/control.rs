@@ -133,6 +133,12 @@ fn switch(record: &mut Record, to: SwitchedTo, time_ns: u64, now_ns: u64) {
     record.follow_switch();
 }
 
+/// The program switches this process now.
+pub fn switch_now(record: &mut Record, to: SwitchedTo) {
+    let now_ns = clock::now_ns();
+    switch(record, to, now_ns, now_ns);
+}
+
 fn push(record: &mut Record, to: SwitchedTo, switched: Switched) {
     record.output.push(to as u16, 0, &switched);
 }

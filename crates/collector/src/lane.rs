@@ -25,6 +25,7 @@ mod hold;
 mod ids;
 mod left;
 mod lent;
+mod marked;
 mod output;
 mod own_time;
 mod paths;

@@ -16,6 +16,7 @@
 //! - [`hooks`]: the functions that the program calls instead of the C library's
 //! - [`interpose`]: which functions these are, as data, and how the real ones are found
 //! - [`mpi`]: calls of MPI, whatever library the program has
+//! - [`marks`]: intervals that the program names, and its requests to the recording
 //! - [`openmp`]: parallel regions, by interception or as the runtime reports them
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
@@ -35,6 +36,7 @@ pub mod interpose;
 pub mod lane;
 pub mod life;
 pub mod logfile;
+pub mod marks;
 pub mod mpi;
 pub mod openmp;
 pub mod operation;

@@ -68,6 +68,7 @@ unsafe extern "C" fn before_fork() {
 /// Whatever happened to the recording meanwhile, the thread gets back the signals that were blocked.
 unsafe extern "C" fn after_fork() {
     if let Some(mask) = lane::end_fork() {
+        source::each(Source::has_forked);
         raw::signal_mask(libc::SIG_SETMASK, mask);
     }
 }

@@ -12,6 +12,7 @@ use proust_log::layout::Ending;
 use proust_log::records::{SwitchedTo, ThreadEnd};
 
 use crate::lane::{Lane, Record};
+use crate::marks::Marks;
 use crate::mpi::Calls;
 use crate::openmp::Regions;
 use crate::operation::Operations;
@@ -46,6 +47,10 @@ pub trait Source: Sync {
     /// The process is about to fork, in the calling thread; signals are blocked.
     fn forks(&self, _record: &mut Record, _now_ns: u64) {}
 
+    /// The fork that the calling thread was about to make is over, and this is the parent. Signals are
+    /// blocked.
+    fn has_forked(&self) {}
+
     /// This is the forked child: nothing of the parent's threads is true any more. Signals are blocked, and
     /// there is no log.
     fn forked(&self) {}
@@ -55,7 +60,7 @@ pub trait Source: Sync {
 }
 
 /// All sources. They are settled and written in this order.
-static SOURCES: [&dyn Source; 5] = [&Calls, &Operations, &Regions, &Samples, &ProcessSamples];
+static SOURCES: [&dyn Source; 6] = [&Calls, &Operations, &Regions, &Marks, &Samples, &ProcessSamples];
 
 /// Asks every source.
 pub fn each(ask: impl FnMut(&'static dyn Source)) {

@@ -5,6 +5,7 @@ use proust_log::layout::LaneHeader;
 use proust_log::reader::Lane;
 use proust_log::records::{Module, NoteCode, ProcessSample, Subject, Switched, SwitchedTo, ThreadOrigin};
 
+use super::executed::RawInterval;
 use super::nodes::{NodeSet, NodeTable};
 use super::openmp::{RawRegion, is_region_place};
 use super::texts::Texts;
@@ -31,6 +32,8 @@ pub(super) struct LaneHarvest {
     pub(super) children: Vec<u32>,
     /// Parallel regions that its threads opened.
     pub(super) regions: Vec<RawRegion>,
+    /// Marked intervals that its threads began.
+    pub(super) intervals: Vec<RawInterval>,
     pub(super) notes: Vec<(NoteCode, u64)>,
     /// Samples of the whole process: why, what was asked, and what it said.
     pub(super) process_samples: Vec<(u16, u16, ProcessSample)>,
@@ -81,7 +84,8 @@ impl Reading {
         match record {
             Record::Sample(flags, mut sample) => {
                 self.sampled(sample.node);
-                sample.node = self.harvest.nodes.in_regions.place(sample.node, sample.region, true);
+                sample.node =
+                    self.harvest.nodes.in_regions.place(sample.node, (sample.region, sample.interval), true);
                 let gap = std::mem::take(&mut self.gap);
                 let implied = match &self.current {
                     None => true,
@@ -116,20 +120,32 @@ impl Reading {
             }
             Record::Event(operation, head, mut event) => {
                 self.called(event.node);
-                event.node = self.harvest.nodes.in_regions.place(event.node, event.region, false);
+                event.node =
+                    self.harvest.nodes.in_regions.place(event.node, (event.region, event.interval), false);
                 let begin_ns = event.begin_ns.min(event.end_ns);
                 let meter = self.thread_of_operation(begin_ns, (event.cpu_ns != 0).then_some(event.cpu_ns));
                 meter.event(operation, head, &event);
             }
             Record::Sum(operation, head, mut sum) => {
                 self.called(sum.node);
-                sum.node = self.harvest.nodes.in_regions.place(sum.node, sum.region, false);
+                sum.node = self.harvest.nodes.in_regions.place(sum.node, (sum.region, sum.interval), false);
                 self.thread_of_operation(sum.since_ns.min(sum.until_ns), None).sum(operation, head, &sum);
             }
             Record::Region(origin, region) => {
                 self.harvest.regions.push(RawRegion::new(origin, &region));
                 self.called(region.node);
                 self.called(region.body);
+            }
+            Record::Interval(kind, _, interval) => {
+                self.harvest.intervals.push(RawInterval::new(kind, &interval));
+                self.called(interval.node);
+            }
+            Record::Execution(flags, execution) => {
+                self.thread_of_operation(execution.begin_ns, None).execution(flags, &execution);
+            }
+            Record::ExecutionSum(sum) => self.thread_of_operation(sum.since_ns, None).execution_sum(&sum),
+            Record::Unmatched(unmatched) => {
+                self.thread_of_operation(unmatched.time_ns, None).unmatched(&unmatched);
             }
             Record::Stay(number, team, stay) => {
                 let meter = self.thread_of_operation(stay.begin_ns, None);
@@ -138,7 +154,11 @@ impl Reading {
             Record::Segments(..) if self.is_off => {}
             Record::Segments(operation, segments) => {
                 self.called(segments.node);
-                let place = self.harvest.nodes.in_regions.place(segments.node, segments.region, false);
+                let place = self.harvest.nodes.in_regions.place(
+                    segments.node,
+                    (segments.region, segments.interval),
+                    false,
+                );
                 // When they were is no matter: they are of the lane's thread, or of none.
                 if let Some(meter) = &mut self.current {
                     meter.segments(operation, place, &segments);
@@ -147,7 +167,11 @@ impl Reading {
             Record::Release(operation, head, mut release) => {
                 self.called(release.node);
                 self.called(release.site);
-                release.node = self.harvest.nodes.in_regions.place(release.node, release.region, false);
+                release.node = self.harvest.nodes.in_regions.place(
+                    release.node,
+                    (release.region, release.interval),
+                    false,
+                );
                 self.thread_of_operation(release.time_ns, None).release(operation, head, &release);
             }
             Record::SchedStat(stat) => {
@@ -262,11 +286,12 @@ impl Reading {
         match (self.current.take(), header) {
             (Some(mut meter), Some(header)) if meter.may_be(header.tid) => {
                 let gap = self.gap;
+                meter.in_intervals(&header, &self.harvest.intervals);
                 if header.wait_operation != 0 {
                     self.called(header.wait_node);
                     let places = &mut self.harvest.nodes.in_regions;
-                    let place = places.place(header.wait_node, header.region, false);
-                    let of_region = places.place(NO_PATH, header.region, false);
+                    let place = places.place(header.wait_node, (header.region, header.interval), false);
+                    let of_region = places.place(NO_PATH, (header.region, header.interval), false);
                     meter.waits_in_region(place, of_region);
                 }
                 self.add(meter.close(&header, gap));

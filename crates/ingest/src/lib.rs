@@ -14,10 +14,12 @@ mod brief;
 mod clock;
 mod error;
 mod events;
+mod executed;
 mod facts;
 mod files;
 mod foreign;
 mod gaps;
+mod intervals;
 mod lane;
 mod loading;
 mod log;
@@ -72,7 +74,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 27;
+pub const ANALYSIS_VERSION: u32 = 29;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -229,6 +231,7 @@ fn analyse(
         events: Vec::new(),
         releases: Vec::new(),
         regions: regions::Regions::default(),
+        intervals: intervals::Intervals::default(),
         clock: &clock,
     };
     filling
@@ -245,6 +248,7 @@ fn analyse(
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     let tree = filling.paths.finish();
+    filling.intervals.give_to(&mut profile, tree.intervals);
     profile.contexts = tree.contexts.into();
     profile.functions = tree.functions.into();
     profile.modules = modules.modules.into();
@@ -266,6 +270,7 @@ struct Filling<'p> {
     events: Vec<EventRow>,
     releases: Vec<ReleaseRow>,
     regions: regions::Regions,
+    intervals: intervals::Intervals,
     clock: &'p RunClock,
 }
 
@@ -285,6 +290,7 @@ impl Filling<'_> {
         order.sort_unstable();
         let mut contexts: Vec<LaneContexts> = Vec::new();
         contexts.resize_with(log.lanes.len(), LaneContexts::default);
+        self.intervals.find(&mut self.paths, number, log);
         self.regions.find(&mut self.paths, number, log, &mut contexts);
         for (_, l, t) in order {
             let (Some(lane), Some(contexts)) = (log.lanes.get_mut(l), contexts.get_mut(l)) else { continue };
@@ -361,6 +367,7 @@ impl Filling<'_> {
                     .map(|time_ns| self.clock.since_start_ns(number, time_ns));
                 self.regions.stay(number, StayRow { location, fork_ns, begin_ns, end_ns, ..stay });
             }
+            self.intervals.add(number, location, &thread.executed, self.clock);
             self.sums.finish_location(location);
             let start_s = self.clock.since_start_s(number, thread.begin_ns);
             let end_s = self.clock.since_start_s(number, thread.end_ns);

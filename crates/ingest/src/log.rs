@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::brief;
 use super::lane::{LaneHarvest, harvest as harvest_lane};
-use super::thread::{LONGEST_RUN_NS, Limits, Thread, Weights};
+use super::thread::{Closing, LONGEST_RUN_NS, Limits, Thread, Weights};
 
 /// Everything of one log that the profile is made of.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogEr
     let end_ns = harvest.end_ns();
     for thread in harvest.lanes.iter_mut().flat_map(|lane| &mut lane.threads) {
         thread.stay_until(end_ns);
+        let last_ns = if thread.closing == Closing::LastSeen { end_ns } else { thread.end_ns };
+        thread.executed.last_until(last_ns);
     }
     let children = brief::harvests(&log, &harvest, limits);
     Ok(core::iter::once(harvest).chain(children).collect())

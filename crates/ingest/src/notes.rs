@@ -9,6 +9,7 @@ use proust_profile::{Profile, RunFile, SegmentRow};
 
 use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
+use super::intervals;
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
@@ -33,6 +34,7 @@ pub(super) fn notes(
         let which = Which { name: process.name.clone(), pid: process.pid };
         about_process(&mut notes, log, &which);
         about_records(&mut notes, log, &which);
+        notes.extend(intervals::notes(log, &which));
         about_barriers(&mut notes, profile, id, &which);
     }
     let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
@@ -190,6 +192,14 @@ fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     }
     if let Some(&below_ns) = noted(log, NoteCode::Coarsened).iter().max() {
         notes.push(RunNote::WaitsInSums { process: process(), below_ns });
+    }
+    let requests: u64 = noted(log, NoteCode::UntrackedRequests).iter().sum();
+    if requests > 0 {
+        notes.push(RunNote::RequestsUntracked { process: process(), requests });
+    }
+    let missed: u64 = noted(log, NoteCode::MarksMissed).iter().sum();
+    if missed > 0 {
+        notes.push(RunNote::MarksMissed { process: process(), marks: missed });
     }
     let unloadable = noted(log, NoteCode::Unloadable);
     let reasons = [Unloadable::OtherMachine, Unloadable::OtherLibrary, Unloadable::OtherRoot];

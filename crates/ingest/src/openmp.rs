@@ -16,18 +16,20 @@ use super::thread::{LOST, NOT_RECORDED, Place};
 /// The first place that is none of a node.
 const FIRST: Place = 1 << 31;
 
-/// Whether a place stands for a node and a region.
+/// Whether a place stands for a node in a region or an interval.
 pub(super) fn is_region_place(place: Place) -> bool {
     place >= FIRST && place != LOST && place != NOT_RECORDED
 }
 
-/// A node of a lane in a parallel region.
+/// A node of a lane in a parallel region or a marked interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct InRegion {
     /// 0 = the path is not known.
     pub(super) node: u32,
-    /// The process's number of the region.
+    /// The process's number of the region; 0 = none.
     pub(super) region: u32,
+    /// The process's number of the innermost marked interval; 0 = none.
+    pub(super) interval: u32,
     /// Whether the runtime function that the program called is shown, where the thread was in it.
     pub(super) keeps_entry: bool,
 }
@@ -40,12 +42,17 @@ pub(super) struct PlacesInRegions {
 }
 
 impl PlacesInRegions {
-    /// The place of a node in a region; outside of regions the node itself.
+    /// The place of a node in a region and an interval, which are numbers of the process; outside of both the
+    /// node itself.
     #[inline]
-    pub(super) fn place(&mut self, node: u32, region: u32, keeps_entry: bool) -> Place {
+    pub(super) fn place(&mut self, node: u32, (region, interval): (u32, u32), keeps_entry: bool) -> Place {
         // No node has a number as high as that: a damaged record must not name an id that is none.
         let node = node.min(i32::MAX as u32);
-        if region == 0 { node } else { self.number(InRegion { node, region, keeps_entry }) }
+        if (region, interval) == (0, 0) {
+            node
+        } else {
+            self.number(InRegion { node, region, interval, keeps_entry })
+        }
     }
 
     fn number(&mut self, pair: InRegion) -> Place {
@@ -73,6 +80,8 @@ pub(super) struct RawRegion {
     pub(super) parent: u32,
     /// Node of the function that its threads run; 0 = not known.
     pub(super) body: u32,
+    /// Number of the marked interval in which it was opened; 0 = none.
+    pub(super) interval: u32,
     /// Whether the runtime reported it through OMPT.
     pub(super) told: bool,
 }
@@ -85,6 +94,7 @@ impl RawRegion {
             // A region is opened after the one around it; anything else could make a path without end.
             parent: if region.parent < region.id { region.parent } else { 0 },
             body: region.body.min(i32::MAX as u32),
+            interval: region.interval,
             told: origin == RegionOrigin::Ompt as u16,
         }
     }
@@ -181,11 +191,12 @@ mod tests {
     #[test]
     fn a_place_in_a_region_is_no_node() {
         let mut places = PlacesInRegions::default();
-        assert_eq!(places.place(7, 0, true), 7);
-        let (a, b) = (places.place(7, 1, true), places.place(7, 1, false));
-        assert_eq!(places.place(7, 1, true), a);
+        assert_eq!(places.place(7, (0, 0), true), 7);
+        let (a, b) = (places.place(7, (1, 0), true), places.place(7, (1, 0), false));
+        assert_eq!(places.place(7, (1, 0), true), a);
+        assert_ne!(places.place(7, (1, 2), true), a);
         assert!(a != b && is_region_place(a) && !is_region_place(7) && !is_region_place(LOST));
-        assert_eq!(places.get(b), Some(InRegion { node: 7, region: 1, keeps_entry: false }));
+        assert_eq!(places.get(b), Some(InRegion { node: 7, region: 1, interval: 0, keeps_entry: false }));
         assert_eq!(places.get(7), None);
         assert_eq!(places.get(LOST), None);
     }

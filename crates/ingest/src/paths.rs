@@ -1,21 +1,26 @@
 //! From the nodes of lanes to the tree of contexts of the run.
 //!
 //! - `regions`: paths in parallel regions, by the chosen view
+//! - `intervals`: paths in marked intervals
 //! - `lane`: the results for one lane's nodes
 
+mod intervals;
 mod lane;
 mod regions;
 
 use std::collections::HashMap;
 
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED as NOT_RECORDED_NAME};
-use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
-use proust_structure::ResolvedAddress;
+use proust_profile::{
+    Context, ContextId, ContextKind, Function, FunctionId, IntervalContext, Module, ModuleId,
+};
+use proust_structure::{ResolvedAddress, SourceFrame};
 
 use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
 use super::thread::{LOST, NO_PATH, NOT_RECORDED, Place};
 
+use intervals::KnownIntervals;
 pub(super) use lane::LaneContexts;
 pub use regions::CallPaths;
 use regions::Library;
@@ -44,6 +49,16 @@ struct Key {
     at: Line,
 }
 
+/// A frame of a path, or an inlined call, before it has a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shown {
+    /// None: it is not shown, but what it calls is called from where it executes.
+    kind: Option<ContextKind>,
+    function: FunctionId,
+    /// Where it executes.
+    own: Line,
+}
+
 /// What a node has become: its innermost context, and the place that executes there.
 #[derive(Clone, Copy, Debug)]
 struct Step {
@@ -70,12 +85,17 @@ pub(super) struct Paths<'m> {
     libraries: Vec<Library>,
     /// Parallel regions by log and the process's number.
     regions: HashMap<(usize, u32), Step>,
+    /// Of those that were opened in a marked interval, its number.
+    region_intervals: HashMap<(usize, u32), u32>,
+    intervals: KnownIntervals,
 }
 
 /// Contexts and functions of a finished tree.
 pub(super) struct Tree {
     pub(super) contexts: Vec<Context>,
     pub(super) functions: Vec<Function>,
+    /// Contexts that are marked intervals.
+    pub(super) intervals: Vec<IntervalContext>,
 }
 
 impl<'m> Paths<'m> {
@@ -94,11 +114,14 @@ impl<'m> Paths<'m> {
             shown,
             libraries: modules.modules.iter().map(|module| Library::of(module.name())).collect(),
             regions: HashMap::new(),
+            region_intervals: HashMap::new(),
+            intervals: KnownIntervals::default(),
         }
     }
 
     pub(super) fn finish(self) -> Tree {
-        Tree { contexts: self.contexts, functions: self.functions }
+        let intervals = self.intervals.into_contexts();
+        Tree { contexts: self.contexts, functions: self.functions, intervals }
     }
 
     /// The context that a row is charged to.
@@ -211,42 +234,66 @@ impl<'m> Paths<'m> {
     /// One frame down: a physical function and the calls inlined at the address.
     fn descend(&mut self, from: Step, log: usize, node: LaneNode) -> Step {
         let modules = self.modules;
-        let module = modules.module(log, node.module);
-        let resolved = module.and_then(|id| {
-            let structure = modules.structures.get(id.index())?;
-            let address = structure.addresses.get(&node.address)?;
-            (!address.frames.is_empty()).then_some((id, address))
-        });
-        match (resolved, module) {
-            (Some((module, address)), _) => self.descend_resolved(from, module, address),
-            (None, Some(module)) => {
-                let file = modules.modules.get(module.index()).map_or("[unknown module]", Module::name);
-                let name = format!("{file}+{:#x}", node.address);
-                self.descend_named(from, Some(module), &name)
-            }
-            (None, None) => {
-                self.descend_named(from, None, if node.module == 0 { OUTSIDE } else { UNKNOWN_MODULE })
+        match self.resolved(log, node) {
+            Some((module, address)) => address.frames.iter().fold(from, |from, frame| {
+                let shown = self.shown(module, frame);
+                self.go_down(from, &shown)
+            }),
+            None => {
+                let module = modules.module(log, node.module);
+                let shown = self.shown_by_name(module, node);
+                self.go_down(from, &shown)
             }
         }
     }
 
-    fn descend_resolved(&mut self, mut from: Step, module: ModuleId, address: &ResolvedAddress) -> Step {
-        for frame in &address.frames {
-            let function = self.function(module, frame.function);
-            let kind = if frame.inlined { ContextKind::Inline } else { ContextKind::Frame };
-            let context =
-                self.context(Key { parent: from.context, kind, function: Some(function), at: from.at });
-            let file = frame.file.as_deref().map(|file| self.file(file));
-            from = Step { context, function: Some(function), at: Line { file, line: frame.line } };
-        }
-        from
-    }
-
-    fn descend_named(&mut self, from: Step, module: Option<ModuleId>, name: &str) -> Step {
-        let function = Some(self.named(module, name));
-        let kind = ContextKind::Frame;
+    /// Into a frame or an inlined call.
+    fn go_down(&mut self, from: Step, shown: &Shown) -> Step {
+        let Some(kind) = shown.kind else { return Step { at: shown.own, ..from } };
+        let function = Some(shown.function);
         let context = self.context(Key { parent: from.context, kind, function, at: from.at });
-        Step { context, function, at: Line::default() }
+        Step { context, function, at: shown.own }
+    }
+
+    /// A node's module, and what is known of its address, if that is anything.
+    fn resolved(&self, log: usize, node: LaneNode) -> Option<(ModuleId, &'m ResolvedAddress)> {
+        let modules = self.modules;
+        let id = modules.module(log, node.module)?;
+        let address = modules.structures.get(id.index())?.addresses.get(&node.address)?;
+        (!address.frames.is_empty()).then_some((id, address))
+    }
+
+    /// A node's frames, outermost first.
+    fn frames_of_node(&mut self, log: usize, node: LaneNode) -> Vec<Shown> {
+        match self.resolved(log, node) {
+            Some((module, address)) => address.frames.iter().map(|frame| self.shown(module, frame)).collect(),
+            None => {
+                let module = self.modules.module(log, node.module);
+                vec![self.shown_by_name(module, node)]
+            }
+        }
+    }
+
+    fn shown(&mut self, module: ModuleId, frame: &SourceFrame) -> Shown {
+        let kind = if frame.inlined { ContextKind::Inline } else { ContextKind::Frame };
+        let file = frame.file.as_deref().map(|file| self.file(file));
+        Shown {
+            kind: Some(kind),
+            function: self.function(module, frame.function),
+            own: Line { file, line: frame.line },
+        }
+    }
+
+    /// A frame of which nothing is known but its module.
+    fn shown_by_name(&mut self, module: Option<ModuleId>, node: LaneNode) -> Shown {
+        let function = match module {
+            Some(module) => {
+                let file = self.modules.modules.get(module.index()).map_or("[unknown module]", Module::name);
+                self.named(Some(module), &format!("{file}+{:#x}", node.address))
+            }
+            None => self.named(None, if node.module == 0 { OUTSIDE } else { UNKNOWN_MODULE }),
+        };
+        Shown { kind: Some(ContextKind::Frame), function, own: Line::default() }
     }
 
     fn context(&mut self, key: Key) -> ContextId {

@@ -138,6 +138,8 @@ fn cut_thread(thread: &mut Thread, pauses: &[Pause]) {
     thread.rows = rows;
     thread.weights = Weights::of(&thread.rows);
     thread.events.rows = events(&thread.events.rows, &cuts, &left_out);
+    let stretches: Vec<(u64, u64)> = cuts.iter().map(|cut| (cut.from_ns, cut.to_ns)).collect();
+    thread.executed.cut(&stretches);
     let is_kept = |time_ns: u64| !cuts.iter().any(|cut| (cut.from_ns..cut.to_ns).contains(&time_ns));
     thread.releases.retain(|release| is_kept(release.row.time_ns));
     thread

@@ -9,6 +9,7 @@ mod shares;
 use proust_profile::{ContextId, SampleRow};
 
 use super::events::Finished;
+use super::executed::Executed;
 use super::openmp::InRegions;
 use super::releases::RawRelease;
 
@@ -117,6 +118,8 @@ pub(super) struct Thread {
     pub(super) releases: Vec<RawRelease>,
     /// Its acts in parallel regions.
     pub(super) in_regions: InRegions,
+    /// The marked intervals that it executed.
+    pub(super) executed: Executed,
     pub(super) samples: u64,
     pub(super) partial: u64,
     pub(super) truncated: u64,

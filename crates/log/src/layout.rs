@@ -272,7 +272,17 @@ pub struct LaneHeader {
     pub unrecorded_operations: u64,
     /// Time in those operations.
     pub unrecorded_operation_ns: u64,
+    /// Innermost marked interval that the thread is in; 0 = none. Stored last when one begins, and first when
+    /// one ends.
+    pub interval: u32,
+    /// Spare.
+    pub reserved: u32,
+    /// When it began that interval and those around it, the outermost first.
+    pub interval_begins_ns: [u64; OPEN_INTERVALS],
 }
+
+/// Of so many intervals that a thread is in its lane's header has the begins.
+pub const OPEN_INTERVALS: usize = 8;
 
 impl FileHeader {
     /// Check over the fields before `check`, to be stored in it.

@@ -8,11 +8,13 @@
 //! - `operations`: operations, sums and releases
 //! - `mpi`: messages and communicators
 //! - `regions`: parallel regions
+//! - `intervals`: intervals that the program marks
 //! - `short`: short forms of what repeats
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod code;
+mod intervals;
 mod mpi;
 mod operations;
 mod process_samples;
@@ -23,6 +25,7 @@ mod texts;
 mod threads;
 
 pub use code::*;
+pub use intervals::*;
 pub use mpi::*;
 pub use operations::*;
 pub use process_samples::*;
@@ -100,6 +103,14 @@ pub enum Kind {
     Received = 23,
     /// [`Communicator`].
     Communicator = 24,
+    /// [`Interval`].
+    Interval = 30,
+    /// [`Execution`].
+    Execution = 31,
+    /// [`ExecutionSum`].
+    ExecutionSum = 32,
+    /// [`Unmatched`].
+    Unmatched = 33,
 }
 
 /// A record body with a fixed layout.
@@ -134,7 +145,11 @@ bodies!(
     Short,
     Completed,
     Received,
-    Communicator
+    Communicator,
+    Interval,
+    Execution,
+    ExecutionSum,
+    Unmatched
 );
 
 /// Bytes of a record with body `B`, head included.

@@ -5,7 +5,7 @@ use proust_log::layout::{
     ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES, VERSION,
 };
 use proust_log::records::{
-    Body, Communicator, Completed, Event, Received, Release, Shaped, Stay, Sum, record_bytes,
+    Body, Communicator, Completed, Event, Execution, Received, Release, Shaped, Stay, Sum, record_bytes,
 };
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
@@ -18,6 +18,7 @@ enum Written {
     Event(u16, u16, Event),
     Release(u16, u16, Release),
     Stay(u16, u16, Stay),
+    Execution(u16, Execution),
     Sum(u16, u16, Sum),
     Completed(u16, u16),
     Received(u16, u16, Received),
@@ -88,6 +89,7 @@ impl Writing {
             Written::Event(a, b, event) => self.push_one(*a, *b, event),
             Written::Release(a, b, release) => self.push_one(*a, *b, release),
             Written::Stay(a, b, stay) => self.push_one(*a, *b, stay),
+            Written::Execution(a, execution) => self.push_one(*a, 0, execution),
             Written::Sum(a, b, sum) => self.push_one(*a, *b, sum),
             Written::Completed(a, b) => self.push_plain(*a, *b, &Completed {}),
             Written::Received(a, b, received) => self.push_plain(*a, *b, received),
@@ -118,6 +120,7 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
                 Record::Event(a, b, event) => found.push(Written::Event(a, b, event)),
                 Record::Release(a, b, release) => found.push(Written::Release(a, b, release)),
                 Record::Stay(a, b, stay) => found.push(Written::Stay(a, b, stay)),
+                Record::Execution(a, execution) => found.push(Written::Execution(a, execution)),
                 Record::Sum(a, b, sum) => found.push(Written::Sum(a, b, sum)),
                 Record::Completed(a, b) => found.push(Written::Completed(a, b)),
                 Record::Received(a, b, received) => found.push(Written::Received(a, b, received)),
@@ -133,7 +136,7 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
 /// A waiting thread's records: a few locks, a few callers, now and then something that does not fit.
 fn record() -> impl Strategy<Value = Written> {
     let odd = prop_oneof![20 => Just(0_u64), 1 => 0..u64::MAX / 4];
-    (0_u8..7, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
+    (0_u8..8, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
         |(kind, object, node, ns, flag, odd, head)| {
             let (a, b) = (head % 3, head / 3 % 2);
             // Relative to the record before: `in_order` adds that up.
@@ -184,6 +187,10 @@ fn record() -> impl Strategy<Value = Written> {
                         Communicator { time_ns: ns, id, number, rank: node, ..Default::default() };
                     Written::Communicator(a, Communicator { size: 5, remote_size: node / 2, ..communicator })
                 }
+                6 => {
+                    let execution = Execution { begin_ns: ns, end_ns: ns / 2 + odd, ..Execution::default() };
+                    Written::Execution(a, Execution { iterations: object, interval: node, ..execution })
+                }
                 _ => {
                     let stay = Stay { begin_ns: ns, end_ns: ns / 2 + odd, region: node, ..Stay::default() };
                     Written::Stay(a, b, Stay { fork_ns: ns / 4, interval: node % 2, ..stay })
@@ -215,6 +222,11 @@ fn in_order(mut records: Vec<Written>, start_ns: u64) -> Vec<Written> {
                 sum.since_ns += now_ns;
                 sum.until_ns += sum.since_ns;
                 now_ns = sum.until_ns;
+            }
+            Written::Execution(_, execution) => {
+                execution.begin_ns += now_ns;
+                execution.end_ns += execution.begin_ns;
+                now_ns = execution.end_ns;
             }
             Written::Stay(_, _, stay) => {
                 stay.begin_ns += now_ns;

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::{
-    ContextId, ContextKind, EventRow, IndexSlice, LocationId, Profile, RegionId, ReleaseRow, SampleRow,
-    StayRow,
+    ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, LocationId, Profile, RegionId, ReleaseRow,
+    SampleRow, StayRow,
 };
 
 /// How a profile contradicts itself.
@@ -61,6 +61,24 @@ pub enum BrokenInvariant {
         /// Its time.
         time_ns: u64,
     },
+    /// A context that is said to be an interval and is none, or the reverse.
+    #[error("context {context} is of kind interval, or an interval's context, but not both")]
+    IntervalContext {
+        /// The context at fault.
+        context: u32,
+    },
+    /// An execution of an interval that ends before it begins.
+    #[error("{table} row {row}: it ends at {end_ns} ns, before it begins at {begin_ns} ns")]
+    ExecutionTimes {
+        /// The table at fault.
+        table: &'static str,
+        /// The row at fault.
+        row: usize,
+        /// Its begin.
+        begin_ns: u64,
+        /// Its end.
+        end_ns: u64,
+    },
     /// An amount that is no number.
     #[error("values row {row} holds no finite amount")]
     NotFinite {
@@ -88,6 +106,15 @@ where
     }
 }
 
+fn interval_in_range(table: &'static str, row: usize, id: u32, count: usize) -> Result<(), BrokenInvariant> {
+    let target = "interval";
+    if (id as usize) < count {
+        Ok(())
+    } else {
+        Err(BrokenInvariant::OutOfRange { table, row, target, id, count })
+    }
+}
+
 impl Profile {
     /// Checks every invariant of [`Profile`].
     ///
@@ -104,6 +131,8 @@ impl Profile {
         check_releases(&self.releases, self)?;
         self.check_regions()?;
         check_stays(&self.stays, self)?;
+        self.check_intervals()?;
+        check_executions(&self.executions, self)?;
         for (row, sample) in self.process_samples.iter().enumerate() {
             in_range("process_samples", row, "process", sample.process, &self.processes)?;
         }
@@ -131,6 +160,41 @@ impl Profile {
                 return Err(BrokenInvariant::Unsorted { table: "segments", row, order });
             }
             previous = Some(key);
+        }
+        Ok(())
+    }
+
+    fn check_intervals(&self) -> Result<(), BrokenInvariant> {
+        for (row, interval) in self.intervals.iter().enumerate() {
+            if let Some(parent) = interval.parent {
+                // Those around others come first.
+                interval_in_range("intervals", row, parent, row)?;
+            }
+        }
+        let mut is_interval = vec![false; self.contexts.len()];
+        let mut previous = None;
+        for (row, place) in self.interval_contexts.iter().enumerate() {
+            in_range("interval_contexts", row, "context", place.context, &self.contexts)?;
+            interval_in_range("interval_contexts", row, place.interval, self.intervals.len())?;
+            if previous.is_some_and(|previous| previous >= place.context) {
+                let order = "by context, each once";
+                return Err(BrokenInvariant::Unsorted { table: "interval_contexts", row, order });
+            }
+            previous = Some(place.context);
+            is_interval[place.context.index()] = true;
+        }
+        for (id, (context, &is_interval)) in self.contexts.iter().zip(&is_interval).enumerate() {
+            if (context.kind == ContextKind::Interval) != is_interval {
+                return Err(BrokenInvariant::IntervalContext { context: id as u32 });
+            }
+        }
+        for (row, sum) in self.execution_sums.iter().enumerate() {
+            in_range("execution_sums", row, "location", sum.location, &self.locations)?;
+            interval_in_range("execution_sums", row, sum.interval, self.intervals.len())?;
+            if sum.end_ns < sum.begin_ns {
+                let (table, begin_ns, end_ns) = ("execution_sums", sum.begin_ns, sum.end_ns);
+                return Err(BrokenInvariant::ExecutionTimes { table, row, begin_ns, end_ns });
+            }
         }
         Ok(())
     }
@@ -243,6 +307,33 @@ pub(crate) fn check_stays(stays: &[StayRow], profile: &Profile) -> Result<(), Br
         let key = (stay.location, stay.begin_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "stays", row, order: "by location and begin" });
+        }
+        previous = key;
+    }
+    Ok(())
+}
+
+/// Checks the executions of a profile of which the rest is known.
+pub(crate) fn check_executions(
+    executions: &[ExecutionRow],
+    profile: &Profile,
+) -> Result<(), BrokenInvariant> {
+    let mut previous = (LocationId(0), 0);
+    for (row, execution) in executions.iter().enumerate() {
+        in_range("executions", row, "location", execution.location, &profile.locations)?;
+        interval_in_range("executions", row, execution.interval, profile.intervals.len())?;
+        let ExecutionRow { begin_ns, end_ns, .. } = *execution;
+        if end_ns < begin_ns {
+            let table = "executions";
+            return Err(BrokenInvariant::ExecutionTimes { table, row, begin_ns, end_ns });
+        }
+        let key = (execution.location, begin_ns);
+        if previous > key {
+            return Err(BrokenInvariant::Unsorted {
+                table: "executions",
+                row,
+                order: "by location and begin",
+            });
         }
         previous = key;
     }

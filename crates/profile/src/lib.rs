@@ -13,6 +13,7 @@
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
 //! - [`operations`]: what these operations are; [`event_metrics`]: what they add to the metrics
+//! - `intervals`: marked intervals, and their executions
 //! - `regions`: parallel regions, the threads in them, and their work and waits there
 //! - [`releases`]: releases of objects for which others waited, and wakes
 //! - [`invariants`]: what holds in every profile, and the check of it
@@ -28,6 +29,7 @@ pub mod event_metrics;
 pub mod events;
 pub mod facts;
 pub mod ids;
+mod intervals;
 pub mod invariants;
 pub mod location;
 pub mod metric;
@@ -48,6 +50,9 @@ pub use events::{EventRow, Target};
 pub use facts::{Paused, Quality, RunFacts};
 pub use ids::{
     ContextId, FunctionId, IndexSlice, IndexVec, LocationId, ModuleId, OperationId, ProcessId, RegionId,
+};
+pub use intervals::{
+    ExecutionEnd, ExecutionRow, ExecutionSumRow, IntervalContext, IntervalId, IntervalInfo, IntervalWork,
 };
 pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
@@ -78,8 +83,9 @@ pub struct Value {
 /// Invariants: `contexts[0]` is the program; every other context's parent is before it; ids are positions;
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
-/// `segments` by (location, region, operation, context), each combination once; no event ends before it
-/// begins, and its time is what lies between, of a sum at most that.
+/// `segments` by (location, region, operation, context), each combination once; `executions` by (location,
+/// begin), `interval_contexts` by context, each once, and these are the contexts of kind interval; no event
+/// ends before it begins, and its time is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// The run as a whole.
@@ -112,6 +118,14 @@ pub struct Profile {
     pub segments: Vec<SegmentRow>,
     /// The timeline of stays in them.
     pub stays: Vec<StayRow>,
+    /// The marked intervals by [`IntervalId`].
+    pub intervals: Vec<IntervalInfo>,
+    /// Where in the tree they are.
+    pub interval_contexts: Vec<IntervalContext>,
+    /// The timeline of their executions.
+    pub executions: Vec<ExecutionRow>,
+    /// Executions that have no rows of their own.
+    pub execution_sums: Vec<ExecutionSumRow>,
     /// The processes as a whole, by process and time.
     pub process_samples: Vec<ProcessSampleRow>,
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use gap::Gap;
 pub use module::ModuleNote;
-pub use run::{OtherTool, RunNote, Unfollowed, Unloadable, Which};
+pub use run::{MarkPlace, OtherTool, RunNote, Unfollowed, Unloadable, Which};
 pub use sweep::SweepFileNote;
 
 /// How much a note matters.

@@ -49,6 +49,9 @@ pub struct ReportArgs {
     /// Of the tree: how the time of one context is spread over threads or ranks
     #[arg(long, value_enum, value_name = "WHAT")]
     pub over: Option<OverName>,
+    /// Of `intervals`, only those down to this level; 0 = the whole run
+    #[arg(long, value_name = "N")]
+    pub level: Option<usize>,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
     pub depth: Option<NonZeroUsize>,
@@ -251,6 +254,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         sort,
         limit: args.limit,
         rows: None,
+        level: args.level,
         depth: args.depth,
         over: args.over.map(|over| match over {
             OverName::Locations => Across::Locations,

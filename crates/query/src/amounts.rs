@@ -1,6 +1,6 @@
 //! Inclusive and exclusive amounts.
 
-use proust_profile::{ContextId, Metric, Profile};
+use proust_profile::{ContextId, ContextKind, Metric, Profile};
 
 use super::forest::{Forest, called_function};
 use super::measure::Measure;
@@ -75,6 +75,11 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
             if forest.is_outermost(id) {
                 amounts.inclusive[function.index()] += contexts.inclusive[id.index()];
             }
+        } else if profile.contexts[id].kind == ContextKind::Interval
+            && let Some(function) = forest.call_above(id).and_then(|call| called_function(profile, call))
+        {
+            // What is executed in an interval, and not called there, is the function's that marks it.
+            amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
         }
     }
     amounts

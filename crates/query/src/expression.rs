@@ -31,13 +31,15 @@ pub enum Key {
     Module,
     /// A source file somewhere on the path.
     File,
+    /// A marked interval around it: its name, or its name and number as in `solve[3]`.
+    Interval,
     /// What the thread was doing: an account, a reason for being passive, or an operation.
     State,
 }
 
 impl Key {
     /// All keys, in the order in which they are listed.
-    pub const ALL: [Key; 9] = [
+    pub const ALL: [Key; 10] = [
         Key::Process,
         Key::Rank,
         Key::Thread,
@@ -46,6 +48,7 @@ impl Key {
         Key::Function,
         Key::Module,
         Key::File,
+        Key::Interval,
         Key::State,
     ];
 
@@ -60,6 +63,7 @@ impl Key {
             Key::Function => "function",
             Key::Module => "module",
             Key::File => "file",
+            Key::Interval => "interval",
             Key::State => "state",
         }
     }

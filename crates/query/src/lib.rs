@@ -6,6 +6,7 @@
 //! computed from a selection:
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
+//! - [`intervals`]: marked intervals, and the account of the time in each
 //! - [`lines()`]: amounts by source line
 //! - [`BottomUp`]: functions, and under each its callers
 //! - [`Neighbours`]: one function with its callers and callees
@@ -21,6 +22,7 @@ mod forest;
 mod glob;
 mod handle;
 mod hot_path;
+pub mod intervals;
 mod lines;
 mod measure;
 mod neighbours;

@@ -43,6 +43,8 @@ pub enum MatchKind {
     Module,
     /// A source file.
     File,
+    /// An interval.
+    Interval,
     /// A processor.
     Processor,
     /// An account, a reason to wait, or an operation.
@@ -59,6 +61,7 @@ impl MatchKind {
             MatchKind::Function => "function",
             MatchKind::Module => "module",
             MatchKind::File => "file",
+            MatchKind::Interval => "interval",
             MatchKind::Processor => "processor",
             MatchKind::State => "state",
         }

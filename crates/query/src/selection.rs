@@ -52,6 +52,8 @@ pub struct UnknownFunction {
 pub(super) struct Scope {
     locations: Vec<bool>,
     contexts: Vec<bool>,
+    /// Marked intervals.
+    intervals: Vec<bool>,
     processors: Vec<(bool, Vec<(u64, u64)>)>,
     times: Vec<(bool, Vec<(u64, u64)>)>,
     states: Option<StatesInScope>,
@@ -100,6 +102,7 @@ impl<'p> Selection<'p> {
         let scope = Scope {
             locations: vec![true; profile.locations.len()],
             contexts: vec![true; profile.contexts.len()],
+            intervals: vec![true; profile.intervals.len()],
             processors: Vec::new(),
             times: Vec::new(),
             states: None,
@@ -209,6 +212,11 @@ impl<'p> Selection<'p> {
     /// Whether a context is in scope.
     pub fn has_context(&self, id: ContextId) -> bool {
         self.in_scope.contexts[id.index()]
+    }
+
+    /// Whether each marked interval is in scope.
+    pub fn intervals(&self) -> &[bool] {
+        &self.in_scope.intervals
     }
 
     /// Whether any of the time in which a location does this in a context is in scope, as far as the state

@@ -125,6 +125,9 @@ pages! {
     Openmp "openmp" ""
         "parallel regions: work and waits at each of their sites, by thread"
         [ColumnsByAccount, PathsOfUser] Orders::Own;
+    Intervals "intervals" "[INTERVAL]"
+        "the intervals that the program marks, and the account of the time in each"
+        [AccountRows, Samples] Orders::Own;
     Samples "samples" ""
         "what each process had used and held, second by second and on request"
         [] Orders::Own;

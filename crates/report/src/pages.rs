@@ -8,6 +8,7 @@ mod effort;
 mod facts;
 mod findings;
 mod flat;
+mod intervals;
 mod io;
 mod ledger;
 mod locations;
@@ -127,6 +128,9 @@ fn written(
         PageName::Waits => write(&waits::Waits::build(&selection, question, operations())?, question, style),
         PageName::Openmp => {
             write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
+        }
+        PageName::Intervals => {
+            write(&intervals::IntervalsPage::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Samples => write(&samples::Samples::build(&selection, question)?, question, style),
         PageName::Quality => {

@@ -92,6 +92,8 @@ pub struct Question {
     pub limit: Option<usize>,
     /// How many rows a tree of text has when there is no limit; None = the page's own choice.
     pub rows: Option<usize>,
+    /// Down to which level of a tree; None = all of it.
+    pub level: Option<usize>,
     /// Of a timeline: the depth of the call paths whose functions it shows, in place of states.
     pub depth: Option<NonZeroUsize>,
     /// Of a tree: show how the amounts of one context are spread over these, in place of what is below it.

@@ -13,6 +13,7 @@
 mod analysis;
 mod caution;
 mod gap;
+mod intervals;
 mod module;
 mod page;
 mod run;

@@ -9,8 +9,8 @@ use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::layout::{FileHeader, HEADER_BYTES, LaneHeader};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
-    Child, Event, Node, Note, Region, Release, Sample, SchedStat, Segments, Stay, Subject, Sum, ThreadBegin,
-    ThreadEnd, Trials,
+    Child, Event, Execution, ExecutionSum, Interval, Node, Note, Region, Release, Sample, SchedStat,
+    Segments, Stay, Subject, Sum, ThreadBegin, ThreadEnd, Trials, Unmatched,
 };
 use proust_profile::{Quality, RunFacts};
 use synthetic::{LaneBuilder, MS, assert_consistent, header, log, names};
@@ -130,6 +130,10 @@ enum Anything {
     Release(u16, u16, Release),
     Region(u16, Region),
     Stay(u16, u16, Stay),
+    Interval(u16, Interval),
+    Execution(u16, Execution),
+    ExecutionSum(ExecutionSum),
+    Unmatched(Unmatched),
     Segments(u16, Segments),
     Text(u32, String),
 }
@@ -247,9 +251,44 @@ fn anything() -> impl Strategy<Value = Anything> {
                 Anything::Release(operation, head, release)
             }
         ),
-        (0..4_u16, small(), small(), small(), small()).prop_map(|(origin, id, node, parent, body)| {
-            Anything::Region(origin, Region { id, node, parent, body })
-        }),
+        (0..4_u16, proptest::array::uniform5(small())).prop_map(
+            |(origin, [id, node, parent, body, interval])| {
+                Anything::Region(origin, Region { id, node, parent, body, interval, reserved: 0 })
+            }
+        ),
+        (0..4_u16, proptest::array::uniform5(small()), any::<i64>()).prop_map(
+            |(kind, [id, parent, node, region, line], number)| {
+                let interval = Interval { id, parent, node, region, number, line, degree: line };
+                Anything::Interval(kind, interval)
+            }
+        ),
+        (0..8_u16, proptest::array::uniform3(number()), small()).prop_map(
+            |(flags, [begin_ns, end_ns, iterations], interval)| {
+                let execution = Execution { begin_ns, end_ns, iterations, interval, reserved: 0 };
+                Anything::Execution(flags, execution)
+            }
+        ),
+        (proptest::array::uniform5(number()), any::<u64>(), small()).prop_map(
+            |([since_ns, until_ns, ns, min_ns, max_ns], executions, interval)| {
+                let iterations = executions;
+                Anything::ExecutionSum(ExecutionSum {
+                    since_ns,
+                    until_ns,
+                    ns,
+                    min_ns,
+                    max_ns,
+                    executions,
+                    iterations,
+                    interval,
+                    reserved: 0,
+                })
+            }
+        ),
+        (number(), any::<i64>(), proptest::array::uniform4(small())).prop_map(
+            |(time_ns, number, [id, node, line, count])| {
+                Anything::Unmatched(Unmatched { time_ns, number, id, node, line, count })
+            }
+        ),
         (any::<[u16; 2]>(), proptest::array::uniform3(number()), small()).prop_map(
             |([number, team], [fork_ns, begin_ns, end_ns], region)| {
                 Anything::Stay(number, team, Stay { fork_ns, begin_ns, end_ns, region, interval: 0 })
@@ -388,6 +427,10 @@ proptest! {
                     }
                     Anything::Region(origin, region) => lane.push(*origin, region),
                     Anything::Stay(number, team, stay) => lane.push_shaped(*number, *team, stay),
+                    Anything::Interval(kind, interval) => lane.push(*kind, interval),
+                    Anything::Execution(flags, execution) => lane.push_shaped(*flags, 0, execution),
+                    Anything::ExecutionSum(sum) => lane.push(0, sum),
+                    Anything::Unmatched(unmatched) => lane.push(0, unmatched),
                     Anything::Segments(operation, segments) => lane.push(*operation, segments),
                     Anything::Text(id, text) => lane.text(Subject::ThreadName, *id, text),
                 };

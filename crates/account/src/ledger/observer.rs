@@ -1,7 +1,11 @@
-//! Observers of the sweep: the acts of locations, in the order of their begins, and the cost of their waits.
+//! Observers of the sweep: the acts of locations, in the order of their begins, and the cost of their waits;
+//! and what is booked, between borders that the observer sets.
 
 use proust_profile::{ContextId, LocationId};
 
+use super::fixed::Units;
+use super::rows::Kind;
+use super::slots::SlotSums;
 use super::state::{PassiveReason, State, Wait};
 use super::timeline::PartKind;
 use super::windows::Window;
@@ -42,7 +46,32 @@ pub trait Observer {
     fn begins(&mut self, begun: &Begun);
     /// A charged location has waited.
     fn waited(&mut self, charge: &WaitCharge);
+    /// Instants at which all acts of the locations that use this owner's slots are cut, in order.
+    fn borders(&self, _owner: usize) -> &[u64] {
+        &[]
+    }
+    /// The sweep has gone past the next of these instants; the amounts up to there are booked.
+    fn passed(&mut self, _owner: usize, _slots: &SlotsSoFar) {}
+    /// An amount is booked, of an act that lies between two borders.
+    fn booked(&mut self, _booked: &Booked) {}
 }
+
+/// An amount on the account of a location, or an empty slot charged to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Booked {
+    /// Which location.
+    pub location: LocationId,
+    /// Whose slots it uses.
+    pub(super) owner: usize,
+    pub(super) kind: Kind,
+    pub(super) amount: Units,
+    /// The part of it beyond the processors.
+    pub(super) beyond: Units,
+}
+
+/// An owner's slots from the beginning up to an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotsSoFar(pub(super) SlotSums);
 
 /// Watches waits only.
 pub(super) struct OnWait<F>(pub F);

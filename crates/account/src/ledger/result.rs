@@ -344,7 +344,7 @@ impl Ledger {
 }
 
 /// No sum of the account is more than all slots and all threads together.
-fn refuse_too_long<S: Spans>(
+pub(super) fn refuse_too_long<S: Spans>(
     run: &Run<S>,
     owners: &Owners,
     processors: &Processors,

@@ -45,7 +45,7 @@ pub(super) struct Slots {
 }
 
 /// Integrals over an owner's slots, ns.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SlotSums {
     /// ∫ P dt.
     pub total_ns: u64,

@@ -6,7 +6,7 @@ use super::demand::{Demand, Place};
 use super::error::LedgerError;
 use super::fixed::{Units, fraction, ratio, to_ns_f64, units};
 use super::merge::{Lasting, Merge};
-use super::observer::{Begun, Observer, WaitCharge};
+use super::observer::{Begun, Booked, Observer, SlotsSoFar, WaitCharge};
 use super::owners::Owners;
 use super::pieces::{Piece, Pieces};
 use super::processors::Processors;
@@ -133,11 +133,19 @@ impl Sweep {
         observer: &mut impl Observer,
     ) {
         let within_life = windows.within(life);
+        let mut owner_of: HashMap<ProcessId, usize> = HashMap::new();
+        for location in &self.locations {
+            owner_of.extend(location.owner.map(|owner| (location.process, owner)));
+        }
         let cuts_of = |process: &Process| {
-            let charged = within_life.cut_by(&process.paused);
+            let mut charged = within_life.cut_by(&process.paused);
+            if let Some(&owner) = owner_of.get(&process.id) {
+                charged = cut_at(charged, observer.borders(owner));
+            }
             (process.id, Cuts { charged, shown: windows.cut_by(&process.paused) })
         };
         let cuts: HashMap<ProcessId, Cuts> = run.processes.iter().map(cuts_of).collect();
+        let mut passed = vec![0; self.slots.len()];
         let sources: Vec<_> = run
             .timelines
             .iter()
@@ -152,6 +160,7 @@ impl Sweep {
         while let Some(edge) = merge.next() {
             let location = &self.locations[edge.source];
             if let Some(owner) = location.owner {
+                self.pass(owner, &mut passed[owner], edge.at_ns, observer);
                 self.slots[owner].advance(edge.at_ns);
             }
             self.crowds.advance(edge.at_ns);
@@ -168,8 +177,22 @@ impl Sweep {
             location.overlap_ns = pieces.overlap_ns();
             location.amounts.enter_pending();
         }
+        for (owner, passed) in passed.iter_mut().enumerate() {
+            self.pass(owner, passed, u64::MAX, observer);
+        }
         for slots in &mut self.slots {
             slots.finish();
+        }
+    }
+
+    /// Passes an owner's borders before this instant. Where acts end or begin at one, they have.
+    fn pass(&mut self, owner: usize, passed: &mut usize, before_ns: u64, observer: &mut impl Observer) {
+        while let Some(&at_ns) = observer.borders(owner).get(*passed)
+            && at_ns < before_ns
+        {
+            *passed += 1;
+            self.slots[owner].advance(at_ns);
+            observer.passed(owner, &SlotsSoFar(self.slots[owner].sums));
         }
     }
 
@@ -216,7 +239,7 @@ impl Sweep {
         }
     }
 
-    fn leave(&mut self, index: usize, piece: &Piece, observer: &mut impl Observer) {
+    fn leave<O: Observer>(&mut self, index: usize, piece: &Piece, observer: &mut O) {
         let context = piece.span.context;
         let length_ns = piece.window.length_ns();
         if let State::Passive(reason) = piece.state() {
@@ -224,12 +247,22 @@ impl Sweep {
             location.wall_ns += length_ns;
             location.passive[reason] += length_ns;
             location.amounts.add(context, Kind::Passive(reason), units(length_ns));
+            if let Some(owner) = location.owner {
+                let (kind, amount) = (Kind::Passive(reason), units(length_ns));
+                observer.booked(&Booked { location: location.location, owner, kind, amount, beyond: 0 });
+            }
             return;
         }
         let levels = self.levels(index).since(&self.locations[index].levels);
         let location = &mut self.locations[index];
         location.wall_ns += length_ns;
+        let (id, owner) = (location.location, location.owner);
+        let blamed =
+            |kind, amount| owner.map(|owner| Booked { location: id, owner, kind, amount, beyond: 0 });
         let mut booking = Booking {
+            observer,
+            location: id,
+            owner,
             amounts: &mut location.amounts,
             beyond: &mut location.beyond,
             context,
@@ -245,6 +278,8 @@ impl Sweep {
                     slots.working -= 1;
                     let account = if piece.span.in_region { Account::Narrow } else { Account::Serial };
                     location.amounts.add(context, Kind::Blamed(account), levels.to_workers);
+                    blamed(Kind::Blamed(account), levels.to_workers)
+                        .inspect(|booked| observer.booked(booked));
                 }
             }
             State::Waiting(wait) | State::Polling(wait) => {
@@ -252,6 +287,8 @@ impl Sweep {
                 if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
                     slots.waiting -= 1;
                     location.amounts.add(context, Kind::Blamed(wait.account()), levels.to_waiters);
+                    blamed(Kind::Blamed(wait.account()), levels.to_waiters)
+                        .inspect(|booked| observer.booked(booked));
                     observer.waited(&WaitCharge {
                         location: location.location,
                         context,
@@ -280,7 +317,10 @@ impl Levels {
 }
 
 /// Books a location's amounts in an active piece.
-struct Booking<'s> {
+struct Booking<'s, O> {
+    observer: &'s mut O,
+    location: LocationId,
+    owner: Option<usize>,
     amounts: &'s mut Amounts,
     beyond: &'s mut Beyond,
     context: ContextId,
@@ -289,7 +329,7 @@ struct Booking<'s> {
     levels: Levels,
 }
 
-impl Booking<'_> {
+impl<O: Observer> Booking<'_, O> {
     /// Books the parts of the piece; returns the remainder for its state.
     ///
     /// Parts that claim more than the span has are booked as they are: the residual shall show it.
@@ -312,18 +352,49 @@ impl Booking<'_> {
         self.amounts.add(self.context, Kind::Spent(Account::Oversubscribed), own);
         self.amounts.add(self.context, Kind::Spent(Account::Preempted), amount - own);
         let beyond = ratio(amount, self.levels.beyond[Place::Queued as usize], length);
-        let own = ratio(amount, self.levels.explained_beyond, length).min(beyond);
-        self.beyond[Account::Oversubscribed as usize] += own;
-        self.beyond[Account::Preempted as usize] += beyond - own;
+        let own_beyond = ratio(amount, self.levels.explained_beyond, length).min(beyond);
+        self.beyond[Account::Oversubscribed as usize] += own_beyond;
+        self.beyond[Account::Preempted as usize] += beyond - own_beyond;
+        self.report(Account::Oversubscribed, own, own_beyond);
+        self.report(Account::Preempted, amount - own, beyond - own_beyond);
+    }
+
+    fn report(&mut self, account: Account, amount: Units, beyond: Units) {
+        if let Some(owner) = self.owner {
+            let (location, kind) = (self.location, Kind::Spent(account));
+            self.observer.booked(&Booked { location, owner, kind, amount, beyond });
+        }
     }
 
     fn book(&mut self, account: Account, place: Place, amount: Units) {
         self.amounts.add(self.context, Kind::Spent(account), amount);
-        let beyond = self.levels.beyond[place as usize];
-        if beyond > 0 {
-            self.beyond[account as usize] += ratio(amount, beyond, units(self.length_ns));
-        }
+        let beyond = match self.levels.beyond[place as usize] {
+            0 => 0,
+            beyond => ratio(amount, beyond, units(self.length_ns)),
+        };
+        self.beyond[account as usize] += beyond;
+        self.report(account, amount, beyond);
     }
+}
+
+/// Stretches, cut at these instants, which are in order.
+fn cut_at(stretches: Vec<Stretch>, instants: &[u64]) -> Vec<Stretch> {
+    if instants.is_empty() {
+        return stretches;
+    }
+    let mut cut = Vec::with_capacity(stretches.len() + instants.len());
+    for Stretch { window, inside } in stretches {
+        let mut from_ns = window.start_ns;
+        let first = instants.partition_point(|&at_ns| at_ns <= from_ns);
+        for &at_ns in instants[first..].iter().take_while(|&&at_ns| at_ns < window.end_ns) {
+            if at_ns > from_ns {
+                cut.push(Stretch { window: Window::new(from_ns, at_ns), inside });
+                from_ns = at_ns;
+            }
+        }
+        cut.push(Stretch { window: Window::new(from_ns, window.end_ns), inside });
+    }
+    cut
 }
 
 fn part_of(span: &Span, window: Window, ns: u64) -> Units {

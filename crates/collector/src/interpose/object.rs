@@ -12,6 +12,7 @@ use crate::arch::linker::find_return;
 use crate::path::elf::{self, ProgramHeader};
 
 mod definitions;
+mod notes;
 mod references;
 mod tables;
 
@@ -24,6 +25,7 @@ const PT_DYNAMIC: u32 = 2;
 const PT_GNU_RELRO: u32 = 0x6474_e552;
 const PF_X: u32 = 1;
 const PF_W: u32 = 2;
+const PF_R: u32 = 4;
 
 /// A loaded program or library.
 #[derive(Clone, Debug)]
@@ -90,6 +92,17 @@ impl Object {
             })
         };
         is_in(PT_LOAD, PF_W) && !is_in(PT_GNU_RELRO, 0)
+    }
+
+    /// Whether all from `start` to `end` lies in one of its segments, and may be read.
+    fn is_readable(&self, start: u64, end: u64) -> bool {
+        self.headers.iter().any(|header| {
+            let from = self.base.wrapping_add(header.address);
+            header.kind == PT_LOAD
+                && header.flags & PF_R != 0
+                && from <= start
+                && end <= from.saturating_add(header.file_bytes)
+        })
     }
 
     /// Whether both are the same load of the same file.

@@ -15,6 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize
 
 use super::object::{self, Name, Object, Reference, Tables, gnu_hash};
 use super::{absent, scope, words};
+use crate::marks::attach;
 use crate::mpi::binding;
 use crate::openmp::gomp::names::NAMES;
 use crate::real::minor_version;
@@ -246,6 +247,7 @@ fn walk_new() {
     object::each(&mut |object| {
         number += 1;
         if number > first {
+            attach::to(object);
             is_unfinished |= !walk(object);
         }
         false

@@ -17,7 +17,7 @@ use crate::path::memo::Memo;
 use crate::path::reference::Reference;
 use crate::path::stack::{Given, OwnStack};
 use crate::path::tree::{NodeId, Tree};
-use crate::{clock, control, life, logfile, mpi, operation, raw, sample, source};
+use crate::{clock, control, life, logfile, marks, mpi, operation, raw, sample, source};
 
 /// The function that a new thread shall run.
 #[derive(Clone, Copy, Default)]
@@ -60,6 +60,8 @@ pub struct Record {
     pub parallel: openmp::Owned,
     /// The thread's state in calls of MPI.
     pub mpi: &'static mpi::Shared,
+    /// The thread's state of marks.
+    pub marks: marks::Owned,
     /// The thread's state of sampling.
     pub samples: sample::Owned,
     /// For the thread that this lane was claimed for.
@@ -92,6 +94,7 @@ impl Record {
             operations: operation::Owned::default(),
             parallel: openmp::Owned::new(member),
             mpi,
+            marks: marks::Owned::default(),
             samples: sample::Owned::default(),
             start: Start::default(),
             start_path: ((0, 0), 0),

@@ -14,7 +14,7 @@ use proust_log::operations::Operation;
 use crate::clock;
 use crate::lane::{Lane, Output};
 use crate::operation::Kind;
-use crate::operation::sums::{Estimated, Sums};
+use crate::operation::sums::{Estimated, Found, Sums};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
 
@@ -135,8 +135,9 @@ impl Polls {
         self.read_ns.load(Ordering::Relaxed)
     }
 
-    /// Adds what is not in the thread's sums yet to them, until the present instant.
-    pub fn settle(&self, sums: &mut Sums, output: &mut Output) {
+    /// Adds what is not in the thread's sums yet to them, until the present instant. The calls count for the
+    /// innermost interval of now.
+    pub fn settle(&self, interval: u32, sums: &mut Sums, output: &mut Output) {
         let (count, until_ns) = (self.count.load(Ordering::Relaxed), clock::now_ns());
         let calls = count.wrapping_sub(self.summed.load(Ordering::Relaxed));
         let (estimated_ns, summed_ns) = (self.estimated_ns(until_ns), self.summed_ns.load(Ordering::Relaxed));
@@ -149,7 +150,7 @@ impl Polls {
         sums.add_estimated(&Estimated { kind, calls: calls.into(), ns, since_ns, until_ns }, output);
         let node = self.node.load(Ordering::Relaxed);
         if node != 0 {
-            sums.caller(kind, (node, 0, 0), output);
+            sums.caller(kind, Found { node, flags: 0, region: 0, interval }, output);
         }
         self.summed.store(count, Ordering::Relaxed);
         self.summed_ns.store(estimated_ns.max(summed_ns), Ordering::Relaxed);
@@ -176,7 +177,13 @@ pub fn close(lane: &'static Lane) {
         let record = unsafe { lane.record() };
         // SAFETY: as above.
         unsafe {
-            lane.with_room(|| lane.mpi.polls.settle(&mut record.operations.sums, &mut record.output));
+            lane.with_room(|| {
+                lane.mpi.polls.settle(
+                    record.marks.interval(),
+                    &mut record.operations.sums,
+                    &mut record.output,
+                )
+            });
         }
     }
     lane.mpi.polls.forget();

@@ -32,7 +32,7 @@ impl Source for Calls {
     fn settle(&self, record: &mut Record) {
         let polls = &record.mpi.polls;
         if polls.is_any() {
-            polls.settle(&mut record.operations.sums, &mut record.output);
+            polls.settle(record.marks.interval(), &mut record.operations.sums, &mut record.output);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Numbers for parallel regions: one for each place that opens some, on each call path that leads there.
 //!
-//! A region is distinguished from others by its construct and by the whole call path that leads there: a
-//! construct may be inlined in several places of one function, or be called from several at the same depth of
-//! the stack. Each time the path is verified by the words of the stack that it depends on ([`KnownPaths`]);
-//! only one that is not known is unwound.
+//! A region is distinguished from others by its construct, by the marked interval in which it is opened, and
+//! by the whole call path that leads there: a construct may be inlined in several places of one function, or
+//! be called from several at the same depth of the stack. Each time the path is verified by the words of the
+//! stack that it depends on ([`KnownPaths`]); only one that is not known is unwound.
 //!
 //! [`KnownPaths`]: crate::operation::known_paths::KnownPaths
 
@@ -26,6 +26,7 @@ static LAST: AtomicU32 = AtomicU32::new(0);
 struct Known {
     node: NodeId,
     parent: u32,
+    interval: u32,
     id: u32,
 }
 
@@ -33,8 +34,8 @@ struct Known {
 #[derive(Debug, Default)]
 pub struct Regions {
     places: Lazily<[Known; PLACES]>,
-    /// By node and parent: node, parent, number.
-    numbers: Vec<(NodeId, u32, u32)>,
+    /// By node, parent and interval.
+    numbers: Vec<Known>,
 }
 
 impl Regions {
@@ -46,33 +47,36 @@ impl Regions {
 
     /// The number of the region that is opened at `node`, if it is one of the newest.
     #[inline]
-    pub fn known(&mut self, node: NodeId, parent: u32) -> Option<u32> {
+    pub fn known(&mut self, node: NodeId, parent: u32, interval: u32) -> Option<u32> {
         let known = *self.place(node, parent)?;
-        (node != 0 && known.node == node && known.parent == parent).then_some(known.id)
+        (node != 0 && (known.node, known.parent, known.interval) == (node, parent, interval))
+            .then_some(known.id)
     }
 
     /// The number of the region that is opened at `node`; 0 if there is none left.
     pub fn number(
         &mut self,
-        (node, parent): (NodeId, u32),
+        (node, parent, interval): (NodeId, u32, u32),
         (origin, body): (RegionOrigin, NodeId),
         output: &mut Output,
     ) -> u32 {
-        let at = self.numbers.binary_search_by_key(&(node, parent), |&(node, parent, _)| (node, parent));
+        let wanted = (node, parent, interval);
+        let at =
+            self.numbers.binary_search_by_key(&wanted, |known| (known.node, known.parent, known.interval));
         let id = match at {
-            Ok(at) => self.numbers[at].2,
+            Ok(at) => self.numbers[at].id,
             Err(_) if self.numbers.len() >= MOST_REGIONS => 0,
             Err(at) => {
                 let id = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-                if !output.push(origin as u16, 0, &Region { id, node, parent, body }) {
+                if !output.push(origin as u16, 0, &Region { id, node, parent, body, interval, reserved: 0 }) {
                     return 0;
                 }
-                self.numbers.insert(at, (node, parent, id));
+                self.numbers.insert(at, Known { node, parent, interval, id });
                 id
             }
         };
         if let Some(place) = self.place(node, parent) {
-            *place = Known { node, parent, id };
+            *place = Known { node, parent, interval, id };
         }
         id
     }

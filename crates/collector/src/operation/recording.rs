@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 
 use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event};
 
-use super::sums::Short;
+use super::sums::{Found, Short};
 use super::{Kind, Outcome, postponed, targets};
 use crate::hooks::borrowers;
 use crate::lane::{self, Lane, Output, Record};
@@ -144,8 +144,9 @@ fn find_caller(lane: &Lane, record: &mut Record, completed: &Completed) {
     }
     let taken_since_ns = completed.taken_since(clock::now_ns());
     let (node, flags) = path_of(record, completed);
-    let region = record.parallel.member.region();
-    record.operations.sums.caller(completed.kind, (node, flags, region), &mut record.output);
+    let found =
+        Found { node, flags, region: record.parallel.member.region(), interval: record.marks.interval() };
+    record.operations.sums.caller(completed.kind, found, &mut record.output);
     record.spent_since(taken_since_ns, 0);
 }
 
@@ -231,6 +232,7 @@ pub(super) fn push_event(
         object2: completed.object2,
         bytes: completed.outcome.bytes,
         node: node.0,
+        interval: record.marks.interval(),
         region: record.parallel.member.region(),
         error: completed.outcome.error,
         request: completed.request,

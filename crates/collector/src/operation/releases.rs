@@ -222,7 +222,7 @@ impl Postponed {
 
     /// Records it. For the thread that has taken the lane's record.
     pub fn write(&self, lane: &Lane, record: &mut Record) {
-        let release = self.as_record(lane);
+        let release = Release { interval: record.marks.interval(), ..self.as_record(lane) };
         let site = site_frame(self.site).map_or(Some(0), |frame| record.tree.known(frame));
         if let Some(site) = site
             && record.output.has_room_for::<Release>()
@@ -300,7 +300,8 @@ fn write(lane: &Lane, operation: Operation, release: Release, site: u64, state: 
     lane.with_record(|record| {
         if record.output.is_open() {
             let (node, flags) = record.path_to_know(state, life.pid, &lane.operations.known_paths);
-            push(record, operation, Release { node, ..release }, site, flags);
+            let interval = record.marks.interval();
+            push(record, operation, Release { node, interval, ..release }, site, flags);
         }
     });
 }

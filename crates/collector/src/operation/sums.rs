@@ -34,8 +34,10 @@ struct Slot {
     bytes: u64,
     since_ns: u64,
     until_ns: u64,
-    /// Time since a caller was found.
-    unfound_ns: u64,
+    /// Innermost marked interval of that caller.
+    interval: u32,
+    /// Time since a caller was found; saturates.
+    unfound_ns: u32,
 }
 
 /// The sums of one thread's short operations since they were last written.
@@ -77,6 +79,19 @@ pub struct Short {
     pub bytes: u64,
     /// Whether it failed.
     pub failed: bool,
+}
+
+/// The caller of a short operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// Its call path; 0 = not known.
+    pub node: NodeId,
+    /// Flags of the path.
+    pub flags: u16,
+    /// Parallel region.
+    pub region: u32,
+    /// Innermost marked interval.
+    pub interval: u32,
 }
 
 /// Operations that were counted, and of whose time there is an estimate.
@@ -142,7 +157,7 @@ impl Sums {
         }
         slot.calls = slot.calls.saturating_add(calls);
         slot.ns += estimated.ns;
-        slot.unfound_ns += estimated.ns;
+        slot.unfound_ns = longer(slot.unfound_ns, estimated.ns);
         slot.until_ns = slot.until_ns.max(estimated.until_ns);
         // No hook took time for them but what any call takes.
         self.estimated += u64::from(calls);
@@ -164,18 +179,18 @@ impl Sums {
         slot.ns += ns;
         slot.bytes = slot.bytes.saturating_add(short.bytes);
         slot.until_ns = short.end_ns;
-        slot.unfound_ns += ns;
-        !slot.found || slot.unfound_ns >= SUM_PATH_NS
+        slot.unfound_ns = longer(slot.unfound_ns, ns);
+        !slot.found || u64::from(slot.unfound_ns) >= SUM_PATH_NS
     }
 
-    /// The caller of the operation that was just added, the flags of its path and its region; the sum of its
-    /// kind is written as this caller's.
-    pub fn caller(&mut self, kind: Kind, (node, flags, region): (NodeId, u16, u32), output: &mut Output) {
+    /// The caller of the operation that was just added; the sum of its kind is written as this caller's.
+    pub fn caller(&mut self, kind: Kind, found: Found, output: &mut Output) {
         let Some(slot) = self.slot(kind.number()) else { return };
         slot.found = true;
-        slot.node = node;
-        slot.node_flags = flags;
-        slot.region = region;
+        slot.node = found.node;
+        slot.node_flags = found.flags;
+        slot.region = found.region;
+        slot.interval = found.interval;
         slot.unfound_ns = 0;
         self.written += u64::from(write(slot, output));
     }
@@ -196,6 +211,11 @@ impl Sums {
     pub fn take_calls(&mut self) -> u64 {
         core::mem::take(&mut self.written).saturating_sub(core::mem::take(&mut self.estimated))
     }
+}
+
+#[inline]
+fn longer(ns: u32, more_ns: u64) -> u32 {
+    ns.saturating_add(u32::try_from(more_ns).unwrap_or(u32::MAX))
 }
 
 /// Counts operations for which there was no room.
@@ -221,6 +241,7 @@ fn write(slot: &mut Slot, output: &mut Output) -> u32 {
         errors: slot.errors,
         node: slot.node,
         region: slot.region,
+        interval: slot.interval,
         ..Sum::default()
     };
     let (operation, target) = Kind::parts(slot.kind);
@@ -256,7 +277,7 @@ mod tests {
             let one = short(Operation::Read, call * 1_000, 500);
             if sums.add(&one, &mut output) {
                 found += 1;
-                sums.caller(one.kind, (7, 0, 3), &mut output);
+                sums.caller(one.kind, Found { node: 7, flags: 0, region: 3, interval: 0 }, &mut output);
             }
         }
         // 10 000 × 500 ns are five times the time that one caller stands for.

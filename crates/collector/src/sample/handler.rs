@@ -299,7 +299,7 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
         voluntary_switches: saturate16(delta.switches.0),
         involuntary_switches: saturate16(delta.switches.1),
         processor: clock::processor() as u16,
-        interval: 0,
+        interval: record.marks.interval(),
         region: if lane.is_idle() { 0 } else { lane.member.region() },
         runtime_state: 0,
         overruns: saturate16(overruns),

@@ -84,6 +84,14 @@ pub fn take_asked(record: &mut Record, label: &[u8], number: u32) {
     write(record, SampleReason::Asked, if label.is_empty() { 0 } else { number }, true);
 }
 
+/// Takes one that the program asks for, with a label of that number.
+pub fn take_marked(record: &mut Record, label: &[u8], number: u32) {
+    if !label.is_empty() {
+        record.output.push_text(Subject::SampleLabel, number, label);
+    }
+    write(record, SampleReason::Mark, if label.is_empty() { 0 } else { number }, true);
+}
+
 fn write(record: &mut Record, reason: SampleReason, label: u32, asks_proc: bool) {
     let time_ns = clock::now_ns();
     let usage = Usage::of_process();

@@ -3,8 +3,8 @@
 use proust_profile::context::NO_CALL_PATH;
 use proust_profile::{ContextId, ContextKind};
 
-use super::{Key, LaneContexts, Line, Paths, Step};
-use crate::nodes::{LaneNode, NodeTable};
+use super::{Key, LaneContexts, Line, PROGRAM, Paths, Shown, Step};
+use crate::nodes::{LaneNode, NodeTable, Top};
 use crate::openmp::{InRegion, RawRegion};
 
 /// How the call paths of threads in parallel regions are shown. Their sums are the same.
@@ -96,14 +96,20 @@ impl Paths<'_> {
         nodes: &NodeTable,
         raw: &RawRegion,
     ) -> ContextId {
-        let RawRegion { id, node, parent, body, .. } = *raw;
-        let place = InRegion { node, region: parent, keeps_entry: false };
+        let RawRegion { id, node, parent, body, interval, .. } = *raw;
+        if interval != 0 {
+            self.region_intervals.insert((log, id), interval);
+        }
+        let place = InRegion { node, region: parent, interval, keeps_entry: false };
         let mut from = match self.regions.get(&(log, parent)).copied() {
-            Some(_) => self.step_in_region(lane, log, nodes, place, false),
+            Some(_) => self.step_of_place(lane, log, nodes, place, false),
             None if nodes.get(node).is_none() => {
                 Step { context: self.without_path(NO_CALL_PATH), function: None, at: Line::default() }
             }
-            None => self.step_outside(lane, log, nodes, node),
+            None => {
+                let node = self.outside(log, nodes, node);
+                self.step_of_place(lane, log, nodes, InRegion { node, region: 0, ..place }, false)
+            }
         };
         if let Some((function, at)) = self.construct(log, nodes, body) {
             from = self.out_of_inlined(from, &function);
@@ -166,21 +172,15 @@ impl Paths<'_> {
         from
     }
 
-    /// The innermost place of the program on a path that belongs to no region.
-    fn step_outside(
-        &mut self,
-        lane: &mut LaneContexts,
-        log: usize,
-        nodes: &NodeTable,
-        mut node: u32,
-    ) -> Step {
+    /// The innermost node of the program on a path that belongs to no region.
+    fn outside(&self, log: usize, nodes: &NodeTable, mut node: u32) -> u32 {
         while let Some(inner) = nodes.get(node)
             && self.library(log, inner) == Library::Runtime
             && nodes.get(inner.parent).is_some()
         {
             node = inner.parent;
         }
-        self.step(lane, log, nodes, node, false)
+        node
     }
 
     fn library(&self, log: usize, node: LaneNode) -> Library {
@@ -196,7 +196,7 @@ impl Paths<'_> {
         place: InRegion,
         partial: bool,
     ) -> ContextId {
-        let step = self.step_in_region(lane, log, nodes, place, partial);
+        let step = self.step_of_place(lane, log, nodes, place, partial);
         let of_region = self.regions.get(&(log, place.region)).map(|region| region.context);
         match step.at.line {
             Some(_) if of_region != Some(step.context) || step.at != Line::default() => self.context(Key {
@@ -209,8 +209,8 @@ impl Paths<'_> {
         }
     }
 
-    /// A path in a region as it is to be shown.
-    fn step_in_region(
+    /// A path in a region and in intervals as it is to be shown.
+    fn step_of_place(
         &mut self,
         lane: &mut LaneContexts,
         log: usize,
@@ -218,42 +218,83 @@ impl Paths<'_> {
         place: InRegion,
         partial: bool,
     ) -> Step {
-        let region = self.regions.get(&(log, place.region)).copied();
-        let (Some(region), false) = (region, self.shown == CallPaths::Machine) else {
-            // Its record was lost, or is not wanted: the thread's own path.
-            return self.step(lane, log, nodes, place.node, partial);
-        };
+        let around = self.intervals_in(log, place);
+        if !around.is_empty() {
+            let (start, frames) = self.path_of_place(log, nodes, place, partial);
+            return self.step_in_intervals(log, nodes, place, (start, &frames), &around);
+        }
+        match self.stack_in_region(log, nodes, place) {
+            None => self.step(lane, log, nodes, place.node, partial),
+            Some((start, stack)) => {
+                let frames = self.frames_in_region(log, &stack, place.keeps_entry);
+                frames.iter().fold(start, |step, frame| self.go_down(step, frame))
+            }
+        }
+    }
+
+    /// A path as it is to be shown but for its intervals: where it begins, and its frames from there on.
+    pub(super) fn path_of_place(
+        &mut self,
+        log: usize,
+        nodes: &NodeTable,
+        place: InRegion,
+        partial: bool,
+    ) -> (Step, Vec<Shown>) {
+        if let Some((start, stack)) = self.stack_in_region(log, nodes, place) {
+            return (start, self.frames_in_region(log, &stack, place.keeps_entry));
+        }
+        let mut path = Vec::new();
+        let top = nodes.walk(place.node, |_, node| {
+            path.push(node);
+            true
+        });
+        let complete = top == Some(Top::Root) && !partial;
+        let context = if complete { PROGRAM } else { self.partial() };
+        let frames = path.into_iter().rev().flat_map(|node| self.frames_of_node(log, node)).collect();
+        (Step { context, function: None, at: Line::default() }, frames)
+    }
+
+    /// The frames of a thread in a region, and where they are shown; None where they are shown as its own
+    /// path.
+    fn stack_in_region(&self, log: usize, nodes: &NodeTable, place: InRegion) -> Option<(Step, Stack)> {
+        // Where its record was lost, or is not wanted, it is the thread's own path.
+        let region = self.regions.get(&(log, place.region)).copied()?;
+        if self.shown == CallPaths::Machine {
+            return None;
+        }
         let mut stack = Stack::default();
         nodes.walk(place.node, |_, node| stack.take(node, self.library(log, node)));
-        if stack.is_whole() {
-            // Nothing of the runtime lies between the region's begin and here.
-            return self.step(lane, log, nodes, place.node, partial);
-        }
-        let step = Step { at: Line::default(), ..region };
+        // Otherwise nothing of the runtime lies between the region's begin and here.
+        (!stack.is_whole()).then_some((Step { at: Line::default(), ..region }, stack))
+    }
+
+    fn frames_in_region(&mut self, log: usize, stack: &Stack, keeps_entry: bool) -> Vec<Shown> {
         match self.shown {
             CallPaths::Expert => {
                 let all =
                     stack.start.iter().rev().chain(stack.own().iter().rev()).chain(stack.entry.iter().rev());
-                all.fold(step, |step, &node| self.descend(step, log, node))
+                all.flat_map(|&node| self.frames_of_node(log, node)).collect()
             }
-            _ => self.step_of_user(step, log, &stack, place.keeps_entry),
+            _ => self.frames_of_user(log, stack, keeps_entry),
         }
     }
 
-    /// As its user sees it: the region, and below it what the program itself calls. The runtime's frames are
-    /// left out, and so is the function that the compiler made of the construct.
-    fn step_of_user(&mut self, mut step: Step, log: usize, stack: &Stack, keeps_entry: bool) -> Step {
+    /// As its user sees it: what the program itself calls. The runtime's frames are left out, and so is the
+    /// function that the compiler made of the construct.
+    fn frames_of_user(&mut self, log: usize, stack: &Stack, keeps_entry: bool) -> Vec<Shown> {
+        let mut frames = Vec::new();
         let mut is_body = true;
         for &node in stack.own().iter().rev() {
             // Some compilers make two functions of one construct, of which one calls the other.
             let made = is_body || self.is_made(log, node);
             is_body = false;
-            step = if made { self.descend_into_body(step, log, node) } else { self.descend(step, log, node) };
+            let of_node = if made { self.frames_of_body(log, node) } else { self.frames_of_node(log, node) };
+            frames.extend(of_node);
         }
-        match stack.entry.last().filter(|_| keeps_entry) {
-            Some(&entry) => self.descend(step, log, entry),
-            None => step,
+        if let Some(&entry) = stack.entry.last().filter(|_| keeps_entry) {
+            frames.extend(self.frames_of_node(log, entry));
         }
+        frames
     }
 
     /// Whether the compiler made the node's function of a construct.
@@ -266,29 +307,19 @@ impl Paths<'_> {
         function.is_some_and(|function| is_made(&function.name))
     }
 
-    /// Into the function that the compiler made of a construct: its lines are the region's, and what is
-    /// inlined in it is called by the region.
-    fn descend_into_body(&mut self, region: Step, log: usize, node: LaneNode) -> Step {
-        let module = self.modules.module(log, node.module);
-        let modules = self.modules;
-        let resolved = module.and_then(|id| {
-            let address = modules.structures.get(id.index())?.addresses.get(&node.address)?;
-            (!address.frames.is_empty()).then_some((id, address))
-        });
-        let Some((module, address)) = resolved else { return self.descend(region, log, node) };
-        let mut from = region;
-        for frame in &address.frames {
-            let function = self.function(module, frame.function);
-            if frame.inlined && !self.functions.get(function.index()).is_some_and(|f| is_made(&f.name)) {
-                let kind = ContextKind::Inline;
-                let context =
-                    self.context(Key { parent: from.context, kind, function: Some(function), at: from.at });
-                from = Step { context, function: Some(function), ..from };
+    /// The function that the compiler made of a construct: its lines are the region's, and what is inlined in
+    /// it is called by the region.
+    fn frames_of_body(&mut self, log: usize, node: LaneNode) -> Vec<Shown> {
+        let mut frames = self.frames_of_node(log, node);
+        if self.resolved(log, node).is_some() {
+            for frame in &mut frames {
+                let is_made = self.functions.get(frame.function.index()).is_some_and(|f| is_made(&f.name));
+                if frame.kind != Some(ContextKind::Inline) || is_made {
+                    frame.kind = None;
+                }
             }
-            let file = frame.file.as_deref().map(|file| self.file(file));
-            from.at = Line { file, line: frame.line };
         }
-        from
+        frames
     }
 }
 

@@ -3,10 +3,12 @@
 
 mod ending;
 
+use std::ops::RangeInclusive;
+
 use proust_log::layout::LaneHeader;
 use proust_log::records::{
-    Event, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE, SAMPLE_PARTIAL, SAMPLE_TRUNCATED,
-    Sample, Segments, Stay, Sum, ThreadBegin,
+    Event, Execution, ExecutionSum, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE,
+    SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Segments, Stay, Sum, ThreadBegin, Unmatched,
 };
 use proust_profile::samples::NOT_READ;
 use proust_profile::{ContextId, SampleRow};
@@ -16,6 +18,7 @@ use super::{
     Closing, LONGEST_RUN_NS, LOST, Limits, NO_PATH, NOT_RECORDED, Place, SLACK_NS, STALL_NS, Thread, Weights,
 };
 use crate::events::{Bounds, Events, Finished};
+use crate::executed::{Executed, RawInterval};
 use crate::openmp::InRegions;
 use crate::releases::Releases;
 
@@ -74,6 +77,7 @@ impl ThreadMeter {
                 events: Finished::default(),
                 releases: Vec::new(),
                 in_regions: InRegions::default(),
+                executed: Executed::default(),
                 samples: 0,
                 partial: 0,
                 truncated: 0,
@@ -187,6 +191,11 @@ impl ThreadMeter {
         }
     }
 
+    fn begin_to_latest(&self) -> RangeInclusive<u64> {
+        let Bounds { begin_ns, latest_ns, .. } = self.bounds();
+        begin_ns..=latest_ns
+    }
+
     fn bounds(&self) -> Bounds {
         Bounds {
             begin_ns: self.thread.begin_ns,
@@ -232,6 +241,31 @@ impl ThreadMeter {
         let bounds = self.bounds();
         let plausible = self.thread.in_regions.stay(number, team, stay, &bounds);
         self.thread.implausible += u64::from(!plausible);
+    }
+
+    /// It executed a marked interval.
+    pub(crate) fn execution(&mut self, flags: u16, execution: &Execution) {
+        let within = self.begin_to_latest();
+        let plausible = self.thread.executed.execution(flags, execution, &within);
+        self.thread.implausible += u64::from(!plausible);
+    }
+
+    /// It executed a marked interval very often.
+    pub(crate) fn execution_sum(&mut self, sum: &ExecutionSum) {
+        let within = self.begin_to_latest();
+        let plausible = self.thread.executed.sum(sum, &within);
+        self.thread.implausible += u64::from(!plausible);
+    }
+
+    /// It made marks that end nothing.
+    pub(crate) fn unmatched(&mut self, unmatched: &Unmatched) {
+        self.thread.executed.unmatched(unmatched);
+    }
+
+    /// The intervals that it was in when its record ended without a last record.
+    pub(crate) fn in_intervals(&mut self, header: &LaneHeader, intervals: &[RawInterval]) {
+        let within = self.begin_to_latest();
+        self.thread.executed.open(header, intervals, &within);
     }
 
     /// Its work before a site of a region, and its wait there.

@@ -3,7 +3,9 @@
 use zerocopy::FromBytes;
 
 use super::Record;
-use crate::records::{Base, Event, Head, Kind, MOST_SLOTS, Release, Shape, Shaped, Short, Stay, Sum};
+use crate::records::{
+    Base, Event, Execution, Head, Kind, MOST_SLOTS, Release, Shape, Shaped, Short, Stay, Sum,
+};
 
 /// The newest base, and the newest shape of each slot, with their numbers.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +65,9 @@ impl Known {
                 Some(Record::Release(a, b, Release::long(shape, base, &short)?))
             }
             k if k == Kind::Stay as u16 => Some(Record::Stay(a, b, Stay::long(shape, base, &short)?)),
+            k if k == Kind::Execution as u16 => {
+                Some(Record::Execution(a, Execution::long(shape, base, &short)?))
+            }
             k if k == Kind::Sum as u16 => Some(Record::Sum(a, b, Sum::long(shape, base, &short)?)),
             _ => None,
         }

@@ -74,11 +74,13 @@ pub enum SampleReason {
     Resume = 7,
     /// `proust sample`.
     Asked = 8,
+    /// A mark in the program.
+    Mark = 9,
 }
 
 impl SampleReason {
     /// All reasons.
-    pub const ALL: [SampleReason; 8] = [
+    pub const ALL: [SampleReason; 9] = [
         SampleReason::Begin,
         SampleReason::End,
         SampleReason::Period,
@@ -87,6 +89,7 @@ impl SampleReason {
         SampleReason::Pause,
         SampleReason::Resume,
         SampleReason::Asked,
+        SampleReason::Mark,
     ];
 
     /// The reason with this number.
@@ -105,6 +108,7 @@ impl SampleReason {
             SampleReason::Pause => "pause",
             SampleReason::Resume => "resume",
             SampleReason::Asked => "asked",
+            SampleReason::Mark => "mark",
         }
     }
 }

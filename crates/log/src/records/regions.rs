@@ -15,6 +15,10 @@ pub struct Region {
     pub parent: u32,
     /// Context node of a single frame: the function that its threads run; 0 = not known.
     pub body: u32,
+    /// Innermost marked interval of the thread that opened it; 0 = none.
+    pub interval: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 /// How a region was seen.

@@ -2,13 +2,13 @@
 //!
 //! The repeating fields (the operation, its caller, the object, the bytes) are written once, as a [`Shape`]
 //! in a numbered slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names
-//! both and is 24 bytes long, where an event is 80, a release or a sum 64. A slot is used again when another
-//! shape needs it: its generation says which of the two a record means, so that a record whose shape or base
-//! was lost to damage is recognised and skipped. The reader yields the long forms only.
+//! both and is 24 bytes long, where an event is 80, a release or a sum 64, an execution 40. A slot is used
+//! again when another shape needs it: its generation says which of the two a record means, so that a record
+//! whose shape or base was lost to damage is recognised and skipped. The reader yields the long forms only.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::{Body, Event, Kind, Release, Stay, Sum};
+use super::{Body, Event, Execution, Kind, Release, Stay, Sum};
 
 /// Most slots that a lane has: a number beyond is damage.
 pub const MOST_SLOTS: usize = 1024;
@@ -66,13 +66,14 @@ pub struct Base {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Short {
-    /// From the base to the begin of an event, a stay or a sum, or to a release.
+    /// From the base to the begin of an event, a stay, an execution or a sum, or to a release.
     pub at_ns: u32,
-    /// How long the event or stay was, from a sum's begin to its end, or how long the lock was held.
+    /// How long the event, stay or execution was, from a sum's begin to its end, or how long the lock was
+    /// held.
     pub length_ns: u32,
     /// Of an event, one more than the thread's CPU clock since the base, 0 = not read; of a release
     /// [`Release::weight_ns`]; of a stay the time from [`Stay::fork_ns`] to the begin; of a sum
-    /// [`Sum::ns`].
+    /// [`Sum::ns`]; of an execution [`Execution::iterations`].
     pub third: u32,
     /// Of an event the processor; of a release one more than the time since [`Release::since_ns`], 0 = that
     /// is not known; of a sum [`Sum::calls`].
@@ -295,6 +296,39 @@ impl Shaped for Sum {
             errors: shape.error,
             node: shape.node,
             region: shape.region,
+            interval: shape.interval,
+            reserved: 0,
+        })
+    }
+}
+
+impl Shaped for Execution {
+    #[inline]
+    fn shape(&self, a: u16, b: u16) -> Shape {
+        Shape { interval: self.interval, a, b, kind: Kind::Execution as u16, ..Shape::default() }
+    }
+
+    #[inline]
+    fn base(&self) -> Base {
+        Base { time_ns: self.begin_ns.saturating_sub(MARGIN_NS), cpu_ns: 0 }
+    }
+
+    #[inline]
+    fn short(&self, base: &Base) -> Option<Short> {
+        Some(Short {
+            at_ns: between(base.time_ns, self.begin_ns)?,
+            length_ns: between(self.begin_ns, self.end_ns)?,
+            third: u32::try_from(self.iterations).ok()?,
+            fourth: 0,
+        })
+    }
+
+    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Execution> {
+        let begin_ns = base.time_ns.checked_add(short.at_ns.into())?;
+        Some(Execution {
+            begin_ns,
+            end_ns: begin_ns.checked_add(short.length_ns.into())?,
+            iterations: short.third.into(),
             interval: shape.interval,
             reserved: 0,
         })

@@ -51,6 +51,10 @@ pub enum Subject {
     /// World ranks of the members of communicator `id`, in its order: 32-bit numbers. Written by its first
     /// member.
     Members = 14,
+    /// Name of interval `id`.
+    IntervalName = 30,
+    /// Source file in which interval `id` is begun, as the program names it.
+    IntervalFile = 31,
 }
 
 impl Subject {
@@ -71,6 +75,8 @@ impl Subject {
             12 => Subject::StartedAs,
             13 => Subject::SampleLabel,
             14 => Subject::Members,
+            30 => Subject::IntervalName,
+            31 => Subject::IntervalFile,
             _ => return None,
         })
     }
@@ -129,6 +135,9 @@ pub enum NoteCode {
     /// So many requests of MPI could not be followed from their start to their completion, since too many were
     /// under way: their messages have no end.
     UntrackedRequests = 14,
+    /// Marks that were not followed; value = how many. They came from a handler of the program that had
+    /// interrupted the collector, or found no room.
+    MarksMissed = 15,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -153,6 +162,7 @@ impl NoteCode {
             12 => NoteCode::RuntimeInDoubt,
             13 => NoteCode::FilledSignalStack,
             14 => NoteCode::UntrackedRequests,
+            15 => NoteCode::MarksMissed,
             20 => NoteCode::Unloadable,
             _ => return None,
         })

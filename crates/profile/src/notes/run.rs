@@ -13,6 +13,21 @@ pub struct Which {
     pub pid: u32,
 }
 
+/// Marks of one name at one place of the source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MarkPlace {
+    /// The name that the program gives.
+    pub name: String,
+    /// The number beside it, if it has one.
+    pub number: Option<i64>,
+    /// The file of the mark.
+    pub file: Option<String>,
+    /// Its line; 0 = not known.
+    pub line: u32,
+    /// How many.
+    pub count: u64,
+}
+
 /// A child that was not followed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfollowed {
@@ -352,6 +367,41 @@ crate::notes! {
             share: f64,
             /// Time of beginning to measure.
             beginning_ns: u64,
+        }
+        /// Requests of MPI could not be followed to their completion.
+        RequestsUntracked "requests-untracked" Caution {
+            /// Of which process.
+            process: Which,
+            /// How many.
+            requests: u64,
+        }
+        /// Marks were not recorded.
+        MarksMissed "marks-missed" Caution {
+            /// Of which process.
+            process: Which,
+            /// How many.
+            marks: u64,
+        }
+        /// Marks ended no interval that was open.
+        MarksUnmatched "marks-unmatched" Caution {
+            /// Of which process.
+            process: Which,
+            /// Where, and how many.
+            places: Vec<MarkPlace>,
+        }
+        /// Executions of intervals had no end of their own when the interval around them ended.
+        IntervalsCrossed "intervals-crossed" Caution {
+            /// Of which process.
+            process: Which,
+            /// Of which intervals, and how many.
+            places: Vec<MarkPlace>,
+        }
+        /// Intervals were open when their thread or process ended.
+        IntervalsOpen "intervals-open" Caution {
+            /// Of which process.
+            process: Which,
+            /// Which, and how many executions.
+            places: Vec<MarkPlace>,
         }
         /// Something about a module could not be known.
         Module "module" Caution {

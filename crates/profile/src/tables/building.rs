@@ -29,8 +29,8 @@ pub struct Building {
     name: String,
     files: BTreeMap<String, FileCheck>,
     is_published: bool,
-    /// Held, not used.
-    _lock: File,
+    /// Held until the profile is in its place.
+    lock: Option<File>,
 }
 
 fn io_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> TablesError {
@@ -57,9 +57,9 @@ impl Building {
         let made = fs::create_dir(&folder).and_then(|()| File::open(&folder));
         let lock = made.map_err(io_error(&folder, "created"))?;
         // Where a file system has no locks, age decides what is left over.
-        let _ = lock.try_lock();
+        let _ = lock.lock();
         let files = BTreeMap::new();
-        Ok(Building { dir: dir.into(), name, files, is_published: false, _lock: lock })
+        Ok(Building { dir: dir.into(), name, files, is_published: false, lock: Some(lock) })
     }
 
     /// Where its files are for now.
@@ -95,6 +95,8 @@ impl Building {
         fs::write(&temporary, text).map_err(io_error(&temporary, "written"))?;
         fs::rename(&temporary, &path).map_err(io_error(&path, "replaced"))?;
         self.is_published = true;
+        // Another may have replaced it since: whoever of the two looks last removes it.
+        self.lock = None;
         remove_leftovers(&self.dir);
         Ok(())
     }
@@ -140,7 +142,8 @@ fn remove_leftovers(dir: &Path) {
 fn remove_unused(dir: &Path, name: &str) {
     let path = dir.join(name);
     let Ok(folder) = File::open(&path) else { return };
-    if matches!(folder.try_lock(), Err(TryLockError::WouldBlock)) {
+    // Shared: two that look at once must not take each other for its maker.
+    if matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return;
     }
     // Read under the lock: its maker puts it in place before it gives the lock back.
@@ -203,6 +206,20 @@ mod tests {
         drop(living);
         assert_eq!(names(&dir).len(), 3);
         assert_eq!(Kept::open(&dir).unwrap().bytes("a.json").unwrap(), b"1");
+    }
+
+    #[test]
+    fn of_many_that_are_made_at_once_one_stays() {
+        for _ in 0..20 {
+            let run = tempfile::tempdir().unwrap();
+            let dir = run.path().join("profile");
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..5).for_each(|_| published(&dir, b"1")));
+                }
+            });
+            assert_eq!(names(&dir).len(), 2, "{:?}", names(&dir));
+        }
     }
 
     #[test]

@@ -5,18 +5,19 @@ use std::thread;
 use serde::de::DeserializeOwned;
 
 use super::encode::{
-    CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS,
-    VALUES,
+    CONTEXTS, EXECUTION_SUMS, FUNCTIONS, INTERVAL_CONTEXTS, INTERVALS, LOCATIONS, MODULES, OPERATIONS,
+    PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    Context, ContextKind, Detail, EventRow, Family, Function, Location, Metric, Module, Nature,
-    OperationInfo, OperationKind, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
-    SegmentRow, StayRow, Target, TrialSums, Value,
+    Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function,
+    IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
+    OperationKind, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow, SegmentRow,
+    StayRow, Target, TrialSums, Value,
 };
 
-/// Fills all tables of `profile` but the samples, events and releases.
+/// Fills all tables of `profile` but the samples, events, releases, stays and executions.
 pub(super) fn read_all_but_rows(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
@@ -30,6 +31,9 @@ pub(super) fn read_all_but_rows(
     profile.operations = rows(&open(OPERATIONS)?, operations)?.into();
     profile.regions = rows(&open(REGIONS)?, regions)?.into();
     profile.segments = rows(&open(SEGMENTS)?, segments)?;
+    profile.intervals = rows(&open(INTERVALS)?, intervals)?;
+    profile.interval_contexts = rows(&open(INTERVAL_CONTEXTS)?, interval_contexts)?;
+    profile.execution_sums = rows(&open(EXECUTION_SUMS)?, execution_sums)?;
     profile.process_samples = rows(&open(PROCESS_SAMPLES)?, process_samples)?;
     Ok(())
 }
@@ -58,6 +62,11 @@ pub(super) fn read_events(table: &Table) -> Result<Vec<EventRow>, TablesError> {
 /// The releases.
 pub(super) fn read_releases(table: &Table) -> Result<Vec<ReleaseRow>, TablesError> {
     side_by_side(table, releases)
+}
+
+/// The executions.
+pub(super) fn read_executions(table: &Table) -> Result<Vec<ExecutionRow>, TablesError> {
+    side_by_side(table, executions)
 }
 
 /// The stays.
@@ -323,6 +332,62 @@ fn stays(table: &Table, group: usize) -> Result<Vec<StayRow>, TablesError> {
     zip_rows!(table, group;
         location: ids, region: ids, fork_ns: u64s, begin_ns: u64s, end_ns: u64s, number: u32s, team: u32s;
         StayRow { location, region, fork_ns, begin_ns, end_ns, number, team })
+}
+
+fn intervals(table: &Table, group: usize) -> Result<Vec<IntervalInfo>, TablesError> {
+    zip_rows!(table, group;
+    parent: optional_u32s, name: texts, number: optional_u64s, file: optional_texts, line: optional_u32s,
+    work: texts, degree: optional_u32s, in_region: bools;
+    IntervalInfo {
+        parent,
+        name,
+        number: number.map(u64::cast_signed),
+        file,
+        line,
+        work: IntervalWork::from_id(&work)
+            .ok_or_else(|| table.damaged(format!("unknown kind of work `{work}`")))?,
+        degree,
+        in_region,
+    })
+}
+
+fn interval_contexts(table: &Table, group: usize) -> Result<Vec<IntervalContext>, TablesError> {
+    zip_rows!(table, group;
+    context: u32s, interval: u32s;
+    IntervalContext { context: context.into(), interval })
+}
+
+fn executions(table: &Table, group: usize) -> Result<Vec<ExecutionRow>, TablesError> {
+    zip_rows!(table, group;
+    location: u32s, interval: u32s, begin_ns: u64s, end_ns: u64s, iterations: u64s, end: texts,
+    inherited: bools;
+    ExecutionRow {
+        location: location.into(),
+        interval,
+        begin_ns,
+        end_ns,
+        iterations,
+        end: ExecutionEnd::from_id(&end)
+            .ok_or_else(|| table.damaged(format!("unknown end of an execution `{end}`")))?,
+        inherited,
+    })
+}
+
+fn execution_sums(table: &Table, group: usize) -> Result<Vec<ExecutionSumRow>, TablesError> {
+    zip_rows!(table, group;
+    location: u32s, interval: u32s, begin_ns: u64s, end_ns: u64s, time_ns: u64s, min_ns: u64s, max_ns: u64s,
+    executions: u64s, iterations: u64s;
+    ExecutionSumRow {
+        location: location.into(),
+        interval,
+        begin_ns,
+        end_ns,
+        time_ns,
+        min_ns,
+        max_ns,
+        executions,
+        iterations,
+    })
 }
 
 fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>, TablesError> {

@@ -18,6 +18,10 @@ pub(super) const EVENTS: &str = "events.parquet";
 pub(super) const RELEASES: &str = "releases.parquet";
 pub(super) const REGIONS: &str = "regions.parquet";
 pub(super) const SEGMENTS: &str = "segments.parquet";
+pub(super) const INTERVALS: &str = "intervals.parquet";
+pub(super) const INTERVAL_CONTEXTS: &str = "interval_contexts.parquet";
+pub(super) const EXECUTIONS: &str = "executions.parquet";
+pub(super) const EXECUTION_SUMS: &str = "execution_sums.parquet";
 pub(super) const STAYS: &str = "stays.parquet";
 pub(super) const PROCESS_SAMPLES: &str = "process_samples.parquet";
 
@@ -38,6 +42,10 @@ pub(super) fn write_all(
     write(RELEASES, &releases(profile))?;
     write(REGIONS, &regions(profile))?;
     write(SEGMENTS, &segments(profile))?;
+    write(INTERVALS, &intervals(profile))?;
+    write(INTERVAL_CONTEXTS, &interval_contexts(profile))?;
+    write(EXECUTIONS, &executions(profile))?;
+    write(EXECUTION_SUMS, &execution_sums(profile))?;
     write(STAYS, &stays(profile))?;
     write(PROCESS_SAMPLES, &process_samples(profile))
 }
@@ -254,6 +262,53 @@ fn stays(profile: &Profile) -> Vec<Column> {
         column!(rows, "end_ns", U64, |r| r.end_ns),
         column!(rows, "number", U32, |r| r.number),
         column!(rows, "team", U32, |r| r.team),
+    ]
+}
+
+fn intervals(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.intervals;
+    vec![
+        column!(rows, "parent", OptionalU32, |r| r.parent),
+        column!(rows, "name", Text, |r| text(&r.name)),
+        column!(rows, "number", OptionalU64, |r| r.number.map(i64::cast_unsigned)),
+        column!(rows, "file", OptionalText, |r| r.file.as_deref().map(text)),
+        column!(rows, "line", OptionalU32, |r| r.line),
+        column!(rows, "work", Text, |r| text(r.work.id())),
+        column!(rows, "degree", OptionalU32, |r| r.degree),
+        column!(rows, "in_region", Bool, |r| r.in_region),
+    ]
+}
+
+fn interval_contexts(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.interval_contexts;
+    vec![column!(rows, "context", U32, |r| r.context.0), column!(rows, "interval", U32, |r| r.interval)]
+}
+
+fn executions(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.executions;
+    vec![
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "interval", U32, |r| r.interval),
+        column!(rows, "begin_ns", U64, |r| r.begin_ns),
+        column!(rows, "end_ns", U64, |r| r.end_ns),
+        column!(rows, "iterations", U64, |r| r.iterations),
+        column!(rows, "end", Text, |r| text(r.end.id())),
+        column!(rows, "inherited", Bool, |r| r.inherited),
+    ]
+}
+
+fn execution_sums(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.execution_sums;
+    vec![
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "interval", U32, |r| r.interval),
+        column!(rows, "begin_ns", U64, |r| r.begin_ns),
+        column!(rows, "end_ns", U64, |r| r.end_ns),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "min_ns", U64, |r| r.min_ns),
+        column!(rows, "max_ns", U64, |r| r.max_ns),
+        column!(rows, "executions", U64, |r| r.executions),
+        column!(rows, "iterations", U64, |r| r.iterations),
     ]
 }
 

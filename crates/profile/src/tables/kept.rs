@@ -127,6 +127,7 @@ impl Kept {
             events: decode::read_events(&self.table(encode::EVENTS)?)?,
             releases: decode::read_releases(&self.table(encode::RELEASES)?)?,
             stays: decode::read_stays(&self.table(encode::STAYS)?)?,
+            executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,
         };
         rows.check(profile).map_err(|source| self.broken(source))?;
         Ok(rows)

@@ -1,6 +1,6 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
-use crate::{BrokenInvariant, EventRow, Profile, ReleaseRow, SampleRow, StayRow, invariants};
+use crate::{BrokenInvariant, EventRow, ExecutionRow, Profile, ReleaseRow, SampleRow, StayRow, invariants};
 
 /// The rows of a profile.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,14 +13,17 @@ pub struct Rows {
     pub releases: Vec<ReleaseRow>,
     /// The timeline of stays in parallel regions.
     pub stays: Vec<StayRow>,
+    /// The timeline of executions of marked intervals.
+    pub executions: Vec<ExecutionRow>,
 }
 
 impl Rows {
     /// Gives a profile its rows.
     pub fn give_to(self, profile: &mut Profile) {
-        let Rows { samples, events, releases, stays } = self;
+        let Rows { samples, events, releases, stays, executions } = self;
         (profile.samples, profile.events) = (samples, events);
         (profile.releases, profile.stays) = (releases, stays);
+        profile.executions = executions;
     }
 
     /// Whether they can be those of this profile.
@@ -28,6 +31,7 @@ impl Rows {
         invariants::check_samples(&self.samples, profile)?;
         invariants::check_events(&self.events, profile)?;
         invariants::check_releases(&self.releases, profile)?;
-        invariants::check_stays(&self.stays, profile)
+        invariants::check_stays(&self.stays, profile)?;
+        invariants::check_executions(&self.executions, profile)
     }
 }

@@ -44,6 +44,7 @@ mod jumps;
 mod kernel_time;
 mod launchers;
 mod limits;
+mod marks;
 mod memo;
 mod mpi;
 mod mpi_endings;

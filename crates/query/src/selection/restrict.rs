@@ -1,7 +1,7 @@
 //! How a filter narrows a selection.
 
 use proust_profile::{
-    ContextId, ContextKind, Function, FunctionId, LocationId, ProcessId, Profile, SampleRow,
+    ContextId, ContextKind, Function, FunctionId, IntervalInfo, LocationId, ProcessId, Profile, SampleRow,
 };
 
 use super::Selection;
@@ -12,6 +12,7 @@ use crate::expression::{Clause, Key, Pattern};
 use crate::forest::called_function;
 use crate::glob::{matches, matches_from};
 use crate::handle::Handle;
+use crate::intervals::Wanted;
 use crate::scope_note::{MatchKind, ScopeNote};
 
 impl Selection<'_> {
@@ -19,6 +20,7 @@ impl Selection<'_> {
         match clause.key {
             Key::Process | Key::Rank | Key::Thread => self.restrict_locations(clause),
             Key::Function | Key::Module | Key::File => self.restrict_contexts(clause),
+            Key::Interval => self.restrict_intervals(clause),
             Key::Cpu => {
                 let ranges = ranges(clause);
                 for (pattern, &(from, to)) in clause.patterns.iter().zip(&ranges) {
@@ -150,10 +152,46 @@ impl Selection<'_> {
         }
     }
 
+    pub(super) fn restrict_intervals(&mut self, clause: &Clause) {
+        let profile = self.profile;
+        let mut found = vec![false; clause.patterns.len()];
+        let mut inside: Vec<bool> = Vec::with_capacity(profile.intervals.len());
+        for info in &profile.intervals {
+            let is_it = any_pattern(clause, &mut found, |pattern| is_interval(info, pattern));
+            inside.push(is_it || info.parent.is_some_and(|parent| inside[parent as usize]));
+        }
+        for missing in (0..found.len()).filter(|&n| !found[n]) {
+            let labels: Vec<String> = profile.intervals.iter().map(IntervalInfo::label).collect();
+            let known = names(labels.iter().map(String::as_str));
+            self.nothing(MatchKind::Interval, &clause.patterns[missing], known);
+        }
+        let mut on_path = vec![false; profile.contexts.len()];
+        for place in &profile.interval_contexts {
+            on_path[place.context.index()] = inside[place.interval as usize];
+        }
+        for (id, context) in profile.contexts.iter().enumerate() {
+            on_path[id] |= context.parent.is_some_and(|parent| on_path[parent.index()]);
+        }
+        for (in_scope, on_path) in self.in_scope.contexts.iter_mut().zip(on_path) {
+            *in_scope &= on_path != clause.negated;
+        }
+        for (in_scope, inside) in self.in_scope.intervals.iter_mut().zip(inside) {
+            *in_scope &= inside != clause.negated;
+        }
+    }
+
     pub(super) fn nothing(&mut self, kind: MatchKind, pattern: &Pattern, known: Vec<String>) {
         let value = written(pattern);
         let known = what_there_is(&value, &known);
         self.notes.push(ScopeNote::NoMatch { kind, value, known });
+    }
+}
+
+fn is_interval(info: &IntervalInfo, pattern: &Pattern) -> bool {
+    match pattern {
+        Pattern::Name { text, quoted: true } => *text == info.name || *text == info.label(),
+        Pattern::Name { text, quoted: false } => Wanted::parse(text).is(info),
+        _ => false,
     }
 }
 

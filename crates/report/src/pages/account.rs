@@ -70,7 +70,7 @@ impl<'l> Drawn<'l> {
                 notes.push(PageNote::SlotsLeftOut {});
             }
         }
-        let keys: Vec<String> = [Key::Cpu, Key::Function, Key::Module, Key::File]
+        let keys: Vec<String> = [Key::Cpu, Key::Function, Key::Module, Key::File, Key::Interval]
             .into_iter()
             .filter(|&key| filter.mentions(&[key]))
             .map(|key| key.word().to_owned())

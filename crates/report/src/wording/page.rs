@@ -30,6 +30,13 @@ proust_profile::notes! {
         QualityOfWholeRun "quality-of-whole-run" Note {}
         /// The account `fault` is an estimate.
         FaultEstimated "fault-estimated" Note {}
+        /// Of some intervals only some executions were recorded alone.
+        ExecutionsDrawn "executions-drawn" Note {
+            /// Which intervals.
+            intervals: Vec<String>,
+        }
+        /// Several threads were in an interval at once, each for itself.
+        IntervalsAlone "intervals-alone" Note {}
         /// Other programs had the processors.
         Preempted "preempted" Caution {
             /// For how long in all.
@@ -83,6 +90,18 @@ impl Worded for PageNote {
             }
             PageNote::FaultEstimated {} => {
                 "fault is an estimate from the number of page faults and the system time".into()
+            }
+            PageNote::ExecutionsDrawn { intervals } => format!(
+                "{} marked so often that only some executions were recorded alone ({}{}): numbers and times \
+                 of executions are exact, the accounts are those of the recorded ones, in proportion",
+                counted(intervals.len(), "interval"),
+                intervals.first().map_or("", String::as_str),
+                if intervals.len() > 1 { " and others" } else { "" },
+            ),
+            PageNote::IntervalsAlone {} => {
+                "where several threads of a process are in an interval at once each counts for itself \
+                 alone: its total is the time in which these threads were active, without empty slots"
+                    .into()
             }
             PageNote::Preempted { seconds } => format!(
                 "others had the processors for {} in which this run could have gone on: measure again on a \

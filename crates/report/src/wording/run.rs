@@ -3,7 +3,7 @@
 use proust_profile::notes::{OtherTool, RunNote, Unfollowed, Unloadable, Which};
 use proust_words::{count, counted, verb};
 
-use super::{Worded, module};
+use super::{Worded, intervals, module};
 
 /// Children that are named one by one.
 const SHOWN: usize = 5;
@@ -293,7 +293,14 @@ fn text_of_records(note: &RunNote) -> String {
             verb(*threads, "it", "they")
         ),
         // The other functions have these; a test of this folder fails where none has.
-        _ => String::new(),
+        RunNote::RequestsUntracked { process, requests } => format!(
+            "{}: {} of MPI could not be followed to {} completion, since too many were under way: the \
+             calls are on their accounts, but their messages have no end",
+            who(process),
+            counted(*requests, "request"),
+            verb(*requests, "its", "their")
+        ),
+        of_marks => intervals::text(of_marks).unwrap_or_default(),
     }
 }
 
@@ -341,7 +348,7 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
     }
 }
 
-fn who(process: &Which) -> String {
+pub(super) fn who(process: &Which) -> String {
     format!("{} (pid {})", process.name, process.pid)
 }
 

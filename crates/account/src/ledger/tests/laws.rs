@@ -166,6 +166,78 @@ proptest! {
         }
     }
 
+    /// The account of the time inside is the ledger of that time: of the slots of those that execute it, all
+    /// drawn up in one sweep.
+    #[test]
+    fn inside_is_the_ledger_of_the_time_inside(
+        run in run(),
+        executed in prop::collection::vec((any::<prop::sample::Index>(), windows()), 1..4),
+        part in prop_oneof![Just(Windows::all()), windows()],
+    ) {
+        prop_assume!(!run.timelines.is_empty());
+        let (processors, _) = whole(&run);
+        let mut all = Vec::new();
+        for (what, (location, windows)) in executed.iter().enumerate() {
+            let location = run.timelines[location.index(run.timelines.len())].location;
+            let one = |&window: &Window| Executed { what: what as u32, location, window };
+            all.extend(windows.as_slice().iter().map(one));
+        }
+        let found = inside(&run, &processors, &part, executed.len(), &all).unwrap();
+        for (what, (location, windows)) in executed.iter().enumerate() {
+            let location = run.timelines[location.index(run.timelines.len())].location;
+            let ledger = Ledger::of(&run, &processors, &windows.intersection(&part)).unwrap();
+            let own = ledger.locations.iter().find(|row| row.location == location).unwrap();
+            let (Some(owner), inside) = (own.slots, &found[what]) else { continue };
+            if windows.as_slice().is_empty() {
+                prop_assert_eq!(inside, &Inside::default());
+                continue;
+            }
+            let mut accounts = ledger.slots[owner].accounts;
+            let of_owner = |row: &&LocationAccounts| row.slots == Some(owner);
+            ledger.locations.iter().filter(of_owner).for_each(|row| accounts += &row.within());
+            prop_assert!(!inside.alone);
+            prop_assert_eq!(inside.total_ns, ledger.slots[owner].total_ns);
+            prop_assert_eq!(inside.beyond_ns, ledger.slots[owner].beyond_ns);
+            prop_assert_eq!(inside.processors, ledger.slots[owner].processors);
+            prop_assert_eq!(inside.accounts.sum_ns(), inside.total_ns);
+            let rounding = 4 + 4 * run.timelines.len() as u64;
+            for (account, ns) in accounts.iter() {
+                let found_ns = inside.accounts[account];
+                prop_assert!(ns.abs_diff(found_ns) <= rounding, "{account}: {ns}, {inside:?}");
+            }
+            for row in ledger.locations.iter().filter(of_owner) {
+                let (accounts, passive) = inside.locations.get(&row.location).cloned().unwrap_or_default();
+                prop_assert_eq!(passive, row.passive);
+                for (account, ns) in row.accounts.iter() {
+                    prop_assert!(ns.abs_diff(accounts[account]) <= 4, "{account}");
+                }
+            }
+        }
+    }
+
+    /// Where several locations execute it at once each counts for itself alone.
+    #[test]
+    fn inside_of_several_at_once_is_what_they_did_themselves(
+        run in run(),
+        start in 0..LENGTH,
+        length in 1..LENGTH,
+    ) {
+        let (processors, _) = whole(&run);
+        let window = Window::new(start, start + length);
+        let all: Vec<Executed> =
+            run.timelines.iter().map(|one| Executed { what: 0, location: one.location, window }).collect();
+        let found = &inside(&run, &processors, &Windows::all(), 1, &all).unwrap()[0];
+        if !found.alone {
+            return Ok(());
+        }
+        let ledger = Ledger::of(&run, &processors, &Windows::between(start, start + length)).unwrap();
+        let charged = ledger.locations.iter().filter(|row| row.charged);
+        let active_ns: u64 = charged.map(|row| row.accounts.sum_ns()).sum();
+        prop_assert_eq!((found.processors, found.beyond_ns), (0, 0));
+        prop_assert_eq!(found.accounts.sum_ns(), found.total_ns);
+        prop_assert!(active_ns.abs_diff(found.total_ns) <= 4 + 4 * run.timelines.len() as u64);
+    }
+
     /// The order in which locations and processes are listed changes nothing.
     #[test]
     fn it_does_not_depend_on_order(

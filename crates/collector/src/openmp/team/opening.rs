@@ -67,7 +67,8 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
     let parent = member.region();
     let node = lane.member.opening_paths.find(&opening.state);
     let region = lane.with_record_in_silence(|record| {
-        record.parallel.regions.known(node, parent).unwrap_or_else(|| {
+        let interval = record.marks.interval();
+        record.parallel.regions.known(node, parent, interval).unwrap_or_else(|| {
             // SAFETY: the owner, and `with_record_in_silence` has taken the record.
             unsafe { lane.with_room(|| find_number(life, (lane, record), opening, parent)) }
         })
@@ -101,7 +102,8 @@ fn find_number(
         let module = modules::known(lookup).map_or(0, |module| module.id);
         body = record.tree.child(PathFrame { parent: 0, module, lookup }, &mut record.output).unwrap_or(0);
     }
-    record.parallel.regions.number((node, parent), (opening.origin, body), &mut record.output)
+    let place = (node, parent, record.marks.interval());
+    record.parallel.regions.number(place, (opening.origin, body), &mut record.output)
 }
 
 /// Regions that the thread has left without an end: by an exception, longjmp or cancellation.

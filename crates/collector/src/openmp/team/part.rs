@@ -97,7 +97,7 @@ pub fn done(team: &'static Team) {
                 begin_ns,
                 end_ns: now_ns,
                 region,
-                interval: 0,
+                interval: record.marks.interval(),
             };
             let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
             // SAFETY: the owner, which has taken the record.

@@ -12,12 +12,17 @@ use proust_profile::{
     StayRow, Target, TrialSums, Value,
 };
 
-const KINDS: [ContextKind; 5] = [
+mod intervals;
+
+use intervals::{execution_sums, executions, interval_contexts, intervals};
+
+const KINDS: [ContextKind; 6] = [
     ContextKind::Partial,
     ContextKind::Frame,
     ContextKind::Inline,
     ContextKind::Line,
     ContextKind::Operation,
+    ContextKind::Interval,
 ];
 
 fn finite() -> impl Strategy<Value = f64> {
@@ -360,6 +365,10 @@ fn profile() -> impl Strategy<Value = Profile> {
                         samples,
                         operations: operations().into(),
                         events,
+                        intervals: intervals(),
+                        interval_contexts: interval_contexts(&contexts),
+                        executions: executions(&releases),
+                        execution_sums: execution_sums(&releases),
                         process_samples: process_samples(&releases, process_count),
                         releases,
                         regions: regions.0.into(),
@@ -391,6 +400,8 @@ proptest! {
             contexts: profile.contexts.clone(),
             functions: profile.functions.clone(),
             modules: profile.modules.clone(),
+            intervals: profile.intervals.clone(),
+            interval_contexts: profile.interval_contexts.clone(),
             ..Profile::default()
         };
         tables::write(&dir, &first, &Provenance::default()).unwrap();
@@ -407,6 +418,7 @@ proptest! {
         prop_assert_eq!(&rows.stays, &profile.stays);
         prop_assert_eq!(&rows.events, &profile.events);
         prop_assert_eq!(&rows.releases, &profile.releases);
+        prop_assert_eq!(&rows.executions, &profile.executions);
         prop_assert_eq!(tables::read(&dir).unwrap(), profile);
     }
 

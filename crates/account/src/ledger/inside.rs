@@ -1,0 +1,332 @@
+//! The account of the time inside: what the slots of a process come to while something of it is executed.
+//!
+//! One sweep for everything that is executed, however often and however nested: at each border between two
+//! executions the acts of the process's locations are cut, and what is booked between two borders belongs to
+//! all that is executed there.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proust_profile::{LocationId, ProcessId};
+use serde::Serialize;
+
+use super::account::{Account, Accounts};
+use super::error::LedgerError;
+use super::fixed::{Units, apportion, round_running, units, whole_ns};
+use super::observer::{Begun, Booked, Observer, SlotsSoFar, WaitCharge};
+use super::owners::Owners;
+use super::processors::Processors;
+use super::result::refuse_too_long;
+use super::rows::Kind;
+use super::slots::SlotSums;
+use super::state::PassiveTimes;
+use super::sweep::Sweep;
+use super::timeline::{Run, Spans};
+use super::windows::{Window, Windows};
+
+/// Something is executed by a location, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// What: a number of the caller's.
+    pub what: u32,
+    /// By which location.
+    pub location: LocationId,
+    /// From when to when.
+    pub window: Window,
+}
+
+/// The account of the time in which something was executed.
+///
+/// The slots of the owners that execute it are integrated over the time of its executions: other threads of
+/// its process, and those that do nothing, count in it. Where several locations of one process execute it at
+/// once, each counts for itself alone instead, and there are no slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Inside {
+    /// Processors of the owners that execute it; 0 where locations count for themselves.
+    pub processors: u32,
+    /// Whether each location counts for itself alone.
+    pub alone: bool,
+    /// Time of its executions, where several overlap once, summed over the owners, ns.
+    pub wall_ns: u64,
+    /// P × T, or the active time of the locations that count for themselves, ns.
+    pub total_ns: u64,
+    /// The accounts; they sum to the total.
+    pub accounts: Accounts,
+    /// Time of locations beyond the processors, which is no part of the total, ns.
+    pub beyond_ns: u64,
+    /// What each location did meanwhile, by location. With what is beyond the processors.
+    pub locations: BTreeMap<LocationId, (Accounts, PassiveTimes)>,
+}
+
+/// Draws up the account of the time in which each `what` of `executed` was executed, below `count`; within
+/// `windows`.
+///
+/// Time O((n + b·m) log m) for n spans and b borders of executions among m locations of a process; memory
+/// O(m + b).
+///
+/// # Errors
+/// As [`super::Ledger::of`].
+pub fn inside<S: Spans>(
+    run: &Run<S>,
+    processors: &Processors,
+    windows: &Windows,
+    count: usize,
+    executed: &[Executed],
+) -> Result<Vec<Inside>, LedgerError> {
+    let owners = Owners::new(&run.processes)?;
+    refuse_too_long(run, &owners, processors, windows)?;
+    let mut sweep = Sweep::new(run, &owners, processors, windows)?;
+    let processes: HashMap<LocationId, ProcessId> =
+        run.timelines.iter().map(|timeline| (timeline.location, timeline.process)).collect();
+    let mut observed = Observed::new(owners.list.len(), count, &processes);
+    for execution in executed {
+        let Some(&process) = processes.get(&execution.location) else { continue };
+        if let Some(owner) = owners.of(process)? {
+            observed.add(owner, execution);
+        }
+    }
+    observed.prepare(windows);
+    sweep.run(run, owners.life, windows, &mut observed);
+    let of_owner = |owner: usize| processors.of(owners.list[owner].process).unwrap_or_default();
+    Ok(observed.finish(of_owner))
+}
+
+/// At an instant something begins, or ends, in the slots of an owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Change {
+    at_ns: u64,
+    what: u32,
+    /// The location that counts for itself; None: the owner's slots do.
+    location: Option<LocationId>,
+    begins: bool,
+}
+
+/// What is executed in an owner's slots.
+#[derive(Debug, Default)]
+struct OfOwner {
+    executed: Vec<Executed>,
+    changes: Vec<Change>,
+    /// The instants of the changes, each once.
+    borders: Vec<u64>,
+    /// How many of these, and of the changes, were passed.
+    passed: (usize, usize),
+    /// What is executed now, for the slots, and since when by their sums.
+    open: Vec<(u32, SlotSums)>,
+    /// What locations execute that count for themselves.
+    open_alone: Vec<(u32, LocationId)>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    owners: Vec<bool>,
+    alone: bool,
+    slots: SlotSums,
+    wall_ns: u64,
+    /// Of the slots' total, by account.
+    accounts: [Units; Account::ALL.len()],
+    beyond: Units,
+    locations: HashMap<LocationId, OfLocation>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfLocation {
+    accounts: [Units; Account::ALL.len()],
+    passive: PassiveTimes,
+}
+
+struct Observed<'p> {
+    processes: &'p HashMap<LocationId, ProcessId>,
+    owners: Vec<OfOwner>,
+    sums: Vec<Sums>,
+}
+
+impl<'p> Observed<'p> {
+    fn new(owners: usize, count: usize, processes: &'p HashMap<LocationId, ProcessId>) -> Observed<'p> {
+        let sums = Sums { owners: vec![false; owners], ..Sums::default() };
+        let owners = (0..owners).map(|_| OfOwner::default()).collect();
+        Observed { processes, owners, sums: vec![sums; count] }
+    }
+
+    fn add(&mut self, owner: usize, executed: &Executed) {
+        if let Some(sums) = self.sums.get_mut(executed.what as usize) {
+            sums.owners[owner] = true;
+            self.owners[owner].executed.push(*executed);
+        }
+    }
+
+    /// Finds out what counts how, and where the borders are.
+    fn prepare(&mut self, windows: &Windows) {
+        for owner in &mut self.owners {
+            owner.executed.sort_by_key(|one| (one.what, one.window.start_ns, one.location));
+            for of_one in owner.executed.chunk_by(|a, b| a.what == b.what) {
+                if overlap(of_one, self.processes) {
+                    self.sums[of_one[0].what as usize].alone = true;
+                }
+            }
+        }
+        for owner in &mut self.owners {
+            for of_one in owner.executed.chunk_by(|a, b| a.what == b.what) {
+                let what = of_one[0].what;
+                let alone = self.sums[what as usize].alone;
+                let all: Windows = of_one.iter().map(|one| one.window).collect();
+                self.sums[what as usize].wall_ns += all.intersection(windows).length_ns();
+                let mut push = |window: &Window, location| {
+                    let change = |at_ns, begins| Change { at_ns, what, location, begins };
+                    owner.changes.push(change(window.start_ns, true));
+                    owner.changes.push(change(window.end_ns, false));
+                };
+                if alone {
+                    for one in of_one.iter().filter(|one| one.window.length_ns() > 0) {
+                        push(&one.window, Some(one.location));
+                    }
+                } else {
+                    // Without those of no length, and where executions touch without a border.
+                    all.as_slice().iter().for_each(|window| push(window, None));
+                }
+            }
+            owner.changes.sort_by_key(|change| (change.at_ns, change.begins));
+            owner.borders = owner.changes.iter().map(|change| change.at_ns).collect();
+            owner.borders.dedup();
+        }
+    }
+
+    fn finish(self, processors_of: impl Fn(usize) -> u32) -> Vec<Inside> {
+        self.sums.into_iter().map(|sums| sums.finish(&processors_of)).collect()
+    }
+}
+
+/// Whether executions of one thing, sorted by begin, overlap in several locations of a process.
+fn overlap(of_one: &[Executed], processes: &HashMap<LocationId, ProcessId>) -> bool {
+    let mut ends: HashMap<LocationId, u64> = HashMap::new();
+    for one in of_one {
+        let process = processes.get(&one.location);
+        let is_other =
+            |location: &LocationId| *location != one.location && processes.get(location) == process;
+        let others = ends.iter().filter(|(location, _)| is_other(location));
+        if others.into_iter().any(|(_, &end_ns)| end_ns > one.window.start_ns) {
+            return true;
+        }
+        let end_ns = ends.entry(one.location).or_default();
+        *end_ns = (*end_ns).max(one.window.end_ns);
+    }
+    false
+}
+
+impl Observer for Observed<'_> {
+    fn begins(&mut self, _: &Begun) {}
+
+    fn waited(&mut self, _: &WaitCharge) {}
+
+    fn borders(&self, owner: usize) -> &[u64] {
+        &self.owners[owner].borders
+    }
+
+    fn passed(&mut self, owner: usize, slots: &SlotsSoFar) {
+        let of_owner = &mut self.owners[owner];
+        let at_ns = of_owner.borders[of_owner.passed.0];
+        of_owner.passed.0 += 1;
+        while let Some(&change) = of_owner.changes.get(of_owner.passed.1)
+            && change.at_ns == at_ns
+        {
+            of_owner.passed.1 += 1;
+            match (change.location, change.begins) {
+                (None, true) => of_owner.open.push((change.what, slots.0)),
+                (None, false) => {
+                    if let Some(at) = of_owner.open.iter().rposition(|open| open.0 == change.what) {
+                        let (what, since) = of_owner.open.remove(at);
+                        self.sums[what as usize].slots.add_since(&slots.0, &since);
+                    }
+                }
+                (Some(location), true) => of_owner.open_alone.push((change.what, location)),
+                (Some(location), false) => {
+                    let is_it = |open: &(u32, LocationId)| *open == (change.what, location);
+                    if let Some(at) = of_owner.open_alone.iter().rposition(is_it) {
+                        of_owner.open_alone.remove(at);
+                    }
+                }
+            }
+        }
+    }
+
+    fn booked(&mut self, booked: &Booked) {
+        let of_owner = &self.owners[booked.owner];
+        let alone = of_owner.open_alone.iter().filter(|open| open.1 == booked.location).map(|open| open.0);
+        for what in of_owner.open.iter().map(|open| open.0).chain(alone) {
+            self.sums[what as usize].add(booked);
+        }
+    }
+}
+
+impl SlotSums {
+    fn add_since(&mut self, now: &SlotSums, since: &SlotSums) {
+        self.total_ns += now.total_ns - since.total_ns;
+        self.beyond_ns += now.beyond_ns - since.beyond_ns;
+        self.asleep_ns += now.asleep_ns - since.asleep_ns;
+        self.idle_ns += now.idle_ns - since.idle_ns;
+        self.paused_ns += now.paused_ns - since.paused_ns;
+    }
+}
+
+impl Sums {
+    fn add(&mut self, booked: &Booked) {
+        match booked.kind {
+            Kind::Spent(account) => {
+                self.accounts[account as usize] += booked.amount - booked.beyond.min(booked.amount);
+                self.beyond += booked.beyond;
+                self.locations.entry(booked.location).or_default().accounts[account as usize] +=
+                    booked.amount;
+            }
+            // An empty slot belongs to all locations together.
+            Kind::Blamed(account) if !self.alone => self.accounts[account as usize] += booked.amount,
+            Kind::Blamed(_) => {}
+            Kind::Passive(reason) => {
+                let passive = &mut self.locations.entry(booked.location).or_default().passive;
+                passive[reason] += whole_ns(booked.amount);
+            }
+        }
+    }
+
+    fn finish(mut self, processors_of: &impl Fn(usize) -> u32) -> Inside {
+        for (account, ns) in [
+            (Account::Asleep, self.slots.asleep_ns),
+            (Account::Idle, self.slots.idle_ns),
+            (Account::Paused, self.slots.paused_ns),
+        ] {
+            self.accounts[account as usize] += units(ns);
+        }
+        if self.alone {
+            // Without slots nothing is beyond them.
+            self.accounts = Default::default();
+            for of_location in self.locations.values() {
+                for (sum, own) in self.accounts.iter_mut().zip(of_location.accounts) {
+                    *sum += own;
+                }
+            }
+            self.beyond = 0;
+        }
+        let sum: Units = self.accounts.iter().sum();
+        let total_ns = if self.alone { whole_ns(sum + units(1) / 2) } else { self.slots.total_ns };
+        let amounts: Vec<(Units, u64)> = self.accounts.iter().map(|&amount| (amount, u64::MAX)).collect();
+        let owners = self.owners.iter().enumerate().filter(|(_, executes)| **executes);
+        Inside {
+            processors: if self.alone { 0 } else { owners.map(|(owner, _)| processors_of(owner)).sum() },
+            alone: self.alone,
+            wall_ns: self.wall_ns,
+            total_ns,
+            accounts: accounts_of(apportion(&amounts, total_ns)),
+            beyond_ns: if self.alone { 0 } else { self.slots.beyond_ns },
+            locations: self
+                .locations
+                .into_iter()
+                .map(|(id, of)| (id, (accounts_of(round_running(of.accounts)), of.passive)))
+                .collect(),
+        }
+    }
+}
+
+fn accounts_of(amounts: impl IntoIterator<Item = u64>) -> Accounts {
+    let mut accounts = Accounts::default();
+    for (account, ns) in Account::ALL.into_iter().zip(amounts) {
+        accounts[account] = ns;
+    }
+    accounts
+}

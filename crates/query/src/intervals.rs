@@ -1,0 +1,407 @@
+//! Marked intervals: the tree of them, their executions, and the account of the time inside each.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proust_account::ledger::{Executed, Inside, LedgerError, Processors, Window, Windows, inside};
+use proust_account::timelines::timelines;
+use proust_profile::{
+    ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
+};
+
+use super::glob::matches;
+
+/// Whether the work in an interval is parallel. The names are those of the DVM system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It is a parallel one, or inside of one.
+    Parallel,
+    /// It is none, and nothing in it is.
+    Sequential,
+    /// It is none, but something in it is.
+    Combined,
+}
+
+impl Kind {
+    /// The stable identifier.
+    pub fn id(self) -> &'static str {
+        match self {
+            Kind::Parallel => "PAR",
+            Kind::Sequential => "SEQ",
+            Kind::Combined => "COMB",
+        }
+    }
+}
+
+/// Which interval is asked for: `solve`, `solve[3]`, `solve#2`, `solve[3]#2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    name: String,
+    number: Option<i64>,
+    /// Only the so-manieth execution of each location, from 1.
+    execution: Option<usize>,
+}
+
+impl Wanted {
+    /// Understands such a word.
+    pub fn parse(text: &str) -> Wanted {
+        let (text, execution) = match text.rsplit_once('#') {
+            Some((before, count)) => match count.parse() {
+                Ok(count) => (before, Some(count)),
+                Err(_) => (text, None),
+            },
+            None => (text, None),
+        };
+        let numbered = text.strip_suffix(']').and_then(|text| text.rsplit_once('['));
+        let (name, number) = match numbered.and_then(|(name, number)| Some((name, number.parse().ok()?))) {
+            Some((name, number)) => (name, Some(number)),
+            None => (text, None),
+        };
+        Wanted { name: name.into(), number, execution }
+    }
+
+    /// Whether it is this interval.
+    pub fn is(&self, info: &IntervalInfo) -> bool {
+        matches(&self.name, &info.name) && self.number.is_none_or(|number| info.number == Some(number))
+    }
+}
+
+/// A location's executions of an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfLocation {
+    /// How many.
+    pub executions: u64,
+    /// How long in all, ns.
+    pub time_ns: u64,
+    /// The shortest, ns.
+    pub min_ns: u64,
+    /// The longest, ns.
+    pub max_ns: u64,
+    /// Iterations that the program counted.
+    pub iterations: u64,
+    /// Of the executions, so many have a row of their own, and this is their time, ns.
+    pub recorded: u64,
+    /// See `recorded`.
+    pub recorded_ns: u64,
+    /// Of the executions, how many no mark of their own ended.
+    pub unmarked: u64,
+}
+
+impl OfLocation {
+    fn add(&mut self, other: &OfLocation) {
+        if other.executions == 0 {
+            return;
+        }
+        self.min_ns = if self.executions == 0 { other.min_ns } else { self.min_ns.min(other.min_ns) };
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.executions += other.executions;
+        self.time_ns += other.time_ns;
+        self.iterations = self.iterations.saturating_add(other.iterations);
+        self.recorded += other.recorded;
+        self.recorded_ns += other.recorded_ns;
+        self.unmarked += other.unmarked;
+    }
+}
+
+/// An interval, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct IntervalNode {
+    /// Which.
+    pub id: IntervalId,
+    /// Position of the one around it among the nodes.
+    pub parent: Option<usize>,
+    /// 1 + how many are around it.
+    pub level: usize,
+    /// Whether its work is parallel.
+    pub kind: Kind,
+    /// All executions.
+    pub all: OfLocation,
+    /// Those of each location.
+    pub by_location: BTreeMap<LocationId, OfLocation>,
+    /// Execution time: that of the location that takes longest, ns.
+    pub execution_ns: u64,
+    /// The ranks that execute it.
+    pub ranks: BTreeSet<u32>,
+    /// The account of the time in it.
+    pub inside: Inside,
+}
+
+impl IntervalNode {
+    /// By how much the account stands for more than the executions that were recorded alone: 1 where all
+    /// were.
+    pub fn scale(&self) -> f64 {
+        if self.all.recorded == self.all.executions || self.all.recorded_ns == 0 {
+            1.0
+        } else {
+            self.all.time_ns as f64 / self.all.recorded_ns as f64
+        }
+    }
+}
+
+/// What of the intervals is asked for.
+#[derive(Clone, Debug)]
+pub struct Question<'q> {
+    /// Executed by which locations.
+    pub locations: &'q [LocationId],
+    /// In which time.
+    pub windows: Windows,
+    /// On how many processors; None = on those that the run used.
+    pub processors: Option<u32>,
+    /// Only this one, and what is inside of it.
+    pub wanted: Option<Wanted>,
+    /// Only those for which this is true, and those around them.
+    pub in_scope: Vec<bool>,
+}
+
+/// The intervals of a profile in the order of the tree, those around others first.
+///
+/// # Errors
+/// When the profile's processes and locations contradict each other.
+pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<IntervalNode>, LedgerError> {
+    let infos = &profile.intervals;
+    let wanted = wanted_ones(infos, question);
+    let is_in_scope = |location: LocationId| question.locations.binary_search(&location).is_ok();
+    let windows = match question.wanted.as_ref().and_then(|wanted| Some((wanted, wanted.execution?))) {
+        Some((wanted, count)) => executions_of(profile, wanted, count, &is_in_scope, &question.windows),
+        None => question.windows.clone(),
+    };
+    let bounds = match (windows.as_slice().first(), windows.as_slice().last()) {
+        (Some(first), Some(last)) => Window::new(first.start_ns, last.end_ns),
+        _ => Window::new(0, 0),
+    };
+    let mut by_interval: Vec<BTreeMap<LocationId, OfLocation>> = vec![BTreeMap::new(); infos.len()];
+    let mut executed = Vec::new();
+    for row in &profile.executions {
+        let id = row.interval as usize;
+        if !wanted[id] || !is_in_scope(row.location) {
+            continue;
+        }
+        let window = Window::new(row.begin_ns.max(bounds.start_ns), row.end_ns.min(bounds.end_ns));
+        let within: u64 = match windows.as_slice() {
+            [_] => window.length_ns(),
+            _ => windows.within(window).length_ns(),
+        };
+        let is_here = within > 0 || row.begin_ns == row.end_ns && contains(&windows, row.begin_ns);
+        if !is_here {
+            continue;
+        }
+        executed.push(Executed { what: row.interval, location: row.location, window });
+        if row.inherited {
+            // Its process was forked in it, and the execution is that of the parent.
+            continue;
+        }
+        by_interval[id].entry(row.location).or_default().add(&OfLocation {
+            executions: 1,
+            time_ns: within,
+            min_ns: within,
+            max_ns: within,
+            iterations: row.iterations,
+            recorded: 1,
+            recorded_ns: within,
+            unmarked: u64::from(row.end != ExecutionEnd::Marked),
+        });
+    }
+    for row in &profile.execution_sums {
+        let id = row.interval as usize;
+        let is_here = wanted[id] && is_in_scope(row.location) && contains(&windows, row.begin_ns);
+        if is_here {
+            by_interval[id].entry(row.location).or_default().add(&OfLocation {
+                executions: row.executions,
+                time_ns: row.time_ns,
+                min_ns: row.min_ns,
+                max_ns: row.max_ns,
+                iterations: row.iterations,
+                ..OfLocation::default()
+            });
+        }
+    }
+    if executed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let run = timelines(profile);
+    let processors = match question.processors {
+        Some(total) => Processors::given(&run, total)?,
+        None => Processors::measured(&run, &Windows::all())?,
+    };
+    let inside = inside(&run, &processors, &windows, infos.len(), &executed)?;
+    let kinds = kinds(profile);
+    let mut nodes = Vec::new();
+    let mut position = HashMap::new();
+    for id in in_order(profile, &by_interval) {
+        let info = &infos[id];
+        let parent = info.parent.and_then(|parent| position.get(&(parent as usize)).copied());
+        position.insert(id, nodes.len());
+        let mut all = OfLocation::default();
+        by_interval[id].values().for_each(|of| all.add(of));
+        let ranks = by_interval[id].keys().filter_map(|&location| {
+            let process = profile.locations.get(location)?.process;
+            profile.processes.get(process)?.rank
+        });
+        nodes.push(IntervalNode {
+            id: id as IntervalId,
+            parent,
+            level: parent.map_or(1, |parent: usize| nodes_level(&nodes, parent) + 1),
+            kind: kinds[id],
+            execution_ns: by_interval[id].values().map(|of| of.time_ns).max().unwrap_or(0),
+            ranks: ranks.collect(),
+            by_location: by_interval[id].clone(),
+            all,
+            inside: inside[id].clone(),
+        });
+    }
+    Ok(nodes)
+}
+
+fn nodes_level(nodes: &[IntervalNode], at: usize) -> usize {
+    nodes.get(at).map_or(0, |node| node.level)
+}
+
+fn contains(windows: &Windows, at_ns: u64) -> bool {
+    windows.as_slice().iter().any(|window| (window.start_ns..window.end_ns).contains(&at_ns))
+}
+
+/// Whether each interval is asked for: what is wanted and what is inside of it, as far as it is in scope.
+fn wanted_ones(infos: &[IntervalInfo], question: &Question<'_>) -> Vec<bool> {
+    let mut wanted: Vec<bool> = Vec::with_capacity(infos.len());
+    for (id, info) in infos.iter().enumerate() {
+        let around = info.parent.is_some_and(|parent| wanted[parent as usize]);
+        let is_it = question.wanted.as_ref().is_none_or(|wanted| wanted.is(info));
+        wanted.push((around || is_it) && question.in_scope.get(id).copied().unwrap_or(true));
+    }
+    wanted
+}
+
+/// The time of the so-manieth execution of what is wanted by each location.
+fn executions_of(
+    profile: &Profile,
+    wanted: &Wanted,
+    count: usize,
+    is_in_scope: &impl Fn(LocationId) -> bool,
+    windows: &Windows,
+) -> Windows {
+    let mut seen: HashMap<LocationId, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for row in &profile.executions {
+        if wanted.is(&profile.intervals[row.interval as usize]) && is_in_scope(row.location) {
+            let number = seen.entry(row.location).or_default();
+            *number += 1;
+            if *number == count {
+                found.push(Window::new(row.begin_ns, row.end_ns));
+            }
+        }
+    }
+    found.into_iter().collect::<Windows>().intersection(windows)
+}
+
+/// The intervals that were executed, and those around them: each after the one around it, and siblings by
+/// their first execution.
+fn in_order(profile: &Profile, by_interval: &[BTreeMap<LocationId, OfLocation>]) -> Vec<usize> {
+    let infos = &profile.intervals;
+    let mut first = vec![u64::MAX; infos.len()];
+    for row in &profile.executions {
+        let first = &mut first[row.interval as usize];
+        *first = (*first).min(row.begin_ns);
+    }
+    let mut children: BTreeMap<Option<IntervalId>, Vec<usize>> = BTreeMap::new();
+    let is_shown = |id: usize| !by_interval[id].is_empty();
+    for (id, info) in infos.iter().enumerate() {
+        if is_shown(id) {
+            // Where the one around it is not asked for it is the outermost.
+            let parent = info.parent.filter(|&parent| is_shown(parent as usize));
+            children.entry(parent).or_default().push(id);
+        }
+    }
+    for siblings in children.values_mut() {
+        siblings.sort_by_key(|&id| (first[id], id));
+    }
+    let mut order = Vec::new();
+    let mut stack: Vec<usize> = children.get(&None).into_iter().flatten().rev().copied().collect();
+    while let Some(id) = stack.pop() {
+        order.push(id);
+        stack.extend(children.get(&Some(id as IntervalId)).into_iter().flatten().rev());
+    }
+    order
+}
+
+/// What each interval is. One is parallel if it is marked so, was begun in a parallel region, or is inside of
+/// a parallel one.
+fn kinds(profile: &Profile) -> Vec<Kind> {
+    let infos = &profile.intervals;
+    let mut parallel = vec![false; infos.len()];
+    for (id, info) in infos.iter().enumerate() {
+        let around = info.parent.is_some_and(|parent| parallel[parent as usize]);
+        parallel[id] = around || info.work == IntervalWork::Parallel || info.in_region;
+    }
+    let mut has_parallel = vec![false; infos.len()];
+    let of_context: HashMap<ContextId, IntervalId> =
+        profile.interval_contexts.iter().map(|place| (place.context, place.interval)).collect();
+    for region in &profile.regions {
+        let mut context = Some(region.context);
+        while let Some(id) = context {
+            let at = &profile.contexts[id];
+            if at.kind == ContextKind::Interval
+                && let Some(&interval) = of_context.get(&id)
+            {
+                has_parallel[interval as usize] = true;
+                break;
+            }
+            context = at.parent;
+        }
+    }
+    // Those around others come first.
+    for id in (0..infos.len()).rev() {
+        if (parallel[id] || has_parallel[id])
+            && let Some(parent) = infos[id].parent
+        {
+            has_parallel[parent as usize] = true;
+        }
+    }
+    let kind = |(&parallel, &inside): (&bool, &bool)| match (parallel, inside) {
+        (true, _) => Kind::Parallel,
+        (false, true) => Kind::Combined,
+        (false, false) => Kind::Sequential,
+    };
+    parallel.iter().zip(&has_parallel).map(kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(name: &str, number: Option<i64>, parent: Option<u32>) -> IntervalInfo {
+        IntervalInfo { name: name.into(), number, parent, ..IntervalInfo::default() }
+    }
+
+    #[test]
+    fn an_interval_is_asked_for_by_name_number_and_execution() {
+        let solve = info("solve", Some(3), None);
+        for (text, is_it, execution) in [
+            ("solve", true, None),
+            ("sol*", true, None),
+            ("solve[3]", true, None),
+            ("solve[4]", false, None),
+            ("solve[-3]", false, None),
+            ("solve#2", true, Some(2)),
+            ("solve[3]#2", true, Some(2)),
+            ("other", false, None),
+        ] {
+            let wanted = Wanted::parse(text);
+            assert_eq!((wanted.is(&solve), wanted.execution), (is_it, execution), "{text}");
+        }
+        assert!(Wanted::parse("a#b").is(&info("a#b", None, None)));
+        assert!(Wanted::parse("x[y]").is(&info("x[y]", None, None)));
+    }
+
+    #[test]
+    fn what_is_in_a_parallel_interval_is_parallel_and_what_is_around_it_combined() {
+        let mut infos = vec![
+            info("run", None, None),
+            info("step", None, Some(0)),
+            info("sweep", None, Some(1)),
+            info("setup", None, Some(0)),
+        ];
+        infos[1].work = IntervalWork::Parallel;
+        let profile = Profile { intervals: infos, ..Profile::default() };
+        let kinds: Vec<&str> = kinds(&profile).into_iter().map(Kind::id).collect();
+        assert_eq!(kinds, ["COMB", "PAR", "PAR", "SEQ"]);
+    }
+}

@@ -1,0 +1,419 @@
+//! The page `intervals`: the intervals that the program marks, as a tree, with the account of the time in
+//! each.
+//!
+//! JSON: `{"schema":1,"intervals":[…],"notes":[…]}`; the first entry is the whole run, at level 0. An
+//! interval is
+//! `{"handle","parent":position|null,"level","name","id":n|null,"file","line","kind":"SEQ"|"PAR"|"COMB",
+//! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
+//! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
+//! "lost_s","efficiency":…|null,"beyond_s","accounts":{account: seconds},"comparative":{account:
+//! {"min_s","min_at","max_s","max_at","mean_s"}},"locations":[…]}`. `accounts` sum to `total_s`.
+//!
+//! `execution_s` is that of the location that takes longest; `min_s`, `mean_s` and `max_s` are of single
+//! executions. `alone`: several threads of a process execute it at once, and each counts for itself; then
+//! there are no slots, `processors` is 0 and `total_s` is what these threads were active. `recorded` is less
+//! than `executions` where a thread marks so often that only every n-th is recorded alone: their number and
+//! times are exact, the account is that of the recorded ones in proportion. `unmarked` executions were ended
+//! by another mark, or by the end of their thread. A location is `{"handle","process","rank","thread","name",
+//! "executions","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":{account: seconds},
+//! "passive":{reason: seconds}}`; a location with 0 executions is another thread of a process that executes
+//! it, and what it did meanwhile. `min_at` and `max_at` are handles of locations.
+
+use std::collections::BTreeMap;
+
+use proust_account::ledger::{Account, Accounts, IoAs, Ledger, PassiveTimes, Windows};
+use proust_profile::{LocationId, Profile};
+use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
+use proust_query::{Handle, Selection};
+use proust_words::counted;
+use serde::Serialize;
+
+use super::account::Drawn;
+use super::facts::seconds;
+use super::locations::{Seconds, accounts_of, passive_of};
+use super::{Cut, Page, base_name};
+use crate::error::ReportError;
+use crate::number::sum;
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
+use crate::style::Style;
+use crate::wording::{Notes, PageNote};
+
+mod csv;
+mod text;
+
+/// Rows of text when nothing else is asked for.
+const ROWS: usize = 60;
+
+#[derive(Debug, Serialize)]
+pub(super) struct IntervalsPage {
+    schema: u32,
+    intervals: Vec<Row>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+    #[serde(flatten)]
+    notes: Notes,
+    #[serde(skip)]
+    scope: String,
+    /// Whether it is about one interval: its text has the threads, too.
+    #[serde(skip)]
+    is_one: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    handle: String,
+    parent: Option<usize>,
+    level: usize,
+    name: String,
+    id: Option<i64>,
+    file: Option<String>,
+    line: Option<u32>,
+    kind: &'static str,
+    work: &'static str,
+    degree: Option<u32>,
+    executions: u64,
+    recorded: u64,
+    unmarked: u64,
+    iterations: u64,
+    execution_s: f64,
+    min_s: f64,
+    mean_s: f64,
+    max_s: f64,
+    wall_s: f64,
+    processors: u32,
+    alone: bool,
+    ranks: usize,
+    total_s: f64,
+    productive_s: f64,
+    lost_s: f64,
+    efficiency: Option<f64>,
+    beyond_s: f64,
+    accounts: Seconds,
+    comparative: BTreeMap<&'static str, Comparative>,
+    locations: Vec<LocationRow>,
+    #[serde(skip)]
+    label: String,
+}
+
+/// An account over the locations that execute an interval.
+#[derive(Debug, Serialize)]
+struct Comparative {
+    min_s: f64,
+    min_at: String,
+    max_s: f64,
+    max_at: String,
+    mean_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct LocationRow {
+    handle: String,
+    process: u32,
+    rank: Option<u32>,
+    thread: u32,
+    name: String,
+    executions: u64,
+    time_s: f64,
+    min_s: f64,
+    max_s: f64,
+    iterations: u64,
+    active_s: f64,
+    passive_s: f64,
+    accounts: Seconds,
+    passive: Seconds,
+}
+
+impl IntervalsPage {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        drawn: &Drawn<'_>,
+    ) -> Result<IntervalsPage, ReportError> {
+        let profile = selection.profile();
+        let wanted = match &question.arguments[..] {
+            [] => None,
+            [word] => Some(Wanted::parse(word)),
+            more => {
+                return Err(ReportError::Usage(format!(
+                    "`intervals` takes one interval such as `solve`, `solve[3]` or `solve#2`, not `{}`",
+                    more.join(" ")
+                )));
+            }
+        };
+        if let (Some(wanted), Some(word)) = (&wanted, question.arguments.first())
+            && !profile.intervals.iter().any(|info| wanted.is(info))
+        {
+            return Err(ReportError::Usage(unknown(profile, word)));
+        }
+        let found = intervals::intervals(
+            profile,
+            &intervals::Question {
+                locations: selection.locations(),
+                windows: question.filter.windows().unwrap_or_else(Windows::all),
+                processors: question.processors,
+                wanted: wanted.clone(),
+                in_scope: selection.intervals().to_vec(),
+            },
+        )?;
+        let nodes = found.iter().map(|node| Row::of(profile, node, drawn.io));
+        let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
+        intervals.extend(nodes);
+        if let Some(level) = question.level {
+            intervals.retain(|row| row.level <= level);
+        }
+        let mut notes = Notes::of(selection.notes());
+        notes.add(&notes_about(&intervals));
+        let mut scope = counted(intervals.len().saturating_sub(1), "interval");
+        if !question.filter.is_empty() {
+            scope = format!("{scope}, where {}", question.filter);
+        }
+        let mut cut = None;
+        let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
+        if let Some(limit) = limit.filter(|&limit| limit < intervals.len()) {
+            let amount = intervals[limit..].iter().map(|row| row.total_s).fold(0.0, f64::max);
+            cut = Some(Cut { rows: intervals.len() - limit, amount });
+            intervals.truncate(limit);
+        }
+        Ok(IntervalsPage { schema: SCHEMA, intervals, cut, notes, scope, is_one: wanted.is_some() })
+    }
+}
+
+fn unknown(profile: &Profile, word: &str) -> String {
+    if profile.intervals.is_empty() {
+        return format!(
+            "no interval of this run matches `{word}`: the program has no marks, or none was reached; \
+             the guide says how to make some (docs/pages/intervals.md)"
+        );
+    }
+    let mut labels: Vec<String> = profile.intervals.iter().map(proust_profile::IntervalInfo::label).collect();
+    labels.sort();
+    labels.dedup();
+    let more = if labels.len() > 8 { ", …" } else { "" };
+    format!(
+        "no interval of this run matches `{word}`; there are {}{more}",
+        labels[..labels.len().min(8)].join(", ")
+    )
+}
+
+/// What a reader must know of these, in words.
+fn notes_about(intervals: &[Row]) -> Vec<PageNote> {
+    let mut notes = Vec::new();
+    let some: Vec<String> =
+        intervals.iter().filter(|row| row.recorded < row.executions).map(|row| row.label.clone()).collect();
+    if !some.is_empty() {
+        notes.push(PageNote::ExecutionsDrawn { intervals: some });
+    }
+    if intervals.iter().any(|row| row.alone) {
+        notes.push(PageNote::IntervalsAlone {});
+    }
+    notes
+}
+
+/// Accounts, and what follows from them.
+struct Sums {
+    total_s: f64,
+    productive_s: f64,
+    lost_s: f64,
+    efficiency: Option<f64>,
+    accounts: Seconds,
+}
+
+impl Sums {
+    fn of(accounts: &Accounts, total_ns: u64, scale: f64, io: IoAs) -> Sums {
+        let ledger = Ledger { accounts: *accounts, total_ns, ..Ledger::default() };
+        Sums {
+            total_s: seconds(total_ns) * scale,
+            productive_s: seconds(ledger.productive_ns(io)) * scale,
+            lost_s: seconds(ledger.lost_ns(io)) * scale,
+            efficiency: ledger.efficiency(io),
+            accounts: scaled(accounts_of(accounts), scale),
+        }
+    }
+}
+
+fn scaled(mut amounts: Seconds, scale: f64) -> Seconds {
+    amounts.values_mut().for_each(|seconds| *seconds *= scale);
+    amounts
+}
+
+impl Row {
+    /// The whole run.
+    fn of_run(selection: &Selection<'_>, drawn: &Drawn<'_>, nodes: &[IntervalNode]) -> Row {
+        let profile = selection.profile();
+        let ledger = &drawn.ledger;
+        let sums = Sums::of(&ledger.accounts, ledger.total_ns, 1.0, drawn.io);
+        let is_parallel = !profile.regions.is_empty() || nodes.iter().any(|node| node.kind.id() != "SEQ");
+        let locations: Vec<LocationRow> = ledger
+            .locations
+            .iter()
+            .filter(|row| row.wall_ns > 0)
+            .map(|row| {
+                let of = OfLocation {
+                    executions: 1,
+                    time_ns: row.wall_ns,
+                    min_ns: row.wall_ns,
+                    max_ns: row.wall_ns,
+                    ..OfLocation::default()
+                };
+                LocationRow::new(profile, row.location, &of, (&row.accounts, &row.passive), 1.0)
+            })
+            .collect();
+        let wall_s = seconds(ledger.wall_ns);
+        let name = profile.facts.command.first().map_or("program", |command| base_name(command));
+        Row {
+            handle: Handle::Context(proust_profile::ContextId::PROGRAM).to_string(),
+            parent: None,
+            level: 0,
+            name: name.into(),
+            id: None,
+            file: None,
+            line: None,
+            kind: if is_parallel { "COMB" } else { "SEQ" },
+            work: "plain",
+            degree: None,
+            executions: 1,
+            recorded: 1,
+            unmarked: 0,
+            iterations: 0,
+            execution_s: wall_s,
+            min_s: wall_s,
+            mean_s: wall_s,
+            max_s: wall_s,
+            wall_s,
+            processors: ledger.processors,
+            alone: false,
+            ranks: profile.ranks(),
+            total_s: sums.total_s,
+            productive_s: sums.productive_s,
+            lost_s: sums.lost_s,
+            efficiency: sums.efficiency,
+            beyond_s: seconds(ledger.beyond_ns),
+            accounts: sums.accounts,
+            comparative: comparative(&locations),
+            locations,
+            label: name.into(),
+        }
+    }
+
+    fn of(profile: &Profile, node: &IntervalNode, io: IoAs) -> Row {
+        let info = &profile.intervals[node.id as usize];
+        let inside = &node.inside;
+        let scale = node.scale();
+        let sums = Sums::of(&inside.accounts, inside.total_ns, scale, io);
+        let nothing = (Accounts::default(), PassiveTimes::default());
+        let mut all: BTreeMap<LocationId, OfLocation> = node.by_location.clone();
+        if !inside.alone {
+            for &location in inside.locations.keys() {
+                all.entry(location).or_default();
+            }
+        }
+        let locations: Vec<LocationRow> = all
+            .iter()
+            .map(|(&id, of)| {
+                let (accounts, passive) = inside.locations.get(&id).unwrap_or(&nothing);
+                LocationRow::new(profile, id, of, (accounts, passive), scale)
+            })
+            .collect();
+        let executions = node.all.executions;
+        Row {
+            handle: format!("i{}", node.id),
+            // The run itself is the first entry.
+            parent: Some(node.parent.map_or(0, |parent| parent + 1)),
+            level: node.level,
+            name: info.name.clone(),
+            id: info.number,
+            file: info.file.clone(),
+            line: info.line,
+            kind: node.kind.id(),
+            work: info.work.id(),
+            degree: info.degree,
+            executions,
+            recorded: node.all.recorded,
+            unmarked: node.all.unmarked,
+            iterations: node.all.iterations,
+            execution_s: seconds(node.execution_ns),
+            min_s: seconds(node.all.min_ns),
+            mean_s: seconds(node.all.time_ns) / executions.max(1) as f64,
+            max_s: seconds(node.all.max_ns),
+            wall_s: seconds(inside.wall_ns) * scale,
+            processors: inside.processors,
+            alone: inside.alone,
+            ranks: node.ranks.len(),
+            total_s: sums.total_s,
+            productive_s: sums.productive_s,
+            lost_s: sums.lost_s,
+            efficiency: sums.efficiency,
+            beyond_s: seconds(inside.beyond_ns) * scale,
+            accounts: sums.accounts,
+            comparative: comparative(&locations),
+            locations,
+            label: info.label(),
+        }
+    }
+}
+
+impl LocationRow {
+    fn new(
+        profile: &Profile,
+        id: LocationId,
+        of: &OfLocation,
+        (accounts, passive): (&Accounts, &PassiveTimes),
+        scale: f64,
+    ) -> LocationRow {
+        let location = &profile.locations[id];
+        let process = &profile.processes[location.process];
+        LocationRow {
+            handle: Handle::Location(id).to_string(),
+            process: process.pid,
+            rank: process.rank,
+            thread: location.tid,
+            name: location.name.clone(),
+            executions: of.executions,
+            time_s: seconds(of.time_ns),
+            min_s: seconds(of.min_ns),
+            max_s: seconds(of.max_ns),
+            iterations: of.iterations,
+            active_s: seconds(accounts.sum_ns()) * scale,
+            passive_s: seconds(passive.sum_ns()) * scale,
+            accounts: scaled(accounts_of(accounts), scale),
+            passive: scaled(passive_of(passive), scale),
+        }
+    }
+}
+
+/// Each account over the locations that execute the interval: those without it count as 0.
+fn comparative(locations: &[LocationRow]) -> BTreeMap<&'static str, Comparative> {
+    let executing: Vec<&LocationRow> = locations.iter().filter(|row| row.executions > 0).collect();
+    let mut all = BTreeMap::new();
+    for account in Account::ALL {
+        let of = |row: &&LocationRow| row.accounts.get(account.id()).copied().unwrap_or(0.0);
+        let min = executing.iter().min_by(|a, b| of(a).total_cmp(&of(b)));
+        let max = executing.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
+        if let (Some(min), Some(max)) = (min, max)
+            && of(max) > 0.0
+        {
+            all.insert(
+                account.id(),
+                Comparative {
+                    min_s: of(min),
+                    min_at: min.handle.clone(),
+                    max_s: of(max),
+                    max_at: max.handle.clone(),
+                    mean_s: sum(executing.iter().map(of)) / executing.len() as f64,
+                },
+            );
+        }
+    }
+    all
+}
+
+impl Page for IntervalsPage {
+    fn text(&self, style: &Style) -> String {
+        self.as_text(style)
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        self.as_rows()
+    }
+}

@@ -1,0 +1,161 @@
+//! The page `intervals` as text.
+
+use proust_account::ledger::Account;
+use proust_words::counted;
+
+use super::super::{heading, place};
+use super::{IntervalsPage, Row};
+use crate::number::{Scale, duration, percent, sum};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// An account has a column of its own in text where it is so much of an interval's total.
+const WORTH_A_COLUMN: f64 = 0.01;
+
+impl IntervalsPage {
+    fn table(&self, style: &Style) -> String {
+        let rows = &self.intervals;
+        let scale = Scale::of("s", rows.iter().map(|row| row.total_s));
+        let is_worth = |account: &Account| {
+            let of = |row: &Row| row.accounts.get(account.id()).copied().unwrap_or(0.0);
+            rows.iter().any(|row| of(row) > WORTH_A_COLUMN * row.total_s)
+        };
+        let accounts: Vec<Account> = Account::ALL.into_iter().filter(is_worth).collect();
+        let parts: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                // What has no column is one: the shown amounts add up to the total.
+                let of = |account: &Account| row.accounts.get(account.id()).copied().unwrap_or(0.0);
+                let mut parts: Vec<f64> = accounts.iter().map(of).collect();
+                parts.push(row.total_s - sum(parts.iter().copied()));
+                scale.show_parts(&parts, row.total_s)
+            })
+            .collect();
+        let has_rest = parts.iter().any(|parts| parts.last().is_some_and(|rest| !is_nothing(rest)));
+        let mut titles: Vec<(String, Align)> =
+            ["kind", "runs"].map(|title| (title.to_owned(), Align::Right)).to_vec();
+        titles.push((Scale::of("s", rows.iter().map(|row| row.execution_s)).title("time"), Align::Right));
+        titles.push(("P".into(), Align::Right));
+        titles.push((scale.title("total"), Align::Right));
+        titles.push(("eff.".into(), Align::Right));
+        let times = Scale::of("s", rows.iter().map(|row| row.execution_s));
+        let fixed_width = 52;
+        let mut room = style.width.saturating_sub(fixed_width + 24);
+        let mut shown = Vec::new();
+        for (n, account) in accounts.iter().enumerate() {
+            let width = account.id().len().max(8) + 2;
+            if width <= room {
+                room -= width;
+                shown.push(n);
+            }
+        }
+        let is_all = shown.len() == accounts.len() && !has_rest;
+        titles.extend(shown.iter().map(|&n| (accounts[n].id().to_owned(), Align::Right)));
+        if !is_all {
+            titles.push(("others".into(), Align::Right));
+        }
+        titles.push(("interval".into(), Align::Left));
+        let mut table = Table::new(titles);
+        for (row, parts) in rows.iter().zip(&parts) {
+            let processors = if row.alone { "-".to_owned() } else { row.processors.to_string() };
+            let mut cells = vec![
+                Cell::painted(Paint::Faint, row.kind),
+                Cell::from(row.executions.to_string()),
+                Cell::from(times.show(row.execution_s)),
+                Cell::from(processors),
+                Cell::from(scale.show(row.total_s)),
+                Cell::from(row.efficiency.map_or_else(|| "-".into(), |part| percent(part, 1.0))),
+            ];
+            cells.extend(shown.iter().map(|&n| Cell::from(parts[n].clone())));
+            if !is_all {
+                let of = |n: usize| row.accounts.get(accounts[n].id()).copied().unwrap_or(0.0);
+                let rest = row.total_s - sum(shown.iter().map(|&n| of(n)));
+                let split: Vec<f64> = shown.iter().map(|&n| of(n)).chain([rest]).collect();
+                let last = scale.show_parts(&split, row.total_s).pop().unwrap_or_default();
+                cells.push(Cell::from(last));
+            }
+            let indent = "  ".repeat(row.level);
+            let tail = place(row.file.as_deref(), row.line).unwrap_or_default();
+            cells.push(Cell::from(format!("{indent}{}", row.label)).with_tail(tail));
+            table.row(cells);
+        }
+        table.render(style)
+    }
+
+    fn of_one(&self, row: &Row, style: &Style) -> String {
+        let mut text = String::from("\n");
+        let executions = format!(
+            "{}: shortest {}, mean {}, longest {}{}",
+            counted(row.executions, "execution"),
+            duration(row.min_s),
+            duration(row.mean_s),
+            duration(row.max_s),
+            if row.iterations > 0 {
+                format!("; {}", counted(row.iterations, "iteration"))
+            } else {
+                String::new()
+            }
+        );
+        text.push_str(&heading(style, &row.label, &executions));
+        let titles = [
+            ("", Align::Left),
+            ("runs", Align::Right),
+            ("time", Align::Right),
+            ("active", Align::Right),
+            ("passive", Align::Right),
+            ("most of it", Align::Left),
+            ("thread", Align::Left),
+        ];
+        let mut table = Table::new(titles);
+        for location in &row.locations {
+            let mut most: Vec<(&str, f64)> = location.accounts.iter().map(|(id, s)| (*id, *s)).collect();
+            most.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let most: Vec<String> =
+                most.iter().take(3).map(|(id, seconds)| format!("{id} {}", duration(*seconds))).collect();
+            let rank = location.rank.map_or_else(String::new, |rank| format!("rank {rank}, "));
+            table.row(vec![
+                Cell::painted(Paint::Faint, location.handle.clone()),
+                Cell::from(location.executions.to_string()),
+                Cell::from(duration(location.time_s)),
+                Cell::from(duration(location.active_s)),
+                Cell::from(duration(location.passive_s)),
+                Cell::from(most.join(", ")),
+                Cell::from(format!("{rank}{}", location.name)),
+            ]);
+        }
+        text + &table.render(style)
+    }
+
+    /// The page as text.
+    pub(super) fn as_text(&self, style: &Style) -> String {
+        let mut text = heading(style, "Marked intervals", &self.scope);
+        if self.intervals.len() < 2 {
+            text.push_str(
+                " no marks were executed here; the guide says how to make some (docs/pages/intervals.md)\n",
+            );
+            return text;
+        }
+        text.push_str(&self.table(style));
+        if let Some(cut) = &self.cut {
+            let more = format!(" {} more are not shown; --limit N shows more", cut.rows);
+            text.push_str(&(style.paint(Paint::Faint, &more) + "\n"));
+        }
+        if self.is_one
+            && let Some(row) = self.intervals.get(1)
+        {
+            text.push_str(&self.of_one(row, style));
+        }
+        let legend = "total = P × time in the interval, other threads of its processes included; time: of \
+                      the thread that takes longest; kind: SEQ, PAR (parallel) or COMB (contains parallel \
+                      ones).";
+        text.push_str(&style.paint(Paint::Faint, &crate::wrap::wrapped(legend, 1, style.width)));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text + &self.notes.lines(style)
+    }
+}
+
+fn is_nothing(shown: &str) -> bool {
+    !shown.chars().any(|c| c.is_ascii_digit() && c != '0')
+}
