@@ -132,7 +132,7 @@ pub enum NoteCode {
     /// Samples were dropped since the kernel's frame filled the alternate signal stacks of their threads: the
     /// program uses registers that a process has to ask for; value = how many.
     FilledSignalStack = 13,
-    /// So many requests of MPI could not be followed from their start to their completion, since too many were
+    /// So many requests of MPI could not be followed from their start to their end, since too many were
     /// under way: their messages have no end.
     UntrackedRequests = 14,
     /// Marks that were not followed; value = how many. They came from a handler of the program that had
