@@ -231,6 +231,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if args.depth.is_some() && words.page != PageName::Timeline {
         return Err(WrongUsage("--depth is for the page `timeline`".into()).into());
     }
+    if args.level.is_some() && words.page != PageName::Intervals {
+        return Err(WrongUsage("--level is for the page `intervals`".into()).into());
+    }
     if args.over.is_some() && words.page != PageName::Tree {
         return Err(WrongUsage("--over is for the page `tree`".into()).into());
     }
