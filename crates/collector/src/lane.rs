@@ -270,6 +270,13 @@ impl Lane {
         self.hold.take(|| unsafe { self.own_stack() })
     }
 
+    /// As [`Lane::take`], where it must not be left out because another thread looks into the record just now.
+    #[inline]
+    pub fn take_in_time(&self) -> Option<ByOwner<'_>> {
+        // SAFETY: the caller is the owner (or a vforked child, for which the owner waits).
+        self.take().or_else(|| self.hold.take_in_time(unsafe { self.own_stack() }))
+    }
+
     /// Runs `work` on the owner's part with all signals blocked, and with plenty of stack; None if the
     /// collector is at work in this thread already.
     pub fn with_record<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
