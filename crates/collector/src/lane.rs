@@ -270,7 +270,7 @@ impl Lane {
         self.hold.take(|| unsafe { self.own_stack() })
     }
 
-    /// As [`Lane::take`], where it must not be left out because another thread looks into the record just now.
+    /// As [`Lane::take`], where it must not be left out because another thread looks into the record.
     #[inline]
     pub fn take_in_time(&self) -> Option<ByOwner<'_>> {
         // SAFETY: the caller is the owner (or a vforked child, for which the owner waits).
