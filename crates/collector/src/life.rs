@@ -18,7 +18,7 @@ use crate::hooks::borrowers;
 use crate::interpose::{scope, unexported};
 use crate::lane;
 use crate::openmp::ompt::start;
-use crate::operation::threshold;
+use crate::operation::{rehearsal, threshold};
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
@@ -370,6 +370,7 @@ pub fn begin_recording(
     });
     resume();
     control::begin(lane, begin);
+    rehearsal::rehearse(lane);
     // The timer starts last: from here on samples are taken.
     thread::start_timer(life, lane, raw::gettid());
     let started_ns = before.map_or(begin, |before| before.started_ns);

@@ -26,6 +26,7 @@ pub mod open;
 mod outcome;
 pub mod postponed;
 mod recording;
+pub mod rehearsal;
 pub mod releases;
 pub mod sampling;
 pub mod sections;

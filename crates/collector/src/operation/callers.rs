@@ -58,6 +58,11 @@ impl Callers {
         self.spent_until_ns.store(spent_ns + PAUSE_NS, Ordering::Relaxed);
     }
 
+    /// Until [`Callers::forget`] none is looked for.
+    pub fn rest(&self) {
+        self.spent_until_ns.store(u64::MAX, Ordering::Relaxed);
+    }
+
     /// Keeps the caller.
     #[inline]
     pub fn keep(&self, kind: Kind, sp: u64, node: NodeId) {
@@ -91,6 +96,10 @@ mod tests {
         assert_eq!(callers.known(sleep, 0x7000), 0);
         callers.forget();
         assert_eq!(callers.known(lock, 0x7000), 0);
+        callers.rest();
+        assert!(!callers.may_find(1 << 60));
+        callers.forget();
+        assert!(callers.may_find(1 << 60));
     }
 
     #[test]

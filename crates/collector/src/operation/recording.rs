@@ -109,6 +109,9 @@ pub(super) fn record_next(lane: &Lane, record: &mut Record, completed: &Complete
 #[cold]
 #[inline(never)]
 fn look(lane: &Lane, record: &mut Record, completed: &Completed, is_long: bool) {
+    if record.operations.is_rehearsal {
+        return;
+    }
     if is_long && completed.is_postponed && !completed.is_clocked() && record.output.has_room_for::<Event>() {
         record_postponed(lane, record, completed);
         return;

@@ -3,15 +3,17 @@
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
+use super::Kind;
 use super::callers::Callers;
 use super::known_paths::KnownPaths;
 use super::open::Open;
 use super::postponed::{Postponed, Section, WithoutPath};
+use super::rehearsal::hook_ns;
 use super::releases::LastWake;
 use super::sampling::Sampling;
 use super::sections::Sections;
 use super::sums::Sums;
-use super::threshold::{Limit, hook_ns};
+use super::threshold::Limit;
 use super::tries::Tries;
 use super::waited;
 use crate::clock;
@@ -84,6 +86,8 @@ pub struct Owned {
     pub limit: Limit,
     /// Until when those are recorded that are recorded alone.
     pub recorded_until_ns: u64,
+    /// The hooks try what they take: nothing is recorded.
+    pub is_rehearsal: bool,
 }
 
 impl Owned {
@@ -91,6 +95,13 @@ impl Owned {
     pub fn begin(&mut self) {
         self.sums.forget();
         self.limit = Limit::default();
+        self.is_rehearsal = false;
+    }
+
+    /// Until the next [`Owned::begin`] operations of this kind are summed for the sake of the time it takes.
+    pub fn rehearse(&mut self, kind: Kind) {
+        self.is_rehearsal = true;
+        self.sums.rehearse(kind);
     }
 }
 

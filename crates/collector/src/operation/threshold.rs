@@ -14,7 +14,7 @@ use crate::interpose::call_real;
 static BASE_NS: AtomicU64 = AtomicU64::new(1_000);
 
 /// Where the limit ends up if the calibration is disturbed.
-const MOST_NS: u64 = 10_000;
+pub(super) const MOST_NS: u64 = 10_000;
 const ROUNDS: usize = 25;
 const CALLS_PER_ROUND: u64 = 4;
 
@@ -41,11 +41,6 @@ pub fn calibrate(asked_ns: Option<u64>) {
 /// The process's limit.
 pub fn base_ns() -> u64 {
     BASE_NS.load(Ordering::Relaxed)
-}
-
-/// The time that a hook adds to a short operation, about: two readings of the clock.
-pub fn hook_ns() -> u64 {
-    2 * clock::reading_ns()
 }
 
 /// How long a thread's rate is watched before its limit changes.
