@@ -107,7 +107,6 @@ pub struct SweepArgs {
     /// The command to run
     #[arg(
         trailing_var_arg = true,
-        allow_hyphen_values = true,
         required_unless_present = "from",
         value_name = "CMD"
     )]
@@ -128,7 +127,7 @@ pub fn run(args: &SweepArgs) -> ExitCode {
     match sweep(args) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("proust: {error:#}");
+            message!("{error:#}");
             ExitCode::from(if error.chain().any(|cause| cause.is::<WrongUsage>()) { USAGE } else { FAILED })
         }
     }

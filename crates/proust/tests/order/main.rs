@@ -48,6 +48,7 @@ const REPORT: &[Floor] = &[
 ];
 
 const COMMAND: &[Floor] = &[
+    ("message", "lines on standard error; knows nothing"),
     ("failure", "exit codes"),
     ("output", "standard output that may be closed"),
     ("terminal", "what the terminal can show"),
@@ -59,12 +60,15 @@ const COMMAND: &[Floor] = &[
     ("linked_runtime", "runtimes among these names"),
     ("sanitizers", "sanitizers among them"),
     ("program", "what kind of program a command is"),
+    ("habits", "tips for command lines that were not understood"),
+    ("tick", "the kernel's tick, and what it delivers"),
     ("suggested", "words that a shell completes"),
     ("control", "the control page of a run"),
     ("record", "runs a command; knows no page"),
     ("switch", "pauses and resumes a run"),
     ("sweep", "runs it many times"),
     ("report", "shows a run"),
+    ("run", "records and shows"),
     ("diff", "compares runs"),
     ("explain", "explains words"),
     ("info", "tells what is known of a run"),
