@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, run, sweep, switch};
+use crate::{completions, demo, diff, doctor, explain, export, info, ls, record, report, run, sweep, switch};
 
 /// Where did my processors' time go, and which line of my program lost it?
 #[derive(Debug, Parser)]
@@ -47,6 +47,8 @@ pub enum Command {
     Sample(switch::SampleArgs),
     /// Show where the time of a run went
     Report(report::ReportArgs),
+    /// Write a run in the format of another tool: flame graph, speedscope, pprof, Firefox, Perfetto
+    Export(export::ExportArgs),
     /// Compare two runs, or repetitions of both: what changed, and what is noise
     Diff(diff::DiffArgs),
     /// Run a program with several counts of threads or ranks, each several times

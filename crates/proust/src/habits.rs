@@ -2,6 +2,7 @@
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use proust_report::PageName;
 
 use crate::program;
 
@@ -25,7 +26,10 @@ const OF_OTHERS: &[(&[&str], &str)] = &[
         "call paths are always recorded, with the compiler's tables or with frame pointers",
     ),
     (&["-i", "--input"], "the folder of a run is named without an option: `proust report RUN`"),
-    (&["--stdio", "--tui", "--gtk"], "text is the default; `--format json` and `--format csv` are for programs"),
+    (
+        &["--stdio", "--tui", "--gtk"],
+        "text is the default; `--format json` and `--format csv` are for programs",
+    ),
     (&["-n", "--repeat", "-r"], "`proust sweep --repeat N -- CMD` records a command several times"),
 ];
 
@@ -34,9 +38,17 @@ const WITH_COMMAND: [&str; 4] = ["record", "run", "sweep", "doctor"];
 
 /// The error with a tip that helps.
 pub fn with_tip(mut error: clap::Error) -> clap::Error {
-    let Some(tip) = tip(&error, std::env::args().nth(1).as_deref()) else { return error };
-    error.remove(ContextKind::SuggestedArg);
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    let subcommand = std::env::args().nth(1).filter(|word| WITH_COMMAND.contains(&word.as_str()));
+    match tip(&error, subcommand.as_deref()) {
+        Some(tip) => {
+            error.remove(ContextKind::SuggestedArg);
+            error.remove(ContextKind::SuggestedSubcommand);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+        }
+        // The parser's own advice, to put `--` before it, would make a command of a misspelt option.
+        None if subcommand.is_some() => drop(error.remove(ContextKind::Suggested)),
+        None => {}
+    }
     error
 }
 
@@ -52,14 +64,15 @@ fn tip(error: &clap::Error, subcommand: Option<&str>) -> Option<String> {
             if let Some((_, tip)) = known {
                 return Some((*tip).to_owned());
             }
-            let subcommand = subcommand.filter(|word| WITH_COMMAND.contains(word))?;
             let is_like_another = error.get(ContextKind::SuggestedArg).is_some();
-            (!is_like_another).then(|| {
-                format!("options of the command stand behind it: `proust {subcommand} -- CMD {option}`")
-            })
+            let subcommand = subcommand.filter(|_| !is_like_another)?;
+            Some(format!("options of the command stand behind it: `proust {subcommand} -- CMD {option}`"))
         }
-        ErrorKind::InvalidSubcommand if error.get(ContextKind::SuggestedSubcommand).is_none() => {
+        ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand)?;
+            if PageName::from_id(word).is_some() {
+                return Some(format!("it is a page: `proust report {word}`"));
+            }
             program::find(word.as_ref()).ok()?;
             Some(format!("to record the program: `proust run -- {word}`"))
         }

@@ -47,10 +47,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
         }
     }
     if runs.is_empty() {
-        message!(
-            "there is no run in {}; record one with `proust record -- CMD`",
-            args.folder.display()
-        );
+        message!("there is no run in {}; record one with `proust record -- CMD`", args.folder.display());
         return Ok(ExitCode::SUCCESS);
     }
     let style = terminal::style();

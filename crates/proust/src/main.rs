@@ -14,6 +14,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod explain;
+mod export;
 mod failure;
 mod gaps;
 mod habits;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Stop(args) => switch::stop(&args),
         Command::Sample(args) => switch::sample(&args),
         Command::Report(args) => report::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Ls(args) => ls::run(&args),
         Command::Info(args) => info::run(&args),

@@ -105,11 +105,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub options: RecordOptions,
     /// The command to run
-    #[arg(
-        trailing_var_arg = true,
-        required_unless_present = "from",
-        value_name = "CMD"
-    )]
+    #[arg(trailing_var_arg = true, required_unless_present = "from", value_name = "CMD")]
     pub command: Vec<OsString>,
 }
 

@@ -238,7 +238,11 @@ impl<'t> Parser<'t> {
         }
         self.at += if negated { 2 } else { 1 };
         if self.rest().starts_with('=') {
-            return Err(self.error(self.at - 1, 2, format!("equality is written with one `=`: {word}=VALUE")));
+            return Err(self.error(
+                self.at - 1,
+                2,
+                format!("equality is written with one `=`: {word}=VALUE"),
+            ));
         }
         let mut patterns = Vec::new();
         loop {
@@ -326,7 +330,8 @@ impl<'t> Parser<'t> {
 fn foreign_word(value: &str) -> Option<(&'static str, &'static str)> {
     const EITHER: &str = "either of two values of one key is KEY=VALUE,VALUE; \
                           a name that has this word in it is put into quotes";
-    const BOTH: &str = "two clauses are joined by ` and `; a name that has this word in it is put into quotes";
+    const BOTH: &str =
+        "two clauses are joined by ` and `; a name that has this word in it is put into quotes";
     const WORDS: [(&str, &str); 5] =
         [(" or ", EITHER), (" OR ", EITHER), (" || ", EITHER), (" AND ", BOTH), (" && ", BOTH)];
     WORDS.into_iter().find(|(word, _)| value.contains(word))

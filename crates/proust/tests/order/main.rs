@@ -69,6 +69,7 @@ const COMMAND: &[Floor] = &[
     ("sweep", "runs it many times"),
     ("report", "shows a run"),
     ("run", "records and shows"),
+    ("export", "writes a run for other tools"),
     ("diff", "compares runs"),
     ("explain", "explains words"),
     ("info", "tells what is known of a run"),
@@ -101,12 +102,12 @@ const USERS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "proust_account",
-        &["account", "query", "findings", "store", "compare", "report", "proust"],
+        &["account", "query", "findings", "store", "compare", "report", "export", "proust"],
         "no question is asked of a profile while it is made",
     ),
     (
         "proust_query",
-        &["query", "findings", "store", "compare", "report", "proust"],
+        &["query", "findings", "store", "compare", "report", "export", "proust"],
         "the account is drawn up of the whole run, whatever is asked",
     ),
     (
@@ -121,9 +122,13 @@ const USERS: &[(&str, &[&str], &str)] = &[
     ),
     ("proust_compare", &["compare", "report", "proust"], "a run is the same whatever it is compared with"),
     ("proust_report", &["report", "proust"], "numbers are made before they are worded"),
+    ("proust_export", &["export", "proust"], "no page depends on what other tools can read"),
     (
         "proust_profile",
-        &["profile", "ingest", "account", "query", "findings", "store", "compare", "report", "proust"],
+        &[
+            "profile", "ingest", "account", "query", "findings", "store", "compare", "report", "export",
+            "proust",
+        ],
         "the collector, the log and the structure of programs know nothing of what is made of them",
     ),
 ];
@@ -211,6 +216,7 @@ fn files_of_a_room_do_not_use_each_other_in_circles() {
         "store",
         "compare",
         "report",
+        "export",
         "proust",
     ] {
         let arrows = arrows_within(name);
