@@ -13,7 +13,7 @@ use crate::recording::{Recorded, list, number, record, truth_in};
 /// What may lie between the program's clock and the mark beside it on a busy machine, s.
 const BESIDE_S: f64 = 0.05;
 
-fn intervals(page: &Value) -> &[Value] {
+pub fn intervals(page: &Value) -> &[Value] {
     &list(page, "/intervals")[1..]
 }
 
@@ -42,7 +42,7 @@ fn assert_closes(page: &Value) {
 
 /// Records a program and compares the time and number of each interval that it reports; several of one name
 /// and different places in the tree are taken together.
-fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
+pub fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
     let program = built(program)?;
     let run = record(&program, arguments).succeeded();
     let truth = run.truth();
