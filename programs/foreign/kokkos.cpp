@@ -50,6 +50,6 @@ int main(int argc, char **argv)
         say("section", 1, wall() - begin);
     }
     Kokkos::finalize();
-    said();
+    said(0);
     return 0;
 }

@@ -84,6 +84,6 @@ int main(int argc, char **argv)
     pthread_create(&thread, NULL, worker, NULL);
     pthread_join(thread, NULL);
     nvtxRangePop();
-    said();
+    said(0);
     return 0;
 }

@@ -13,4 +13,5 @@ static void say(const char *label, double executions, double time_s)
            executions, time_s);
 }
 
-static void said(void) { printf("}}\n"); }
+/* The last of it; how long recording was paused. */
+static void said(double paused_s) { printf("},\"paused_s\":%.9f}\n", paused_s); }

@@ -296,3 +296,19 @@ fn the_phases_of_the_guide_are_there() {
     assert_eq!(found, expected.map(|(label, kind, count)| (label.to_owned(), kind, count)));
     assert_eq!(number(&intervals(&page)[3], "/iterations"), 3.0 * 4e7);
 }
+
+#[test]
+fn the_end_of_a_region_is_in_the_interval_that_opened_it() {
+    let Some(program) = built("marks-example-phases") else { return };
+    let run = record(&program, &[] as &[&str]).succeeded();
+    let tree: Value = run.page("tree", &[]);
+    let contexts = list(&tree, "/contexts");
+    let by_id = |id: &Value| contexts.iter().find(|context| context["id"] == *id);
+    let is_in_solve = |context: &Value| {
+        std::iter::successors(by_id(&context["parent"]), |context| by_id(&context["parent"]))
+            .any(|context| context["kind"] == "interval" && context["name"] == "solve")
+    };
+    let sweeps: Vec<&Value> = contexts.iter().filter(|context| context["name"] == "sweep").collect();
+    assert!(!sweeps.is_empty(), "no context of sweep");
+    assert!(sweeps.into_iter().all(is_in_solve), "a context of sweep that is not in the interval");
+}
