@@ -33,6 +33,7 @@ mod exports;
 mod findings;
 mod findings_suite;
 mod first_minute;
+mod foreign_marks;
 mod forks;
 mod fortran;
 mod hooked;
