@@ -89,7 +89,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
         }
         text.push_str(&(style.paint(Paint::Strong, "finding") + "\n"));
         for kind in Kind::ALL {
-            text.push_str(&format!("  {:<20}  {}\n", kind.id(), finding_name(kind)));
+            text.push_str(&format!("  {:<20}  {}\n", kind.id(), finding_name(*kind)));
         }
         text.push_str(&format!("  {THRESHOLDS:<20}  what findings ask for\n"));
         output::print(&text)?;
