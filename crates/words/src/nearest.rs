@@ -18,7 +18,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, limit: 
 fn distance(word: &str, candidate: &str) -> Option<usize> {
     let candidate = candidate.to_lowercase();
     let letters = word.chars().count();
-    if letters > 0 && candidate.contains(word) {
+    if letters > 1 && candidate.contains(word) {
         return Some(1);
     }
     // A third of the letters may be wrong, two at least and in short words one, but not all.
