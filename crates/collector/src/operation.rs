@@ -20,6 +20,7 @@ use crate::source::Source;
 use crate::{clock, control, options, raw};
 
 pub mod callers;
+pub mod exact;
 pub mod known_paths;
 pub mod meeting;
 pub mod open;
@@ -341,6 +342,7 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
         end_ns,
         object,
         object2: lane.operations.open.object2(),
+        request: 0,
         outcome,
         flags: 0,
         state: Some(lane.operations.open.state()),

@@ -151,6 +151,13 @@ impl LaneWriter {
         self.used + most_bytes_of::<R>() <= self.chunk.bytes - RESERVED_BYTES
     }
 
+    /// Whether so many records of a fixed length find room in the present chunk before one that has a
+    /// short form.
+    #[inline]
+    pub fn has_room_behind<R: Shaped, B: Body>(&self, count: usize) -> bool {
+        self.used + count * record_bytes::<B>() + most_bytes_of::<R>() <= self.chunk.bytes - RESERVED_BYTES
+    }
+
     /// Appends a record in its short form where it has one, with its shape and base if they are new.
     #[inline]
     pub fn push_shaped<R: Shaped>(

@@ -15,8 +15,9 @@ use crate::path::memo::{Memo, State};
 use crate::path::modules;
 use crate::path::tree::NodeId;
 
-const PLACES: usize = 8;
-const _: () = assert!(size_of::<[Place; PLACES]>() == 2048);
+/// Of a thread's places, how many are looked at for one path.
+const NEAR: usize = 8;
+const _: () = assert!(size_of::<[Place; 8]>() == 2048);
 /// A path that depends on more words is found from scratch each time.
 const MOST_WORDS: usize = 104;
 
@@ -74,25 +75,35 @@ impl Place {
     }
 }
 
-/// A thread's. Used by the owner alone.
-#[derive(Debug, Default)]
-pub struct KnownPaths(AtomicPtr<[Place; PLACES]>);
+/// A thread's: a power of two of places. Used by the owner alone.
+#[derive(Debug)]
+pub struct KnownPaths<const PLACES: usize>(AtomicPtr<[Place; PLACES]>);
+
+/// Those of a thread for its locks, or for the regions it opens.
+pub type FewPaths = KnownPaths<8>;
+
+impl<const PLACES: usize> Default for KnownPaths<PLACES> {
+    fn default() -> KnownPaths<PLACES> {
+        const { assert!(PLACES.is_power_of_two() && PLACES >= NEAR) };
+        KnownPaths(AtomicPtr::new(core::ptr::null_mut()))
+    }
+}
 
 #[inline(always)]
 fn add(digest: u64, word: u64) -> u64 {
     (digest.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-impl KnownPaths {
-    /// Where the path of a state may be: a place by the instruction and the depth, then all others, since
-    /// several paths may lead to one instruction at one depth.
+impl<const PLACES: usize> KnownPaths<PLACES> {
+    /// Where the path of a state may be: a place by the instruction and the depth, then those behind it,
+    /// since several paths may lead to one instruction at one depth.
     #[inline]
     fn places(&self, state: &State) -> Option<impl Iterator<Item = &Place>> {
         // SAFETY: null, or memory that is zero at first, belongs to this lane, and stays.
         let places = unsafe { self.0.load(Ordering::Relaxed).as_ref() }?;
         let mixed = (state.pc ^ state.sp.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let home = (mixed >> 61) as usize;
-        Some((0..PLACES).map(move |way| &places[(home + way) % PLACES]))
+        let home = (mixed >> (64 - PLACES.ilog2())) as usize;
+        Some((0..NEAR).map(move |way| &places[(home + way) % PLACES]))
     }
 
     /// The node of the path that begins at `state`, a frame of the calling function on the thread's own

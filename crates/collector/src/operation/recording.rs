@@ -42,6 +42,8 @@ pub struct Completed {
     pub(super) end_ns: u64,
     pub(super) object: u64,
     pub(super) object2: u64,
+    /// Of a call of MPI, as the event has it.
+    pub(super) request: u32,
     pub(super) outcome: Outcome,
     pub(super) flags: u16,
     /// A frame that is still there, where the call path begins.
@@ -212,7 +214,7 @@ fn cpu_at_end(completed: &Completed, entered_ns: u64) -> u64 {
 
 /// Writes an event. Before one with a clock the sums are written, which the clock would otherwise separate
 /// from their time.
-fn push_event(
+pub(super) fn push_event(
     record: &mut Record,
     completed: &Completed,
     node: (NodeId, u16),
@@ -236,6 +238,7 @@ fn push_event(
         interval: record.marks.interval(),
         region: record.parallel.member.region(),
         error: completed.outcome.error,
+        request: completed.request,
         processor: clock::processor() as u16,
         ..Event::default()
     };
@@ -258,6 +261,7 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
         end_ns: now_ns,
         object: lane.operations.open.object(),
         object2: lane.operations.open.object2(),
+        request: 0,
         outcome: Outcome::default(),
         flags: EVENT_LEFT,
         state: None,

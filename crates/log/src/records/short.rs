@@ -44,6 +44,10 @@ pub struct Shape {
     pub b: u16,
     /// [`Kind`] of the long form.
     pub kind: u16,
+    /// [`Event::request`].
+    pub request: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 /// The origin of the times of the following [`Short`] records. `head.a` is its number, modulo 256. Each chunk
@@ -118,6 +122,8 @@ impl Shaped for Event {
             a,
             b,
             kind: Kind::Event as u16,
+            request: self.request,
+            reserved: 0,
         }
     }
 
@@ -155,7 +161,7 @@ impl Shaped for Event {
             region: shape.region,
             runtime_state: shape.runtime_state,
             processor: short.fourth as u16,
-            reserved: 0,
+            request: shape.request,
         })
     }
 }

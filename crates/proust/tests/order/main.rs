@@ -85,6 +85,11 @@ const USERS: &[(&str, &[&str], &str)] = &[
          the command writes the control page and finds logs by name",
     ),
     (
+        "proust_mpi_abi",
+        &["collector", "mpi-abi"],
+        "the log has the same codes for all MPI libraries: nothing behind it knows which one a program had",
+    ),
+    (
         "proust_structure",
         &["structure", "ingest"],
         "a profile holds all names: nothing behind it opens a binary",
