@@ -113,8 +113,10 @@ pub enum Collective {
     AllToOne,
     /// Each for those of a lower rank.
     Scan,
-    /// All for all, or not: a neighbourhood, or a call that need not wait, as for files and windows.
+    /// All for all, or not: a call that need not wait, as for files and windows.
     Loose,
+    /// Each for its neighbours, which are not known.
+    Neighbours,
 }
 
 /// Stretches of neighbouring slots of requests.

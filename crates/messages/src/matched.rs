@@ -172,7 +172,8 @@ pub fn matched_with(mut run: Run, mut observe: impl FnMut(Message)) -> Matched {
         run.processes.iter_mut().map(|process| std::mem::take(&mut process.endpoints)).collect();
     let until_ns = run.processes.iter().filter_map(|process| process.known_until_ns).min();
     let mut matching = Matching::new(&run, until_ns);
-    let begin_ns = |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
+    let begin_ns =
+        |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
     merge::in_order(sources, begin_ns, |process, endpoint| {
         matching.take(process as u32, &endpoint, &mut observe);
     });
@@ -213,14 +214,23 @@ impl<'r> Matching<'r> {
             let of = run.communicators.get(communicator as usize).copied().unwrap_or_default();
             members >= of.members()
         };
-        let complete = members.into_iter().filter(is_complete).map(|(communicator, _)| communicator).collect();
+        let complete =
+            members.into_iter().filter(is_complete).map(|(communicator, _)| communicator).collect();
         let result = Matched {
             waits: run.processes.iter().map(|process| vec![None; process.calls.len()]).collect(),
             matched_until_ns: until_ns,
             ..Matched::default()
         };
         let (point_to_point, collectives) = (PointToPoint::default(), Collectives::default());
-        Matching { run, recorded, complete, unknown: FxHashMap::default(), point_to_point, collectives, result }
+        Matching {
+            run,
+            recorded,
+            complete,
+            unknown: FxHashMap::default(),
+            point_to_point,
+            collectives,
+            result,
+        }
     }
 
     fn take(&mut self, process: u32, endpoint: &Endpoint, observe: &mut impl FnMut(Message)) {
@@ -305,7 +315,8 @@ impl<'r> Matching<'r> {
     /// this one's message, and this one the next.
     fn may_be_overtaken(&self, process: u32, communicator: u32, endpoint: &Endpoint) -> bool {
         let may_be = |&(partner, tag): &(Partner, i32)| {
-            (partner == Partner::Any || partner == endpoint.partner) && (tag == ANY_TAG || tag == endpoint.tag)
+            (partner == Partner::Any || partner == endpoint.partner)
+                && (tag == ANY_TAG || tag == endpoint.tag)
         };
         self.unknown.get(&(communicator, process)).is_some_and(|unknown| unknown.iter().any(may_be))
     }
@@ -438,7 +449,9 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
     if let Pair::Message(..) = pair {
         late_receiver = waits::late_receiver(sent, received).filter(|_| !send.is_buffered);
         let ended = match receive.end {
-            End::Waited(call) | End::Tested(call) => Some(run.processes[receive.process as usize].times(call)),
+            End::Waited(call) | End::Tested(call) => {
+                Some(run.processes[receive.process as usize].times(call))
+            }
             End::Open | End::Cancelled => None,
         };
         if let Some(violation_ns) = ended.map(|call| waits::violation_ns(sent, call)).filter(|&ns| ns > 0) {

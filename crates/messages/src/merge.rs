@@ -4,7 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Visits the items of all sources in the order of their times; those of a source are in that order.
-pub(crate) fn in_order<T>(sources: Vec<Vec<T>>, time_ns: impl Fn(usize, &T) -> u64, mut visit: impl FnMut(usize, T)) {
+pub(crate) fn in_order<T>(
+    sources: Vec<Vec<T>>,
+    time_ns: impl Fn(usize, &T) -> u64,
+    mut visit: impl FnMut(usize, T),
+) {
     let mut iterators: Vec<_> = sources.into_iter().map(Vec::into_iter).map(Iterator::peekable).collect();
     let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     for (source, items) in iterators.iter_mut().enumerate() {

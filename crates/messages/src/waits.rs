@@ -101,18 +101,21 @@ pub fn collective(kind: Collective, parts: &[Part]) -> Vec<Option<(u64, Pattern,
         Some((until(arrival_ns(late).min(call.end_ns), call)?, pattern, late))
     };
     match kind {
+        Collective::Neighbours => vec![None; parts.len()],
         Collective::Barrier | Collective::AllToAll | Collective::Loose => {
             let last = last_of(&mut all());
             let pattern = if kind == Collective::Barrier { Pattern::Barrier } else { Pattern::AllToAll };
             all().map(|at| waited(at, pattern, last, kind != Collective::Loose)).collect()
         }
         Collective::OneToAll => {
-            let wait = |at: usize| if Some(at) == root { None } else { waited(at, Pattern::LateRoot, root, true) };
+            let wait =
+                |at: usize| if Some(at) == root { None } else { waited(at, Pattern::LateRoot, root, true) };
             all().map(wait).collect()
         }
         Collective::AllToOne => {
             let last = last_of(&mut all().filter(|&at| Some(at) != root));
-            let wait = |at: usize| if Some(at) == root { waited(at, Pattern::EarlyRoot, last, true) } else { None };
+            let wait =
+                |at: usize| if Some(at) == root { waited(at, Pattern::EarlyRoot, last, true) } else { None };
             all().map(wait).collect()
         }
         Collective::Scan => {

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use proust_messages::matched::{Communicator, Matched, Message, Part, Run, matched_with};
 
 fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
-    let communicators = played.sizes.iter().map(|&size| Communicator { size, second_size: 0, is_known: true });
+    let communicators =
+        played.sizes.iter().map(|&size| Communicator { size, second_size: 0, is_known: true });
     let processes = (0..played.calls.len()).map(|process| {
         played.process(process, played.calls[process].len(), shift_ns.get(process).copied().unwrap_or(0))
     });
@@ -21,8 +22,11 @@ type Pairs = BTreeSet<((u32, u64), (u32, u64))>;
 
 /// Messages by the begins of the calls that started their ends.
 fn pairs(run: Run, shift_ns: &[u64]) -> (Pairs, Matched) {
-    let begins: Vec<Vec<u64>> =
-        run.processes.iter().map(|process| process.calls.iter().map(|call| call.begin_ns).collect()).collect();
+    let begins: Vec<Vec<u64>> = run
+        .processes
+        .iter()
+        .map(|process| process.calls.iter().map(|call| call.begin_ns).collect())
+        .collect();
     let at = |(process, call): (u32, u32)| {
         let shift_ns = shift_ns.get(process as usize).copied().unwrap_or(0);
         (process, begins[process as usize][call as usize] - shift_ns)

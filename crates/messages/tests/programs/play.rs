@@ -85,13 +85,8 @@ struct World {
 
 /// Members of a communicator are all processes. There are two, and a schedule of collectives for each.
 const COMMUNICATORS: u32 = 2;
-const KINDS: [Collective; 5] = [
-    Collective::Barrier,
-    Collective::AllToAll,
-    Collective::OneToAll,
-    Collective::AllToOne,
-    Collective::Scan,
-];
+const KINDS: [Collective; 5] =
+    [Collective::Barrier, Collective::AllToAll, Collective::OneToAll, Collective::AllToOne, Collective::Scan];
 
 pub fn play(processes: usize, steps: &[Step], with_wildcards: bool) -> Played {
     let mut world = World {
@@ -180,7 +175,12 @@ impl World {
         self.played.most_under_way = self.played.most_under_way.max(self.under_way);
     }
 
-    fn send(&mut self, process: usize, (communicator, to, tag, bytes): (u32, u32, i32, u64), slot: Option<u16>) {
+    fn send(
+        &mut self,
+        process: usize,
+        (communicator, to, tag, bytes): (u32, u32, i32, u64),
+        slot: Option<u16>,
+    ) {
         let (begin_ns, end_ns) = (self.tick(), self.tick());
         let act = if slot.is_some() { Act::StartSend(Mode::Standard) } else { Act::Send(Mode::Standard) };
         let slots = slot.map(|slot| (slot, 1)).into_iter().collect();
@@ -326,14 +326,8 @@ impl World {
         let (communicator, partner, tag, bytes) = of;
         let slot = self.slot(process);
         let (begin_ns, end_ns) = (self.tick(), self.tick());
-        let posted = Posted {
-            communicator,
-            source: Some(partner),
-            tag: Some(tag),
-            begin_ns,
-            slot: Some(slot),
-            bytes,
-        };
+        let posted =
+            Posted { communicator, source: Some(partner), tag: Some(tag), begin_ns, slot: Some(slot), bytes };
         let act = if is_send { Act::PrepareSend(Mode::Standard) } else { Act::PrepareReceive };
         let call = self.of_posted(&posted, end_ns, act);
         self.record(process, call);
