@@ -9,6 +9,7 @@
 //! - [`intervals`]: marked intervals, and the account of the time in each
 //! - [`lines()`]: amounts by source line
 //! - [`BottomUp`]: functions, and under each its callers
+//! - [`mpi`]: calls of MPI, waits for partners, messages between ranks
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
 //! - [`OperationSums`]: waits and I/O by operation and place
@@ -25,6 +26,7 @@ mod hot_path;
 pub mod intervals;
 mod lines;
 mod measure;
+pub mod mpi;
 mod neighbours;
 pub mod openmp;
 mod operations;

@@ -13,12 +13,14 @@ mod io;
 mod ledger;
 mod locations;
 mod locks;
+mod mpi;
 mod numbers;
 mod one_function;
 mod openmp;
 mod operations;
 mod quality;
 mod samples;
+mod site;
 mod summary;
 mod threads;
 mod timeline;
@@ -129,6 +131,7 @@ fn written(
         PageName::Openmp => {
             write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
         }
+        PageName::Mpi => write(&mpi::MpiPage::build(&selection, question, blame())?, question, style),
         PageName::Intervals => {
             write(&intervals::IntervalsPage::build(&selection, question, drawn()?)?, question, style)
         }

@@ -94,6 +94,7 @@ pub(super) fn spans_within(location: &Location, rows: &[SampleRow], events: &[Ev
         location,
         rows,
         events,
+        waits: &[],
         stops: &[],
         pauses: &[],
         fault: FaultCost::of(&Profile::default()),
