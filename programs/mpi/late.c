@@ -1,7 +1,8 @@
 /*
- * Wait patterns with programmed delays: in each round of a pattern one rank is late, in a function of its own
- * all patterns, and others wait for it. Ranks sleep, so that a loaded machine decides nothing. All ranks have one
- * clock: how long each waited is the time from its call to that of the late one.
+ * Wait patterns with programmed delays: in each round of a pattern one rank is late, in one function for all
+ * patterns, and others wait for it. Ranks sleep, so that a loaded machine decides nothing. All ranks have one
+ * clock: how long each waited is the time from its call to that of the late one. On a loaded machine some also
+ * wait at the barriers between rounds: the time in these is printed, too.
  * late PATTERN DELAY_SECONDS
  * PATTERN: late-sender, late-receiver, barrier, alltoall, bcast, reduce, waitall, ibarrier, sendrecv, chain
  */
@@ -14,29 +15,35 @@ enum { ROUNDS = 4, LARGE = 1 << 20, MOST_RANKS = 16 };
 
 static int rank, ranks;
 static double delay_s;
-/* In the present round: when this rank began to wait, and when it did what others wait for; 0 = it did not. */
+/* In the present round: when this rank began to wait, and when it did what others wait for; 0 = neither. */
 static double waits_s, arrives_s;
 /* For whom others wait; -1 = each for the rank before it. */
 static int late;
 static char sent[LARGE], received[LARGE];
 
-static void asleep(double seconds)
-{
-    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&time, NULL);
-}
+/* A macro, so that the time belongs to the function that it is written in. */
+#define SLEEP(seconds)                                                                                       \
+    do {                                                                                                     \
+        double left_s = (seconds);                                                                           \
+        struct timespec time = {(time_t)left_s, (long)(1e9 * (left_s - (double)(time_t)left_s))};            \
+        nanosleep(&time, NULL);                                                                              \
+    } while (0)
 
 /* The late one of a round does this. */
-KEPT static void dawdle(void) { asleep(delay_s); }
+KEPT static void dawdle(void) { SLEEP(delay_s); }
 
 /* All ranks do this: it makes nobody late. */
-KEPT static void work_as_all_do(void) { asleep(0.25 * delay_s); }
+KEPT static void work_as_all_do(void) { SLEEP(0.25 * delay_s); }
+
+/* What a function calls last must not take its place on the stack. */
+#define STAY __asm__ volatile("")
 
 /* A call in which this rank waits for the late one. */
 #define WAITS(call)                                                                                          \
     do {                                                                                                     \
         waits_s = wall();                                                                                    \
         call;                                                                                                \
+        STAY;                                                                                                \
     } while (0)
 
 /* A call that others wait for. */
@@ -44,19 +51,21 @@ KEPT static void work_as_all_do(void) { asleep(0.25 * delay_s); }
     do {                                                                                                     \
         arrives_s = wall();                                                                                  \
         call;                                                                                                \
+        STAY;                                                                                                \
     } while (0)
 
-static void late_sender(void)
+KEPT static void late_sender(void)
 {
     if (rank == 0) {
         dawdle();
         ARRIVES(MPI_Send(sent, 8, MPI_CHAR, 1, 1, MPI_COMM_WORLD));
     } else if (rank == 1) {
-        WAITS(MPI_Recv(received, 8, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        WAITS(MPI_Recv(received, 8, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE));
     }
 }
 
-static void late_receiver(void)
+KEPT static void late_receiver(void)
 {
     if (rank == 0) {
         WAITS(MPI_Ssend(sent, LARGE, MPI_CHAR, 1, 2, MPI_COMM_WORLD));
@@ -66,7 +75,7 @@ static void late_receiver(void)
     }
 }
 
-static void barrier(void)
+KEPT static void barrier(void)
 {
     if (rank == ranks - 1) {
         dawdle();
@@ -76,7 +85,7 @@ static void barrier(void)
     }
 }
 
-static void alltoall(void)
+KEPT static void alltoall(void)
 {
     if (rank == 1) {
         dawdle();
@@ -86,7 +95,7 @@ static void alltoall(void)
     }
 }
 
-static void bcast(void)
+KEPT static void bcast(void)
 {
     if (rank == 1) {
         dawdle();
@@ -96,7 +105,7 @@ static void bcast(void)
     }
 }
 
-static void reduce(void)
+KEPT static void reduce(void)
 {
     int one = 1, sum = 0;
     if (rank == 0) {
@@ -109,13 +118,13 @@ static void reduce(void)
 }
 
 /* The receive is started before; what is waited for is less by what is done meanwhile. */
-static void waitall(void)
+KEPT static void waitall(void)
 {
     MPI_Request requests[2];
     if (rank == 0) {
         MPI_Irecv(received, 8, MPI_CHAR, 1, 4, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(sent, 8, MPI_CHAR, 1, 3, MPI_COMM_WORLD, &requests[1]);
-        asleep(0.5 * delay_s);
+        SLEEP(0.5 * delay_s);
         WAITS(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     } else if (rank == 1) {
         MPI_Irecv(received, 8, MPI_CHAR, 0, 3, MPI_COMM_WORLD, &requests[0]);
@@ -125,7 +134,7 @@ static void waitall(void)
     }
 }
 
-static void ibarrier(void)
+KEPT static void ibarrier(void)
 {
     MPI_Request request;
     if (rank == 0)
@@ -137,7 +146,7 @@ static void ibarrier(void)
         WAITS(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-static void sendrecv(void)
+KEPT static void sendrecv(void)
 {
     int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
     if (ranks > 2 && rank > 1)
@@ -155,7 +164,7 @@ static void sendrecv(void)
 }
 
 /* Each rank waits for the one before it, and all of them for the first. */
-static void chain(void)
+KEPT static void chain(void)
 {
     if (rank == 0)
         dawdle();
@@ -181,7 +190,8 @@ int main(int argc, char **argv)
 {
     void (*run)(void) = NULL;
     const char *wanted = argc > 1 ? argv[1] : "late-sender";
-    double own[2], all[2 * MOST_RANKS], sums_s[MOST_RANKS] = {0}, sum_s = 0;
+    double own[2], all[2 * MOST_RANKS], sums_s[MOST_RANKS] = {0};
+    double sum_s = 0, others_s = 0, all_others_s, begin;
     delay_s = seconds_argument(argc, argv, 2, 0.2);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -195,23 +205,28 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     for (int round = 0; round < ROUNDS; round++) {
         /* Begins at one instant for all, but for what the machine does. */
+        begin = wall();
         MPI_Barrier(MPI_COMM_WORLD);
+        others_s += wall() - begin;
         work_as_all_do();
         waits_s = arrives_s = 0;
         run();
         own[0] = waits_s, own[1] = arrives_s;
         /* All arrive here at once. */
+        begin = wall();
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Gather(own, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        others_s += wall() - begin;
         for (int one = 0; rank == 0 && one < ranks; one++) {
             double arrived_s = all[2 * (late < 0 ? one - 1 : late) + 1];
             if (all[2 * one] > 0 && arrived_s > all[2 * one])
                 sums_s[one] += arrived_s - all[2 * one];
         }
     }
+    MPI_Reduce(&others_s, &all_others_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("{\"program\":\"late\",\"pattern\":\"%s\",\"delay_s\":%.6f,\"rounds\":%d,\"waited_s\":[", wanted,
-               delay_s, ROUNDS);
+        printf("{\"program\":\"late\",\"pattern\":\"%s\",\"delay_s\":%.6f,", wanted, delay_s);
+        printf("\"others_s\":%.6f,\"waited_s\":[", all_others_s);
         for (int one = 0; one < ranks; one++) {
             printf("%s%.6f", one ? "," : "", sums_s[one]);
             sum_s += sums_s[one];

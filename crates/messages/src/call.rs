@@ -87,6 +87,8 @@ pub enum Act {
     Collective(Collective),
     /// Starts to take part in a collective.
     StartCollective(Collective),
+    /// Starts something else that has a request.
+    StartOther,
     /// Nothing that has a partner.
     Other,
 }

@@ -42,6 +42,8 @@ pub struct Process {
     pub communicators: FxHashMap<u32, Membership>,
     /// From when on its record has holes, or no calls any more; None = it is complete.
     pub known_until_ns: Option<u64>,
+    /// From when on it may have received messages of which its record says nothing; None = it has not.
+    pub receives_known_until_ns: Option<u64>,
     /// Whether it ended in another way than by the end of MPI: it was killed, or aborted.
     pub was_cut_off: bool,
 }
@@ -241,11 +243,17 @@ impl<'r> Matching<'r> {
         };
         let own = &self.run.processes[process as usize];
         let until_ns = self.result.matched_until_ns.unwrap_or(u64::MAX);
+        let begin_ns = own.times(endpoint.start).begin_ns;
         let membership = own.communicators.get(&endpoint.communicator).copied();
         let communicator = membership.and_then(|of| self.run.communicators.get(of.communicator as usize));
         let refused = match (endpoint.end, membership.zip(communicator)) {
             (End::Cancelled, _) => return,
-            _ if own.times(endpoint.start).begin_ns >= until_ns => Err(Reason::BehindGap),
+            _ if begin_ns >= until_ns => Err(Reason::BehindGap),
+            _ if side == Part::Receive
+                && own.receives_known_until_ns.is_some_and(|from_ns| begin_ns >= from_ns) =>
+            {
+                Err(Reason::BehindGap)
+            }
             (_, Some((membership, communicator))) if communicator.is_known => Ok((membership, *communicator)),
             _ => Err(Reason::UnknownCommunicator),
         };
@@ -399,7 +407,9 @@ impl<'r> Matching<'r> {
             match partner {
                 None => Reason::NotRecorded,
                 Some(partner) if partner.was_cut_off => Reason::CutOff,
-                Some(_) if until_ns.is_some() => Reason::BehindGap,
+                Some(partner) if until_ns.is_some() || partner.receives_known_until_ns.is_some() => {
+                    Reason::BehindGap
+                }
                 Some(_) if !under.end.is_complete() => Reason::NeverCompleted,
                 Some(_) => Reason::Missing,
             }

@@ -68,6 +68,11 @@ impl Endpoints {
                     self.slots.remove(&slot);
                 }
             }
+            Act::StartOther => {
+                if let Some(slot) = call.slots.iter().next() {
+                    self.slots.insert(slot, Request { active: None, prepared: None });
+                }
+            }
             Act::Other => {}
         }
         id

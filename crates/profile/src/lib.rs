@@ -90,8 +90,9 @@ pub struct Value {
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
 /// `segments` by (location, region, operation, context), each combination once; `executions` by (location,
-/// begin), `partner_waits` by (location, begin), `interval_contexts` by context, each once, and these are the contexts of kind interval; no event
-/// ends before it begins, and its time is what lies between, of a sum at most that.
+/// begin), `partner_waits` by (location, begin), `interval_contexts` by context, each once, and these are the
+/// contexts of kind interval; no event ends before it begins, and its time is what lies between, of a sum at
+/// most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// The run as a whole.

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use proust_log::operations::Operation;
-use proust_log::records::{Communicator, EVENT_CLOCK, Event, NO_SLOT, RECEIVED_CANCELLED, Received};
+use proust_log::records::{
+    Communicator, EVENT_CLOCK, EVENT_LEFT, Event, NO_SLOT, RECEIVED_CANCELLED, Received,
+};
 
 /// A call.
 #[derive(Clone, Debug)]
@@ -56,7 +58,8 @@ impl MpiCalls {
             object2: event.object2,
             bytes: event.bytes,
             request: event.request,
-            has_failed: event.error != 0,
+            // One that was left by a jump says no more of itself than one that failed.
+            has_failed: event.error != 0 || head & EVENT_LEFT != 0,
             completed: completed..self.completed.len(),
             received: received..self.received.len(),
         });

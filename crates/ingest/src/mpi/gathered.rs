@@ -39,6 +39,8 @@ pub(super) struct Gathered {
     pub(super) untraced_calls: u64,
     /// From when on it is not complete, since the run's start.
     pub(super) known_until_ns: Option<u64>,
+    /// From when on it may have received messages that are not known: a receive failed.
+    pub(super) receives_known_until_ns: Option<u64>,
     /// It has not come to the end of MPI.
     pub(super) was_cut_off: bool,
 }
@@ -75,6 +77,9 @@ pub(super) fn gathered(
         let location = places.get(&(l, raw.thread)).copied().unwrap_or_default();
         all.made.push(Made { location, operation: raw.operation });
         all.was_cut_off &= raw.operation != Operation::MPI_Finalize;
+        if raw.has_failed && acts::receives(raw.operation) {
+            all.receives_known_until_ns.get_or_insert(times.begin_ns);
+        }
         all.untraced_calls += u64::from(acts::is_untraced(raw.operation));
     }
     (all.endpoints, all.unknown_requests) = endpoints.finish();
@@ -88,10 +93,15 @@ fn call(raw: &RawCall, times: Times) -> Call<'static> {
     let envelope = Envelope::of_word(raw.object2);
     let from = u16::try_from(raw.object2.saturating_sub(1)).unwrap_or_default();
     let is_of_use = !raw.has_failed || acts::completes(raw.operation);
+    let act = match acts::act(raw.operation, from) {
+        _ if !is_of_use => Act::Other,
+        Act::Other if raw.request > 0 => Act::StartOther,
+        act => act,
+    };
     Call {
         begin_ns: times.begin_ns,
         end_ns: times.end_ns,
-        act: if is_of_use { acts::act(raw.operation, from) } else { Act::Other },
+        act,
         operation: raw.operation as u32,
         communicator: u32::try_from(raw.object).unwrap_or_default(),
         partner: acts::partner(envelope.partner),

@@ -57,6 +57,7 @@ pub(crate) fn fill(
             calls: gathered.times.clone(),
             communicators: memberships,
             known_until_ns: gathered.known_until_ns,
+            receives_known_until_ns: gathered.receives_known_until_ns,
             was_cut_off: gathered.was_cut_off,
         });
     }

@@ -2,15 +2,16 @@
 
 use std::fs;
 
+mod messages;
+
 use proptest::prelude::*;
 use proust_profile::notes::{ModuleNote, RunNote};
 use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    CommunicatorInfo, Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId,
-    GatheringRow, Location, LocationId, MessagePart, Metric, Module, ModuleId, Nature, OperationId,
-    OperationInfo, OperationKind, PartnerWaitRow, Process, ProcessId, ProcessSampleRow, Profile, Quality,
-    RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow, Target, TrafficRow,
-    TrialSums, UnmatchedReason, UnmatchedRow, Value, WaitPattern,
+    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
+    Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
+    ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow,
+    StayRow, Target, TrialSums, Value,
 };
 
 mod intervals;
@@ -210,43 +211,6 @@ fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleR
         .collect()
 }
 
-/// Waits for partners with the numbers of these rows.
-fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> {
-    let wait = |row: &ReleaseRow| PartnerWaitRow {
-        location: row.location,
-        context: row.context,
-        operation: row.operation,
-        begin_ns: row.time_ns,
-        until_ns: row.time_ns.max(row.object),
-        pattern: WaitPattern::ALL[row.held_ns as usize % WaitPattern::ALL.len()],
-        late: row.location,
-        late_context: ContextId(row.weight_ns as u32 % contexts),
-    };
-    rows.iter().map(wait).collect()
-}
-
-/// Communicators, and what was sent in them.
-fn messages(rows: &[ReleaseRow], processes: u32) -> (Vec<CommunicatorInfo>, Vec<TrafficRow>) {
-    let communicator = |row: &ReleaseRow| CommunicatorInfo {
-        id: row.object,
-        size: row.context.0,
-        second_size: row.location.0,
-        is_world: row.held_ns % 2 == 0,
-        is_known: row.weight_ns % 2 == 0,
-        recorded: row.context.0 / 2,
-        messages: row.held_ns,
-        bytes: row.weight_ns,
-        members: (0..row.operation.0).collect(),
-    };
-    let traffic = |row: &ReleaseRow| TrafficRow {
-        from: ProcessId(row.context.0 % processes.max(1)),
-        to: ProcessId(row.location.0 % processes.max(1)),
-        messages: row.held_ns,
-        bytes: row.object,
-    };
-    (rows.iter().map(communicator).collect(), rows.iter().map(traffic).collect())
-}
-
 fn releases(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<ReleaseRow>> {
     let row = (any::<[u32; 3]>(), any::<[u64; 4]>(), any::<Option<u32>>(), any::<Option<u64>>());
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
@@ -383,26 +347,11 @@ fn profile() -> impl Strategy<Value = Profile> {
                 );
                 (values(count, location_count), rows).prop_map(
                     move |(values, (samples, events, releases, regions))| Profile {
-                        communicators: messages(&releases, process_count).0,
-                        traffic: messages(&releases, process_count).1,
-                        gatherings: (releases.iter().enumerate())
-                            .map(|(communicator, row)| GatheringRow {
-                                communicator: communicator as u32,
-                                operation: row.operation,
-                                instances: row.held_ns,
-                                bytes: row.weight_ns,
-                            })
-                            .collect(),
-                        unmatched: (MessagePart::ALL.iter().zip(UnmatchedReason::ALL))
-                            .filter(|_| process_count > 0)
-                            .map(|(&part, &reason)| UnmatchedRow {
-                                process: ProcessId(0),
-                                part,
-                                reason,
-                                count: 3,
-                            })
-                            .collect(),
-                        partner_waits: partner_waits(&releases, count),
+                        communicators: messages::communicators(&releases),
+                        traffic: messages::traffic(&releases, process_count),
+                        gatherings: messages::gatherings(&releases),
+                        unmatched: messages::unmatched(process_count),
+                        partner_waits: messages::partner_waits(&releases, count),
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality {
                             samples: facts.2,

@@ -50,6 +50,7 @@ mod mpi;
 mod mpi_endings;
 mod mpi_records;
 mod mpi_times;
+mod mpi_waits;
 mod one_by_one;
 mod openmp;
 mod openmp_efficiency;

@@ -7,4 +7,5 @@ mod distribution;
 mod example;
 mod findings;
 mod golden;
+mod messaging;
 mod questions;

@@ -4,7 +4,7 @@ use proust_profile::{MessagePart, UnmatchedReason};
 use proust_words::counted;
 
 use super::MpiPage;
-use super::row::{CommunicatorLine, PairLine};
+use super::row::{CauseLine, CommunicatorLine, PairLine, WaitSite};
 use crate::number::{Scale, bytes, duration, percent};
 use crate::pages::heading;
 use crate::pages::operations::count;
@@ -13,6 +13,8 @@ use crate::table::{Align, Cell, Table};
 
 /// Lines of each table in text.
 const LINES: usize = 12;
+/// Waits and causes of which the share is smaller are not shown in text.
+const LITTLE: f64 = 0.001;
 /// Ranks up to which messages are shown as a matrix.
 const MATRIX: usize = 12;
 
@@ -73,7 +75,10 @@ fn waits(page: &MpiPage, style: &Style) -> String {
         .flat_map(|state| state.sites.iter().map(|site| (state.pattern, site)))
         .collect();
     sites.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));
-    for (pattern, site) in sites.iter().take(LINES) {
+    let all_s: f64 = page.wait_states.iter().map(|state| state.seconds).sum();
+    let is_much = |site: &&(&str, &WaitSite)| site.1.seconds >= LITTLE * all_s;
+    let shown = sites.iter().take(LINES).take_while(is_much).count();
+    for (pattern, site) in &sites[..shown] {
         table.row(vec![
             scale.show(site.seconds).into(),
             count(site.count).into(),
@@ -84,7 +89,7 @@ fn waits(page: &MpiPage, style: &Style) -> String {
         ]);
     }
     text.push_str(&table.render(style));
-    text + &more(sites.len().saturating_sub(LINES), "place")
+    text + &more(sites.len() - shown, "place")
 }
 
 fn causes(page: &MpiPage, style: &Style) -> String {
@@ -98,7 +103,9 @@ fn causes(page: &MpiPage, style: &Style) -> String {
     titles.extend(right(&["%", "rank"]));
     titles.extend([("by".to_owned(), Align::Left), ("waited in".to_owned(), Align::Left)]);
     let mut table = Table::new(titles);
-    for cause in page.causes.iter().take(LINES) {
+    let is_much = |cause: &&CauseLine| cause.seconds >= LITTLE * all_s;
+    let shown = page.causes.iter().take(LINES).take_while(is_much).count();
+    for cause in &page.causes[..shown] {
         let by = match cause.how() {
             "" => cause.site.text(),
             how => format!("{}, {how}", cause.site.text()),
@@ -112,7 +119,7 @@ fn causes(page: &MpiPage, style: &Style) -> String {
         ]);
     }
     text.push_str(&table.render(style));
-    text + &more(page.causes.len().saturating_sub(LINES), "cause")
+    text + &more(page.causes.len() - shown, "cause")
 }
 
 fn operations(page: &MpiPage, style: &Style) -> String {
@@ -295,7 +302,7 @@ fn matching(page: &MpiPage, style: &Style) -> String {
             if all > 0 {
                 lines.push(format!(
                     "{} of {} {} no partner: {}",
-                    counted(all, noun(part)),
+                    part_of(all, part),
                     if ranks.len() > 4 {
                         counted(ranks.len(), "rank")
                     } else {
@@ -351,11 +358,12 @@ fn matching(page: &MpiPage, style: &Style) -> String {
     text
 }
 
-fn noun(part: MessagePart) -> &'static str {
+/// `3 receives`.
+fn part_of(all: u64, part: MessagePart) -> String {
     match part {
-        MessagePart::Send => "send",
-        MessagePart::Receive => "receive",
-        MessagePart::Collective => "part of a collective",
+        MessagePart::Send => counted(all, "send"),
+        MessagePart::Receive => counted(all, "receive"),
+        MessagePart::Collective => format!("{} of collectives", counted(all, "part")),
     }
 }
 
