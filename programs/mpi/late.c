@@ -1,8 +1,8 @@
 /*
  * Wait patterns with programmed delays: in each round of a pattern one rank is late, in one function for all
  * patterns, and others wait for it. Ranks sleep, so that a loaded machine decides nothing. All ranks have one
- * clock: how long each waited is the time from its call to that of the late one. On a loaded machine some also
- * wait at the barriers between rounds: the time in these is printed, too.
+ * clock: how long each waited is the time from its call to that of the late one. On a loaded machine some
+ * also wait at the barriers between rounds: the time in these is printed, too.
  * late PATTERN DELAY_SECONDS
  * PATTERN: late-sender, late-receiver, barrier, alltoall, bcast, reduce, waitall, ibarrier, sendrecv, chain
  */
