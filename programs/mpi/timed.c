@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5, ASLEEP_US = 5000 };
 
 static int rank;
 static double late_s;
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
         while (!flag);
         test += since(&begin);
         begin = wall();
-        usleep(5000);
+        usleep(ASLEEP_US);
         asleep += since(&begin);
     }
     work = thread_cpu() - cpu;
@@ -91,7 +91,8 @@ int main(int argc, char **argv)
                    one ? "," : "", one ? "MPI_Recv" : "MPI_Send", of[0], of[1], of[2], of[3], of[4], of[5],
                    of[6]);
         }
-        printf("],\"late_s\":%.6f,\"rounds\":%d}\n", late_s, ROUNDS);
+        printf("],\"late_s\":%.6f,\"rounds\":%d,\"asked_s\":%.6f}\n", late_s, ROUNDS,
+               1e-6 * ROUNDS * ASLEEP_US);
     }
     MPI_Finalize();
     return 0;

@@ -171,5 +171,8 @@ pub fn check_of(words: impl Iterator<Item = u64>) -> u16 {
     (state >> 16) as u16
 }
 
+/// Where the check field begins in a record's first word.
+pub const CHECK_SHIFT: u32 = 16;
+
 /// Little-endian position of the check field in a record's first word.
-pub const CHECK_MASK: u64 = 0xffff_u64 << 16;
+pub const CHECK_MASK: u64 = 0xffff_u64 << CHECK_SHIFT;

@@ -10,49 +10,81 @@ use super::library::{self, Library};
 use super::{communicators, polls};
 use crate::lane::{self, Lane, Output};
 use crate::operation::exact::{self, Facts};
-use crate::operation::{self, Kind, Ticket, errno, here, set_errno};
+use crate::operation::{KeptErrno, Kind, Ticket, here};
 use crate::path::memo::State;
 use crate::{clock, life};
 
 /// A call that has begun, as its hook keeps it.
 #[derive(Clone, Copy)]
-pub struct Begun(Ticket);
+pub struct Begun {
+    operation: Operation,
+    ticket: Ticket,
+}
 
 impl Begun {
     /// Whether it is followed.
     #[inline]
     pub fn is_followed(&self) -> bool {
-        self.0.is_followed()
+        self.ticket.is_followed()
     }
 }
 
 /// Begins a call. `state` is the hook's frame, which lives until its end, and `marker` a word in it.
-#[inline]
+#[inline(always)]
 pub fn begin(operation: Operation, state: State, marker: &mut u64) -> Begun {
+    Begun { operation, ticket: begin_ticket(operation, state, marker) }
+}
+
+/// One for all hooks: what every call runs fits the processor's cache of instructions.
+#[inline(never)]
+fn begin_ticket(operation: Operation, state: State, marker: &mut u64) -> Ticket {
     if let Some(lane) = lane::current()
         && lane.mpi.polls.is_any()
         && lane.operations.open.is_free()
     {
         polls::close(lane);
     }
-    Begun(operation::begin(Kind::from(operation), (0, 0), state, marker))
+    exact::begin(operation, state, marker)
 }
 
 /// Ends a call that returned `result`. `facts` says what it was, if it succeeded.
-#[inline]
+#[inline(always)]
 pub fn end(begun: &Begun, result: c_int, facts: impl FnOnce(&'static Library) -> Facts) {
-    let (end_ns, error) = (clock::now_ns(), errno());
+    let (end_ns, errno) = (clock::now_ns(), KeptErrno::keep());
     let facts = match library::get() {
         Some(library) if result == SUCCESS => facts(library),
         _ => Facts { error: result as u32, ..Facts::default() },
     };
-    exact::end(&begun.0, end_ns, 0, |_| facts);
-    set_errno(error);
+    end_ticket(
+        begun.ticket,
+        begun.operation,
+        end_ns,
+        facts.object,
+        facts.object2,
+        facts.bytes,
+        facts.others(),
+    );
+    errno.restore();
+}
+
+/// As [`begin_ticket`], one for all. What the call was comes as words, so that it need not pass through
+/// memory.
+#[inline(never)]
+fn end_ticket(
+    ticket: Ticket,
+    operation: Operation,
+    end_ns: u64,
+    object: u64,
+    object2: u64,
+    bytes: u64,
+    others: u64,
+) {
+    exact::end(&ticket, operation, end_ns, Facts::of_words(object, object2, bytes, others));
 }
 
 /// As [`end`], of a call that completes or starts requests, though it may have returned an error. `write`
 /// writes what belongs before the call's record, at most so many records, while the thread's record is taken.
-#[inline]
+#[inline(always)]
 pub fn end_completing(
     begun: &Begun,
     result: c_int,
@@ -62,7 +94,7 @@ pub fn end_completing(
     end_completing_at(begun, clock::now_ns(), result, beside, write);
 }
 
-#[inline]
+#[inline(always)]
 fn end_completing_at(
     begun: &Begun,
     end_ns: u64,
@@ -70,15 +102,16 @@ fn end_completing_at(
     beside: usize,
     write: impl FnOnce(&'static Library, &mut Output) -> Facts,
 ) {
-    let error = errno();
-    let failed = result as u32;
+    let errno = KeptErrno::keep();
+    let (ticket, operation, error) = (begun.ticket, begun.operation, result as u32);
     match library::get() {
-        Some(library) => {
-            exact::end(&begun.0, end_ns, beside, |output| Facts { error: failed, ..write(library, output) });
-        }
-        None => exact::end(&begun.0, end_ns, 0, |_| Facts { error: failed, ..Facts::default() }),
+        Some(library) => exact::end_writing(&ticket, operation, end_ns, beside, |output| Facts {
+            error,
+            ..write(library, output)
+        }),
+        None => exact::end(&ticket, operation, end_ns, Facts { error, ..Facts::default() }),
     }
-    set_errno(error);
+    errno.restore();
 }
 
 /// Makes a call of which `facts` says what it was.
@@ -212,14 +245,14 @@ fn enter(lane: &'static Lane, operation: Operation, state: State, marker: &mut u
     // SAFETY: a local variable of the hook. Volatile, since it is read only through its address.
     unsafe { place.write_volatile(begin_ns) };
     lane.operations.open.enter(Kind::from(operation), (0, 0), begin_ns, state, place as u64, 0);
-    Begun(Ticket::of_open(lane))
+    Begun { operation, ticket: Ticket::of_open(lane) }
 }
 
 /// Begins a poll that is timed: the first one of an episode, or one of many.
 #[cold]
 #[inline(never)]
 fn begin_timed(lane: &'static Lane, operation: Operation, state: State, marker: &mut u64) -> Begun {
-    let begun = Begun(operation::begin(Kind::from(operation), (0, 0), state, marker));
+    let begun = Begun { operation, ticket: exact::begin(operation, state, marker) };
     if begun.is_followed() {
         lane.operations.open.set_frame(state);
     }
@@ -229,7 +262,7 @@ fn begin_timed(lane: &'static Lane, operation: Operation, state: State, marker: 
 #[cold]
 #[inline(never)]
 fn end_in_vain(lane: &'static Lane, operation: Operation, begun: &Begun) {
-    let times = (begun.0.begin_ns(), clock::now_ns());
+    let times = (begun.ticket.begin_ns(), clock::now_ns());
     let polls = &lane.mpi.polls;
     let node = match life::recording() {
         Some(life) if !polls.is_any() => polls::caller(lane, lane.operations.open.state(), life.pid),
@@ -259,7 +292,7 @@ fn end_in_time(
             let state = lane.operations.open.state();
             let marker = lane.operations.open.marker();
             lane.operations.open.enter(Kind::from(operation), (0, 0), begin_ns, state, marker, 0);
-            begun = Begun(Ticket::of_open(lane));
+            begun = Begun { operation, ticket: Ticket::of_open(lane) };
         }
         polls::close(lane);
     }

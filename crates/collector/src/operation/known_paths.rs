@@ -57,14 +57,14 @@ impl Place {
             return None;
         }
         let count = usize::from(self.count.load(Ordering::Relaxed)).min(MOST_WORDS);
-        let mut digest = 0;
+        let mut digest = Digest::default();
         for word in &self.words[..count] {
             let address = state.sp + 8 * u64::from(word.load(Ordering::Relaxed));
             // SAFETY: when these words were noted the stack pointer was the same, and they lay between it and
             // the top of the same stack, whose frames up there are alive.
-            digest = add(digest, unsafe { (address as *const u64).read_volatile() });
+            digest.add(unsafe { (address as *const u64).read_volatile() });
         }
-        let holds = digest == self.digest.load(Ordering::Relaxed);
+        let holds = digest.get() == self.digest.load(Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         // A handler of the program may have noted another path meanwhile.
         if holds && version & 1 == 0 && self.version.load(Ordering::Relaxed) == version {
@@ -89,9 +89,25 @@ impl<const PLACES: usize> Default for KnownPaths<PLACES> {
     }
 }
 
-#[inline(always)]
-fn add(digest: u64, word: u64) -> u64 {
-    (digest.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+/// A digest of words in their order. It has two halves, which take a word in turn, since a word has to wait
+/// for the one before it in the same half.
+#[derive(Default)]
+struct Digest {
+    next: u64,
+    other: u64,
+}
+
+impl Digest {
+    #[inline(always)]
+    fn add(&mut self, word: u64) {
+        let added = (self.next.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (self.next, self.other) = (self.other, added);
+    }
+
+    #[inline(always)]
+    fn get(&self) -> u64 {
+        (self.next.rotate_left(23) ^ self.other).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
 }
 
 impl<const PLACES: usize> KnownPaths<PLACES> {
@@ -134,7 +150,7 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
         let Some(place) = self.free(state) else { return };
         place.version.fetch_add(1, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        let (mut count, mut digest) = (0, 0);
+        let (mut count, mut digest) = (0, Digest::default());
         let needs_bp = memo.words(|address, word| {
             let distance = address.wrapping_sub(state.sp);
             let Ok(words) = u16::try_from(distance / 8) else { return false };
@@ -143,7 +159,7 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
             }
             place.words[count].store(words, Ordering::Relaxed);
             count += 1;
-            digest = add(digest, word);
+            digest.add(word);
             true
         });
         place.node.store(if needs_bp.is_some() { node } else { 0 }, Ordering::Relaxed);
@@ -153,7 +169,7 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
         place.needs_bp.store(needs_bp == Some(true), Ordering::Relaxed);
         place.generation.store(modules::generation(), Ordering::Relaxed);
         place.count.store(count as u16, Ordering::Relaxed);
-        place.digest.store(digest, Ordering::Relaxed);
+        place.digest.store(digest.get(), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         place.version.fetch_add(1, Ordering::Relaxed);
     }

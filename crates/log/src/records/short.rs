@@ -50,6 +50,17 @@ pub struct Shape {
     pub reserved: u32,
 }
 
+impl Shape {
+    /// All of it, as words.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> [u64; SHAPE_WORDS] {
+        zerocopy::transmute!(*self)
+    }
+}
+
+/// Words of a [`Shape`].
+pub(crate) const SHAPE_WORDS: usize = size_of::<Shape>() / 8;
+
 /// The origin of the times of the following [`Short`] records. `head.a` is its number, modulo 256. Each chunk
 /// with such records has one of its own.
 #[repr(C)]

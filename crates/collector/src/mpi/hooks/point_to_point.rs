@@ -7,7 +7,7 @@ use proust_log::records::{Envelope, Received};
 use proust_mpi_abi::abi::SUCCESS;
 use proust_mpi_abi::status::MOST_BYTES;
 
-use crate::mpi::call::{self, begin, bracket, end, end_completing, envelope, message, poll};
+use crate::mpi::call::{self, Begun, begin, bracket, end, end_completing, envelope, message, poll};
 use crate::mpi::library::{self, Library, is_place, written};
 use crate::mpi::requests::{self, Of};
 use crate::mpi::table::functions;
@@ -18,13 +18,13 @@ use crate::operation::here;
 #[repr(C, align(8))]
 struct OwnStatus([u8; MOST_BYTES]);
 
-/// Makes a call with a status that can be read: the program's, or our own. `facts` gets it, if there is one.
+/// Makes a call with a status that can be read: the program's, or our own. `finish` ends it, with the status.
 #[inline(always)]
-fn with_status(
+fn with_any_status(
     operation: Operation,
     status: usize,
     call: impl FnOnce(usize) -> c_int,
-    facts: impl FnOnce(&'static Library, *const u8) -> (Facts, Option<Received>),
+    finish: impl FnOnce(&Begun, c_int, *const u8),
 ) -> c_int {
     let mut marker = 0;
     let mut own = OwnStatus([0; MOST_BYTES]);
@@ -38,16 +38,41 @@ fn with_status(
     };
     let status = if status == library.abi.status_ignore { own.0.as_mut_ptr() as usize } else { status };
     let result = call(status);
-    let (known, received) =
-        if result == SUCCESS { facts(library, status as *const u8) } else { (Facts::default(), None) };
-    let beside = usize::from(received.is_some());
-    end_completing(&begun, result, beside, |_, output| {
-        if let Some(received) = received {
-            requests::received_at_once(received, output);
-        }
-        known
-    });
+    finish(&begun, result, status as *const u8);
     result
+}
+
+/// As [`with_any_status`]; `facts` gets the status of a call that succeeded.
+#[inline(always)]
+fn with_status(
+    operation: Operation,
+    status: usize,
+    call: impl FnOnce(usize) -> c_int,
+    facts: impl FnOnce(&'static Library, *const u8) -> Facts,
+) -> c_int {
+    with_any_status(operation, status, call, |begun, result, status| {
+        end(begun, result, |library| facts(library, status));
+    })
+}
+
+/// As [`with_status`], of a call that sends, which `facts` says first, and receives.
+#[inline(always)]
+fn with_both(
+    operation: Operation,
+    status: usize,
+    call: impl FnOnce(usize) -> c_int,
+    facts: impl FnOnce(&'static Library, *const u8) -> (Facts, Received),
+) -> c_int {
+    with_any_status(operation, status, call, |begun, result, status| {
+        end_completing(begun, result, 1, |library, output| {
+            if result != SUCCESS {
+                return Facts::default();
+            }
+            let (sent, received) = facts(library, status);
+            requests::received_at_once(received, output);
+            sent
+        });
+    })
 }
 
 /// What a receive from `source` has got.
@@ -88,14 +113,14 @@ functions! {
             status,
             // SAFETY: as the program called it, with a status in the place of none.
             |status| unsafe { real(buffer, count, datatype, peer, tag, communicator, status) },
-            |library, status| (found(library, communicator, peer, status), None),
+            |library, status| found(library, communicator, peer, status),
         )
     };
     [MPI_Sendrecv: MPI_Sendrecv MPI_Sendrecv_c] (
         sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag, communicator,
             status
     ) {
-        |operation, numbers, call| with_status(
+        |operation, numbers, call| with_both(
             operation,
             status,
             // SAFETY: as above.
@@ -109,14 +134,14 @@ functions! {
                 let envelope = envelope(library, target, send_tag);
                 let amount = (numbers.number(send_count), send_type);
                 let sent = message(library, communicator, envelope, amount);
-                (sent, Some(received(library, source, status)))
+                (sent, received(library, source, status))
             },
         )
     };
     [MPI_Sendrecv_replace: MPI_Sendrecv_replace MPI_Sendrecv_replace_c] (
         buffer, count, datatype, target, send_tag, source, tag, communicator, status
     ) {
-        |operation, numbers, call| with_status(
+        |operation, numbers, call| with_both(
             operation,
             status,
             // SAFETY: as above.
@@ -126,7 +151,7 @@ functions! {
             |library, status| {
                 let envelope = envelope(library, target, send_tag);
                 let sent = message(library, communicator, envelope, (numbers.number(count), datatype));
-                (sent, Some(received(library, source, status)))
+                (sent, received(library, source, status))
             },
         )
     };
@@ -136,7 +161,7 @@ functions! {
             status,
             // SAFETY: as above.
             |status| unsafe { real(source, tag, communicator, status) },
-            |library, status| (found(library, communicator, source, status), None),
+            |library, status| found(library, communicator, source, status),
         )
     };
     [MPI_Iprobe: MPI_Iprobe] (source, tag, communicator, flag, status) {
@@ -157,7 +182,7 @@ functions! {
             |status| unsafe { real(source, tag, communicator, message, status) },
             |library, status| {
                 let facts = found(library, communicator, source, status);
-                (Facts { request: matched(library, message, &facts), ..facts }, None)
+                Facts { request: matched(library, message, &facts), ..facts }
             },
         )
     };
@@ -187,7 +212,7 @@ functions! {
                     // SAFETY: the call has filled it in.
                     let bytes = unsafe { library.received_bytes(status) };
                     let count = u64::from(request != 0);
-                    (Facts { object2: count, bytes, request, ..Facts::default() }, None)
+                    Facts { object2: count, bytes, request, ..Facts::default() }
                 },
             )
         }
