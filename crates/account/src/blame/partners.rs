@@ -68,10 +68,11 @@ impl<'e> Partners<'e> {
             let mut known: Option<(u64, Doing)> = None;
             for &at in group {
                 let row = &rows[at];
-                let last = common(&history[row.location.index()], &history[late.index()]);
                 let first_ns = begins_ns[row.location.index()].max(begins_ns[late.index()]);
-                let since_ns = last.map_or(first_ns, |last| last.time_ns).min(row.begin_ns);
-                let pair = Pair { begin: last.map(|last| last.site), ..self.pairs[at] };
+                let (since_ns, begin) =
+                    common(&history[row.location.index()], &history[late.index()], first_ns);
+                let since_ns = since_ns.min(row.begin_ns);
+                let pair = Pair { begin, ..self.pairs[at] };
                 self.pairs[at] = pair;
                 // Most wait since the same instant.
                 if known.as_ref().is_none_or(|(from_ns, _)| *from_ns != since_ns) {
@@ -109,15 +110,26 @@ impl<'e> Partners<'e> {
     }
 }
 
-/// The last synchronisation that both were a part of.
-fn common(one: &[Synchronised], other: &[Synchronised]) -> Option<Synchronised> {
-    let (mut one, mut other) = (one.iter().rev().take(LOOKED_AT), other.iter().rev().take(LOOKED_AT));
-    let (mut a, mut b) = (one.next()?, other.next()?);
+/// The last synchronisation that both were a part of: when it was, and where. Without one `first_ns`, or
+/// where there are too many to look at all of them the first of these: any instant will do, as long as it is
+/// the same for both.
+fn common(one: &[Synchronised], other: &[Synchronised], first_ns: u64) -> (u64, Option<ContextId>) {
+    let looked_at = |all: &[Synchronised]| all.len().saturating_sub(LOOKED_AT);
+    let horizon_ns = |all: &[Synchronised]| match looked_at(all) {
+        0 => first_ns,
+        first => all[first].time_ns.max(first_ns),
+    };
+    let none = (horizon_ns(one).max(horizon_ns(other)), None);
+    let (mut a, mut b) = (one[looked_at(one)..].iter().rev(), other[looked_at(other)..].iter().rev());
+    let (Some(mut of_one), Some(mut of_other)) = (a.next(), b.next()) else { return none };
     loop {
-        match a.number.cmp(&b.number) {
-            std::cmp::Ordering::Equal => return Some(*a),
-            std::cmp::Ordering::Greater => a = one.next()?,
-            std::cmp::Ordering::Less => b = other.next()?,
+        let next = match of_one.number.cmp(&of_other.number) {
+            std::cmp::Ordering::Equal => return (of_one.time_ns, Some(of_one.site)),
+            std::cmp::Ordering::Greater => a.next().map(|next| of_one = next),
+            std::cmp::Ordering::Less => b.next().map(|next| of_other = next),
+        };
+        if next.is_none() {
+            return none;
         }
     }
 }
@@ -179,5 +191,29 @@ impl<'r> Acts<'r> {
             }
         }
         doing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(numbers: impl IntoIterator<Item = usize>) -> Vec<Synchronised> {
+        let one = |number: usize| Synchronised {
+            number,
+            time_ns: 10 * number as u64,
+            site: ContextId(number as u32),
+        };
+        numbers.into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn the_last_common_one_is_found() {
+        assert_eq!(common(&at([1, 3, 5, 8]), &at([2, 3, 6, 7]), 4), (30, Some(ContextId(3))));
+        assert_eq!(common(&at([1, 3]), &at([2, 4]), 4), (4, None));
+        assert_eq!(common(&at([]), &at([2, 4]), 4), (4, None));
+        // Too far back to be looked at.
+        let many = at((0..2 * LOOKED_AT).map(|n| 2 * n));
+        assert_eq!(common(&many, &at([0]), 4), (20 * LOOKED_AT as u64, None));
     }
 }

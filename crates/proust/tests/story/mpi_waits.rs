@@ -1,9 +1,12 @@
 //! Waits for other ranks: as long as the program says, of the right pattern, and caused by the late rank in
 //! the function in which it was late.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::chance::assert_close;
+use crate::explained::Except;
 use crate::mpi::Mpi;
 use crate::recording::{Recorded, list, number};
 
@@ -150,4 +153,37 @@ fn open_mpi_has_a_partner_for_every_message() {
 #[test]
 fn mpich_has_a_partner_for_every_message() {
     all_are_matched(Mpi::Mpich);
+}
+
+/// Without the log of a rank no wait is made up: what it was a part of is counted, with the reason.
+#[test]
+fn what_a_missing_rank_was_a_part_of_is_not_matched() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let Some(run) = mpi.record_ranks(3, "late", &["chain", "0.05"]) else { continue };
+        let run = run.succeeded();
+        run.except(Except::DamagedLog);
+        let of_rank = |one: &crate::pages::Location| one.rank == Some(1) && one.thread == one.process;
+        let pid = run.threads().locations.iter().find(|one| of_rank(one)).map(|one| one.process);
+        let prefix = format!("{}-", pid.expect("rank 1 is in the report"));
+        let logs = fs::read_dir(run.dir.join("log")).expect("the folder of logs").flatten();
+        let of_process = |log: &fs::DirEntry| log.file_name().to_string_lossy().starts_with(&prefix);
+        let removed = logs.filter(of_process).map(|log| fs::remove_file(log.path()).expect("a log")).count();
+        assert!(removed > 0);
+
+        let page: Value = run.page("mpi", &[]);
+        let unmatched = |rank: u64, part: &str| -> f64 {
+            let rows = list(&page, "/unmatched").iter();
+            let is_it = |row: &&Value| {
+                row["rank"] == rank && text(row, "part") == part && text(row, "reason") == "not-recorded"
+            };
+            rows.filter(is_it).map(|row| number(row, "/count")).sum()
+        };
+        // In each of four rounds rank 0 sends to rank 1, and rank 1 to rank 2; all meet three times.
+        assert_eq!((unmatched(0, "send"), unmatched(2, "receive")), (4.0, 4.0), "{page:#}");
+        for rank in [0, 2] {
+            assert!(unmatched(rank, "collective") >= 12.0, "{page:#}");
+        }
+        assert_eq!(list(&page, "/wait_states").len(), 0, "{page:#}");
+        assert_eq!(number(&page, "/matching/messages"), 0.0, "{page:#}");
+    }
 }
