@@ -130,15 +130,20 @@ fn mpich_has_the_programmed_waits_with_their_causes() {
 }
 
 /// Everything that a program sends is received: in all kinds of sends, receives, requests, persistent ones,
-/// probes, communicators within and between groups, and collectives.
+/// probes, communicators within and between groups, and collectives. At its end receives fail, which may have
+/// taken messages: nothing received after that is matched.
 fn all_are_matched(mpi: Mpi) {
     let folder = crate::recording::empty_folder();
     let Some(run) = mpi.record("semantics", &[&folder.path().display().to_string()]) else { return };
     let run = run.succeeded();
     let page: Value = run.page("mpi", &[]);
-    assert_eq!(list(&page, "/unmatched").len(), 0, "{:#} {:#}", page["unmatched"], page["matching"]);
-    assert!(number(&page, "/matching/messages") > 50.0, "{:#}", page["matching"]);
-    for field in ["contradictions", "violations", "unknown_requests", "untraced_calls"] {
+    let mut unmatched = list(&page, "/unmatched").iter();
+    let is_behind_failure =
+        |row: &Value| text(row, "reason") == "behind-gap" && text(row, "part") != "collective";
+    assert!(unmatched.all(is_behind_failure), "{:#} {:#}", page["unmatched"], page["matching"]);
+    // Its polling loops alone send as many.
+    assert!(number(&page, "/matching/messages") > 100_000.0, "{:#}", page["matching"]);
+    for field in ["contradictions", "violations", "untraced_calls"] {
         assert_eq!(number(&page, &format!("/matching/{field}")), 0.0, "{field}: {:#}", page["matching"]);
     }
     let messages: f64 = list(&page, "/matrix").iter().map(|pair| number(pair, "/messages")).sum();
