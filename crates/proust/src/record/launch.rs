@@ -16,7 +16,7 @@ use proust_profile::Stop;
 use super::child::{self, signal_command};
 use super::schedule::{Kept, Schedule};
 use super::stops::Watch;
-use super::{RecordArgs, RunFolder, time_limit};
+use super::{RecordArgs, RunFolder, foreign_marks, time_limit};
 use crate::sanitizers::{ADDRESS_VARIABLE, Sanitizers};
 
 /// The outcome of the command.
@@ -75,6 +75,14 @@ fn inherited() -> &'static [(libc::c_int, libc::sigaction)] {
     INHERITED.get_or_init(set_handlers)
 }
 
+/// From here on signals do again what they did before a command was started.
+pub fn heed_signals() {
+    for (signal, action) in inherited() {
+        // SAFETY: an action that the system has given out before.
+        unsafe { libc::sigaction(*signal, action, std::ptr::null_mut()) };
+    }
+}
+
 /// Runs the command under the collector.
 pub fn run(
     args: &RecordArgs,
@@ -90,6 +98,7 @@ pub fn run(
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
     }
     command.env("LD_PRELOAD", preload_list(folder)).env(RUN_VARIABLE, &folder.path);
+    command.envs(foreign_marks::variables(folder));
     if let Some(options) = sanitizers.address_options(std::env::var(ADDRESS_VARIABLE).ok().as_deref()) {
         command.env(ADDRESS_VARIABLE, options);
     }
@@ -113,7 +122,7 @@ pub fn run(
     let schedule = if folder.created {
         let asked = Schedule { delay: args.delay, duration: args.duration };
         asked.begin(&folder.path).unwrap_or_else(|error| {
-            eprintln!("proust: {error:#}");
+            message!("{error:#}");
             None
         })
     } else {
