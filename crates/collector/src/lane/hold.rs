@@ -10,10 +10,11 @@
 //! A handler of the program may leave the owner's hook at any instruction, by a jump, an exception or another
 //! context, and then the record is not given back. So the owner stores its stack pointer. A thread that finds
 //! that frame left (`left.rs`) takes the record. Where that cannot be decided, the owner's sampler takes it
-//! when it has met the same hook a few times in a row: between two samples a hook has long ended. A thread
-//! that is in hooks nearly all the time is met in another one each time, so they are counted. Both are sound only
-//! because of what may be done by an owner that can be interrupted: it adds to numbers whose places are
-//! fixed. Changes of places, of nodes, or of the log's end are made with all signals blocked
+//! when it has met the same hook a few times: between two samples a hook has long ended. Which hook that is
+//! has to be known, since a thread that does little else is in one at every sample, but each time in another
+//! one. Both are sound only because of what may be done by an owner that can be interrupted: it adds to
+//! numbers whose places are fixed, or appends a record that its last store makes valid, where only a jump
+//! ends it. Changes of places, of nodes, or of the log's chunks are made with all signals blocked
 //! (`Lane::with_room`).
 
 use core::ops::Range;
