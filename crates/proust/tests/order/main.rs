@@ -101,6 +101,11 @@ const USERS: &[(&str, &[&str], &str)] = &[
         "no question is asked of a profile while it is made",
     ),
     (
+        "proust_characteristics",
+        &["characteristics", "query", "findings", "store", "compare", "report"],
+        "characteristics know processors by position, and no profile",
+    ),
+    (
         "proust_query",
         &["query", "findings", "store", "compare", "report", "proust"],
         "the account is drawn up of the whole run, whatever is asked",
@@ -202,6 +207,7 @@ fn files_of_a_room_do_not_use_each_other_in_circles() {
         "streams",
         "ingest",
         "account",
+        "characteristics",
         "query",
         "findings",
         "store",
