@@ -230,10 +230,15 @@ impl Interval {
             C::TimeVariation => self.variation_ns,
             C::Overlap => self.overlap_ns,
             C::LoadImbalance => Some(self.imbalance_ns),
-            C::CpuTime | C::CpuTimeSeq | C::CpuTimePar | C::CpuTimePassive | C::AbsentTime => {
-                self.comparative(of).map(|over| over.sum)
+            C::CpuTime
+            | C::CpuTimeSeq
+            | C::CpuTimePar
+            | C::CpuTimePassive
+            | C::AbsentTime
+            | C::Iterations => {
+                let each = (0..self.each.len()).filter_map(|at| self.of_processor(at, of));
+                each.reduce(|sum, more| sum + more)
             }
-            C::Iterations => self.comparative(of).map(|over| over.sum),
         }
     }
 

@@ -18,10 +18,8 @@ fn spread(sum: u64, given: &[(usize, u64)]) -> [u64; N] {
     given.iter().for_each(|&(number, us)| all[number - 1] = us);
     let others = (N - given.len()) as u64;
     let rest = sum - given.iter().map(|given| given.1).sum::<u64>();
-    let mut n = 0;
-    for us in all.iter_mut().filter(|us| **us == u64::MAX) {
+    for (n, us) in (0..).zip(all.iter_mut().filter(|us| **us == u64::MAX)) {
         *us = rest * (n + 1) / others - rest * n / others;
-        n += 1;
     }
     assert_eq!(all.iter().sum::<u64>(), sum);
     all

@@ -8,6 +8,10 @@ use proust_profile::{
     ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
 };
 
+use super::characteristics::{
+    Characterised, CpuTimes, Executing, Executions, Processors as ProcessorsOfRun, Replication, Sites,
+    characterise, cpu_times,
+};
 use super::glob::matches;
 
 /// Whether the work in an interval is parallel. The names are those of the DVM system.
@@ -84,6 +88,10 @@ pub struct OfLocation {
     pub recorded_ns: u64,
     /// Of the executions, how many no mark of their own ended.
     pub unmarked: u64,
+    /// Begin of the first, ns since the run's start.
+    pub begin_ns: u64,
+    /// End of the last.
+    pub end_ns: u64,
 }
 
 impl OfLocation {
@@ -92,6 +100,8 @@ impl OfLocation {
             return;
         }
         self.min_ns = if self.executions == 0 { other.min_ns } else { self.min_ns.min(other.min_ns) };
+        self.begin_ns = if self.executions == 0 { other.begin_ns } else { self.begin_ns.min(other.begin_ns) };
+        self.end_ns = self.end_ns.max(other.end_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.executions += other.executions;
         self.time_ns += other.time_ns;
@@ -123,6 +133,17 @@ pub struct IntervalNode {
     pub ranks: BTreeSet<u32>,
     /// The account of the time in it.
     pub inside: Inside,
+    /// The characteristics of the DVM system.
+    pub characteristics: Option<Characterised>,
+}
+
+/// The intervals of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Intervals {
+    /// The characteristics of the whole run.
+    pub run: Option<Characterised>,
+    /// In the order of the tree, those around others first.
+    pub nodes: Vec<IntervalNode>,
 }
 
 impl IntervalNode {
@@ -156,7 +177,7 @@ pub struct Question<'q> {
 ///
 /// # Errors
 /// When the profile's processes and locations contradict each other.
-pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<IntervalNode>, LedgerError> {
+pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals, LedgerError> {
     let infos = &profile.intervals;
     let wanted = wanted_ones(infos, question);
     let is_in_scope = |location: LocationId| question.locations.binary_search(&location).is_ok();
@@ -198,6 +219,8 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
             recorded: 1,
             recorded_ns: within,
             unmarked: u64::from(row.end != ExecutionEnd::Marked),
+            begin_ns: row.begin_ns,
+            end_ns: row.end_ns,
         });
     }
     for row in &profile.execution_sums {
@@ -210,19 +233,20 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
                 min_ns: row.min_ns,
                 max_ns: row.max_ns,
                 iterations: row.iterations,
+                begin_ns: row.begin_ns,
+                end_ns: row.end_ns,
                 ..OfLocation::default()
             });
         }
     }
-    if executed.is_empty() {
-        return Ok(Vec::new());
-    }
     let run = timelines(profile);
+    let processors_of_run = ProcessorsOfRun::of(profile, &run, &is_in_scope);
+    executed.extend(&processors_of_run.roots);
     let processors = match question.processors {
         Some(total) => Processors::given(&run, total)?,
         None => Processors::measured(&run, &Windows::all())?,
     };
-    let inside = inside(&run, &processors, &windows, infos.len(), &executed)?;
+    let inside = inside(&run, &processors, &windows, infos.len() + 1, &executed)?;
     let kinds = kinds(profile);
     let mut nodes = Vec::new();
     let mut position = HashMap::new();
@@ -246,9 +270,94 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
             by_location: by_interval[id].clone(),
             all,
             inside: inside[id].clone(),
+            characteristics: None,
         });
     }
-    Ok(nodes)
+    let is_whole_run = windows.as_slice() == Windows::all().as_slice();
+    let whole = Whole { profile, processors: &processors_of_run, inside: &inside[infos.len()], is_whole_run };
+    let run = whole.characterise(&mut nodes);
+    Ok(Intervals { run, nodes })
+}
+
+/// What is needed for the characteristics of all intervals.
+struct Whole<'w> {
+    profile: &'w Profile,
+    processors: &'w ProcessorsOfRun,
+    /// The account of the whole run.
+    inside: &'w Inside,
+    is_whole_run: bool,
+}
+
+impl Whole<'_> {
+    /// Fills the characteristics into the nodes, and returns those of the run.
+    fn characterise(&self, nodes: &mut [IntervalNode]) -> Option<Characterised> {
+        let infos = &self.profile.intervals;
+        let sites = Sites::of(self.profile);
+        let is_known = !self.profile.regions.is_empty()
+            || infos.iter().any(|info| info.work == IntervalWork::Parallel || info.in_region);
+        let known = || Replication { is_known, ..Replication::default() };
+        // The run itself is the last one.
+        let mut replications: Vec<Replication> = vec![known(); nodes.len() + 1];
+        let mut iterations: Vec<BTreeMap<LocationId, u64>> = vec![BTreeMap::new(); nodes.len() + 1];
+        for at in (0..nodes.len()).rev() {
+            let node = &nodes[at];
+            let info = &infos[node.id as usize];
+            let is_parallel = node.kind == Kind::Parallel;
+            for (&location, of) in &node.by_location {
+                *iterations[at].entry(location).or_default() += of.iterations;
+            }
+            let locations = executions(&node.by_location, &iterations[at]);
+            let executing = Executing {
+                interval: Some(node.id),
+                is_parallel,
+                locations: &locations,
+                inside: &node.inside,
+                scale: node.scale(),
+                is_whole_run: self.is_whole_run,
+            };
+            if info.work == IntervalWork::Replicated {
+                replications[at].degree = Some(info.degree.unwrap_or(0));
+            }
+            let found = characterise(&executing, self.processors, &sites, &mut replications[at]);
+            let times: CpuTimes = cpu_times(&executing);
+            let around = node.parent.unwrap_or(nodes.len());
+            let own = std::mem::take(&mut replications[at]);
+            replications[around].add(&own, is_parallel, &times);
+            for (location, count) in std::mem::take(&mut iterations[at]) {
+                *iterations[around].entry(location).or_default() += count;
+            }
+            nodes[at].characteristics = found;
+        }
+        let of_roots = self.processors.roots.iter().map(|root| {
+            let time_ns = root.window.length_ns();
+            (root.location, OfLocation { executions: 1, time_ns, ..OfLocation::default() })
+        });
+        let locations = executions(&of_roots.collect(), &iterations[nodes.len()]);
+        let executing = Executing {
+            interval: None,
+            is_parallel: false,
+            locations: &locations,
+            inside: self.inside,
+            scale: 1.0,
+            is_whole_run: self.is_whole_run,
+        };
+        characterise(&executing, self.processors, &sites, &mut replications[nodes.len()])
+    }
+}
+
+fn executions(
+    by_location: &BTreeMap<LocationId, OfLocation>,
+    iterations: &BTreeMap<LocationId, u64>,
+) -> BTreeMap<LocationId, Executions> {
+    let mut all: BTreeMap<LocationId, Executions> = BTreeMap::new();
+    for (&location, of) in by_location {
+        let (count, time_ns) = (of.executions, of.time_ns);
+        all.insert(location, Executions { count, time_ns, iterations: 0 });
+    }
+    for (&location, &count) in iterations {
+        all.entry(location).or_default().iterations = count;
+    }
+    all
 }
 
 fn nodes_level(nodes: &[IntervalNode], at: usize) -> usize {

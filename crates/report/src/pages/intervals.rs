@@ -156,8 +156,8 @@ impl IntervalsPage {
                 in_scope: selection.intervals().to_vec(),
             },
         )?;
-        let nodes = found.iter().map(|node| Row::of(profile, node, drawn.io));
-        let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
+        let nodes = found.nodes.iter().map(|node| Row::of(profile, node, drawn.io));
+        let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found.nodes)];
         intervals.extend(nodes);
         if let Some(level) = question.level {
             intervals.retain(|row| row.level <= level);
