@@ -7,7 +7,8 @@
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
 //! "lost_s","efficiency":…|null,"beyond_s","accounts":{account: seconds},"comparative":{account:
-//! {"min_s","min_at","max_s","max_at","mean_s"}},"locations":[…]}`. `accounts` sum to `total_s`.
+//! {"min_s","min_at","max_s","max_at","mean_s"}},"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
+//! [`characteristics`]. `accounts` sum to `total_s`.
 //!
 //! `execution_s` is that of the location that takes longest; `min_s`, `mean_s` and `max_s` are of single
 //! executions. `alone`: several threads of a process execute it at once, and each counts for itself; then
@@ -15,7 +16,7 @@
 //! than `executions` where a thread marks so often that only every n-th is recorded alone: their number and
 //! times are exact, the account is that of the recorded ones in proportion. `unmarked` executions were ended
 //! by another mark, or by the end of their thread. A location is `{"handle","process","rank","thread","name",
-//! "executions","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":{account: seconds},
+//! "executions","begin_s","end_s","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":{account: seconds},
 //! "passive":{reason: seconds}}`; a location with 0 executions is another thread of a process that executes
 //! it, and what it did meanwhile. `min_at` and `max_at` are handles of locations.
 
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger, PassiveTimes, Windows};
 use proust_profile::{LocationId, Profile};
+use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
@@ -34,11 +36,14 @@ use super::locations::{Seconds, accounts_of, passive_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
 use crate::number::sum;
-use crate::question::{Format, Question};
+use crate::question::{Classic, Format, Layout, Question};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::{Notes, PageNote};
+use characteristics::Dvm;
 
+mod characteristics;
+mod classic;
 mod csv;
 mod text;
 
@@ -58,6 +63,8 @@ pub(super) struct IntervalsPage {
     /// Whether it is about one interval: its text has the threads, too.
     #[serde(skip)]
     is_one: bool,
+    #[serde(skip)]
+    is_without_marks: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,9 +98,15 @@ struct Row {
     beyond_s: f64,
     accounts: Seconds,
     comparative: BTreeMap<&'static str, Comparative>,
+    dvm: Option<Dvm>,
     locations: Vec<LocationRow>,
     #[serde(skip)]
     label: String,
+    #[serde(skip)]
+    characterised: Option<Characterised>,
+    /// The threads of each processor, in words.
+    #[serde(skip)]
+    threads: Vec<String>,
 }
 
 /// An account over the locations that execute an interval.
@@ -114,6 +127,8 @@ struct LocationRow {
     thread: u32,
     name: String,
     executions: u64,
+    begin_s: f64,
+    end_s: f64,
     time_s: f64,
     min_s: f64,
     max_s: f64,
@@ -157,8 +172,15 @@ impl IntervalsPage {
             },
         )?;
         let nodes = found.nodes.iter().map(|node| Row::of(profile, node, drawn.io));
-        let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found.nodes)];
+        let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
         intervals.extend(nodes);
+        let layout = question.classic.as_ref().map(|classic| classic.layout);
+        if layout == Some(Layout::DvmMpi) && profile.ranks() == 0 {
+            return Err(ReportError::Usage(
+                "the layout dvm-mpi is one of ranks, and this run has none; `--format dvm` shows its threads"
+                    .into(),
+            ));
+        }
         if let Some(level) = question.level {
             intervals.retain(|row| row.level <= level);
         }
@@ -169,13 +191,22 @@ impl IntervalsPage {
             scope = format!("{scope}, where {}", question.filter);
         }
         let mut cut = None;
-        let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
+        let is_text = question.format == Format::Text && question.classic.is_none();
+        let limit = question.limit.or(is_text.then_some(ROWS));
         if let Some(limit) = limit.filter(|&limit| limit < intervals.len()) {
             let amount = intervals[limit..].iter().map(|row| row.total_s).fold(0.0, f64::max);
             cut = Some(Cut { rows: intervals.len() - limit, amount });
             intervals.truncate(limit);
         }
-        Ok(IntervalsPage { schema: SCHEMA, intervals, cut, notes, scope, is_one: wanted.is_some() })
+        Ok(IntervalsPage {
+            schema: SCHEMA,
+            intervals,
+            cut,
+            notes,
+            scope,
+            is_one: wanted.is_some(),
+            is_without_marks: found.nodes.is_empty(),
+        })
     }
 }
 
@@ -206,6 +237,20 @@ fn notes_about(intervals: &[Row]) -> Vec<PageNote> {
     }
     if intervals.iter().any(|row| row.alone) {
         notes.push(PageNote::IntervalsAlone {});
+    }
+    let those = |is: &dyn Fn(&Row, &Characterised) -> bool| -> Vec<String> {
+        let is = |row: &&Row| row.characterised.as_ref().is_some_and(|of| is(row, of));
+        intervals.iter().filter(is).map(|row| row.label.clone()).collect()
+    };
+    for (intervals, note) in [
+        (those(&|_, of| of.missing > 0), PageNote::partial as fn(Vec<String>) -> PageNote),
+        (those(&|_, of| !of.is_even), PageNote::uneven),
+        (those(&|row, _| row.unmarked > 0), PageNote::open),
+        (those(&|_, of| of.interval.may_contain_replicated()), PageNote::replicated),
+    ] {
+        if !intervals.is_empty() {
+            notes.push(note(intervals));
+        }
     }
     notes
 }
@@ -239,11 +284,12 @@ fn scaled(mut amounts: Seconds, scale: f64) -> Seconds {
 
 impl Row {
     /// The whole run.
-    fn of_run(selection: &Selection<'_>, drawn: &Drawn<'_>, nodes: &[IntervalNode]) -> Row {
+    fn of_run(selection: &Selection<'_>, drawn: &Drawn<'_>, found: &intervals::Intervals) -> Row {
         let profile = selection.profile();
         let ledger = &drawn.ledger;
         let sums = Sums::of(&ledger.accounts, ledger.total_ns, 1.0, drawn.io);
-        let is_parallel = !profile.regions.is_empty() || nodes.iter().any(|node| node.kind.id() != "SEQ");
+        let is_parallel =
+            !profile.regions.is_empty() || found.nodes.iter().any(|node| node.kind.id() != "SEQ");
         let locations: Vec<LocationRow> = ledger
             .locations
             .iter()
@@ -254,6 +300,8 @@ impl Row {
                     time_ns: row.wall_ns,
                     min_ns: row.wall_ns,
                     max_ns: row.wall_ns,
+                    begin_ns: nanoseconds(profile.locations[row.location].start_s),
+                    end_ns: nanoseconds(profile.locations[row.location].end_s),
                     ..OfLocation::default()
                 };
                 LocationRow::new(profile, row.location, &of, (&row.accounts, &row.passive), 1.0)
@@ -261,14 +309,16 @@ impl Row {
             .collect();
         let wall_s = seconds(ledger.wall_ns);
         let name = profile.facts.command.first().map_or("program", |command| base_name(command));
+        let (file, line) = place_of_main(profile);
+        let characterised = found.run.clone();
         Row {
             handle: Handle::Context(proust_profile::ContextId::PROGRAM).to_string(),
             parent: None,
             level: 0,
             name: name.into(),
             id: None,
-            file: None,
-            line: None,
+            file,
+            line,
             kind: if is_parallel { "COMB" } else { "SEQ" },
             work: "plain",
             degree: None,
@@ -291,8 +341,11 @@ impl Row {
             beyond_s: seconds(ledger.beyond_ns),
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            dvm: characterised.as_ref().map(Dvm::of),
             locations,
             label: name.into(),
+            threads: threads_of(profile, characterised.as_ref()),
+            characterised,
         }
     }
 
@@ -347,10 +400,40 @@ impl Row {
             beyond_s: seconds(inside.beyond_ns) * scale,
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            dvm: node.characteristics.as_ref().map(Dvm::of),
             locations,
             label: info.label(),
+            threads: threads_of(profile, node.characteristics.as_ref()),
+            characterised: node.characteristics.clone(),
         }
     }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds.max(0.0) * 1e9) as u64
+}
+
+/// The file and line of the program's main function.
+fn place_of_main(profile: &Profile) -> (Option<String>, Option<u32>) {
+    let is_main = |name: &str| ["main", "MAIN__"].contains(&name);
+    let found = profile.functions.iter().find(|function| is_main(&function.name) && function.file.is_some());
+    found.map_or((None, None), |function| (function.file.clone(), function.line))
+}
+
+/// The threads of each processor in words.
+fn threads_of(profile: &Profile, of: Option<&Characterised>) -> Vec<String> {
+    let words = |processor: &proust_query::characteristics::Processor| {
+        let mut words = processor.rank.map_or_else(String::new, |rank| format!("rank {rank}, "));
+        if let Some(&first) = processor.locations.first() {
+            let location = &profile.locations[first];
+            words.push_str(&format!("thread {} {}", location.tid, location.name));
+        }
+        if processor.locations.len() > 1 {
+            words.push_str(&format!(" and {} more", processor.locations.len() - 1));
+        }
+        words
+    };
+    of.map_or_else(Vec::new, |of| of.processors.iter().map(words).collect())
 }
 
 impl LocationRow {
@@ -370,6 +453,8 @@ impl LocationRow {
             thread: location.tid,
             name: location.name.clone(),
             executions: of.executions,
+            begin_s: seconds(of.begin_ns),
+            end_s: seconds(of.end_ns),
             time_s: seconds(of.time_ns),
             min_s: seconds(of.min_ns),
             max_s: seconds(of.max_ns),
@@ -409,6 +494,26 @@ fn comparative(locations: &[LocationRow]) -> BTreeMap<&'static str, Comparative>
 }
 
 impl Page for IntervalsPage {
+    fn classic(&self, classic: &Classic) -> String {
+        let mut parts = Vec::new();
+        for row in &self.intervals {
+            let Some(of) = &row.characterised else { continue };
+            let head = classic::Head {
+                file: row.file.as_deref(),
+                line: row.line,
+                name: &row.label,
+                level: row.level,
+                kind: row.kind,
+                threads: &row.threads,
+            };
+            parts.push(match &of.mpi {
+                Some(mpi) if classic.layout == Layout::DvmMpi => classic::mpi(&head, of, mpi, classic),
+                _ => classic::dvm(&head, of, classic),
+            });
+        }
+        parts.join("\n")
+    }
+
     fn text(&self, style: &Style) -> String {
         self.as_text(style)
     }

@@ -126,14 +126,33 @@ impl IntervalsPage {
         text + &table.render(style)
     }
 
+    /// The characteristics of an interval.
+    fn characteristics(&self, row: Option<&Row>, style: &Style) -> String {
+        let Some((row, of)) = row.and_then(|row| Some((row, row.characterised.as_ref()?))) else {
+            return String::new();
+        };
+        let title = format!("Characteristics of {}", row.label);
+        let explanation = "as the DVM system defines them; --format dvm prints all of them";
+        let mut text = String::from("\n") + &heading(style, &title, explanation);
+        let blocks = super::classic::main(&of.interval, false) + &super::classic::pop(&of.interval);
+        for line in blocks.lines() {
+            text.push_str(&format!(" {line}\n"));
+        }
+        text
+    }
+
     /// The page as text.
     pub(super) fn as_text(&self, style: &Style) -> String {
         let mut text = heading(style, "Marked intervals", &self.scope);
         if self.intervals.len() < 2 {
-            text.push_str(
-                " no marks were executed here; the guide says how to make some (docs/pages/intervals.md)\n",
-            );
-            return text;
+            if self.is_without_marks {
+                text.push_str(
+                    " no marks were executed here; the guide says how to make some \
+                     (docs/pages/intervals.md)\n",
+                );
+            }
+            text.push_str(&self.characteristics(self.intervals.first(), style));
+            return text + &self.notes.lines(style);
         }
         text.push_str(&self.table(style));
         if let Some(cut) = &self.cut {
@@ -144,6 +163,7 @@ impl IntervalsPage {
             && let Some(row) = self.intervals.get(1)
         {
             text.push_str(&self.of_one(row, style));
+            text.push_str(&self.characteristics(Some(row), style));
         }
         let legend = "total = P × time in the interval, other threads of its processes included; time: of \
                       the thread that takes longest; kind: SEQ, PAR (parallel) or COMB (contains parallel \
