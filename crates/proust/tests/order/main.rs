@@ -102,7 +102,7 @@ const USERS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "proust_characteristics",
-        &["characteristics", "query", "findings", "store", "compare", "report"],
+        &["characteristics", "query", "findings", "store", "compare", "report", "proust"],
         "characteristics know processors by position, and no profile",
     ),
     (

@@ -6,7 +6,8 @@ use proust_account::ledger::Account;
 use proust_characteristics::operation::Operation;
 use proust_profile::event_metrics::Operations;
 use proust_profile::{
-    ContextKind, Detail, IntervalId, LocationId, Nature, OperationKind, Profile, SegmentRow,
+    ContextId, ContextKind, Detail, IntervalId, LocationId, Nature, OperationId, OperationKind, Profile,
+    RegionId, SegmentRow,
 };
 
 /// Of so many of the measured executions of a site the last arrival must be known, for the others' potential
@@ -61,11 +62,12 @@ impl Sites {
         let mut sites = Sites::default();
         let interval_of = innermost(profile);
         let operations = Operations::of(profile);
+        let teams = Teams::of(profile);
         for row in &profile.segments {
             let Some(kind) = operations.get(row.operation) else { continue };
             let Some((account, operation)) = row_of(kind) else { continue };
             let site = Site {
-                count: row.executions as f64 / team(row),
+                count: row.executions as f64 / teams.of_site(row),
                 time_ns: row.wait_ns,
                 synchronization_ns: synchronization_ns(row, operation),
             };
@@ -118,9 +120,28 @@ impl Sites {
     }
 }
 
-/// Threads that take part in a segment's operations.
-fn team(row: &SegmentRow) -> f64 {
-    (f64::from(row.team_min.max(1)) + f64::from(row.team_max.max(1))) / 2.0
+/// How many threads take part in the operations of a site: each knows it only of the teams that it was told.
+struct Teams(HashMap<(RegionId, OperationId, ContextId), (u32, u32)>);
+
+impl Teams {
+    fn of(profile: &Profile) -> Teams {
+        let mut teams: HashMap<_, (u32, u32)> = HashMap::new();
+        for row in &profile.segments {
+            let (largest, threads) = teams.entry((row.region, row.operation, row.context)).or_default();
+            *largest = (*largest).max(row.team_max);
+            *threads += 1;
+        }
+        Teams(teams)
+    }
+
+    fn of_site(&self, row: &SegmentRow) -> f64 {
+        let found = self.0.get(&(row.region, row.operation, row.context));
+        let (largest, threads) = found.copied().unwrap_or_default();
+        // Teams of a region may differ; those that a thread knows are the best guess for the others.
+        let own =
+            (row.team_min > 0).then(|| f64::from(row.team_min.midpoint(row.team_max.max(row.team_min))));
+        own.unwrap_or_else(|| f64::from(if largest > 0 { largest } else { threads.max(1) }))
+    }
 }
 
 /// The potential waits at a site: of barriers, until the last thread arrived.

@@ -24,6 +24,11 @@ const CPU: [Account; 7] = [
     Account::Unattributed,
 ];
 
+/// The rows that a process without MPI has, each with whether it has potential waits: what they show is
+/// known, and 0 where nothing of the kind happened.
+const OF_THREADS: [(Operation, bool); 3] =
+    [(Operation::TeamBarrier, true), (Operation::Lock, false), (Operation::Runtime, false)];
+
 /// The accounts that are communication, each with the row for what no operation explains.
 const COMMUNICATION: [(Account, Operation); 5] = [
     (Account::Barrier, Operation::TeamBarrier),
@@ -294,10 +299,20 @@ fn operations(
             }
             let row = rows.entry(operation).or_default();
             row.count = Some(row.count.unwrap_or(0.0) + site.count);
+            if COMMUNICATION.iter().any(|(of, _)| *of == account) {
+                row.communication_ns.get_or_insert(0);
+            }
             if sites.is_known(executing.interval, operation) {
                 let own_ns = site.synchronization_ns.unwrap_or(0);
                 row.synchronization_ns = Some(row.synchronization_ns.unwrap_or(0) + own_ns);
             }
+        }
+    }
+    for (operation, has_waits) in OF_THREADS {
+        let row = rows.entry(operation).or_default();
+        row.communication_ns.get_or_insert(0);
+        if executing.is_whole_run && has_waits && sites.is_known(executing.interval, operation) {
+            row.synchronization_ns.get_or_insert(0);
         }
     }
     for (account, otherwise) in COMMUNICATION {

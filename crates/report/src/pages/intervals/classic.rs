@@ -56,8 +56,8 @@ pub(super) fn dvm(head: &Head<'_>, of: &Characterised, classic: &Classic) -> Str
     let executions = count(Some(of.executions));
     let _ = writeln!(
         text,
-        "INTERVAL ( LINE= {line} SOURCE= {file} NAME= {} ) LEVEL={} {} EXE_COUNT={executions}",
-        head.name, head.level, head.kind,
+        "INTERVAL ( LINE= {line} SOURCE= {file} ) LEVEL={} {} EXE_COUNT={executions} NAME= {}",
+        head.level, head.kind, head.name,
     );
     if of.missing > 0 {
         let _ = writeln!(
@@ -143,7 +143,15 @@ pub(super) fn main(interval: &Interval, zeros: bool) -> String {
 fn rows(interval: &Interval, zeros: bool) -> Vec<(Operation, OperationTerms)> {
     let row = |&operation: &Operation| {
         let found = interval.operations.get(&operation).copied();
-        if zeros { Some((operation, found.unwrap_or_default())) } else { found.map(|row| (operation, row)) }
+        let is_nothing = |row: &OperationTerms| {
+            row.count.unwrap_or(0.0) == 0.0
+                && Column::ALL.iter().all(|column| column.of(row).unwrap_or(0) == 0)
+        };
+        match found {
+            _ if zeros => Some((operation, found.unwrap_or_default())),
+            Some(row) if !is_nothing(&row) => Some((operation, row)),
+            _ => None,
+        }
     };
     Operation::ALL.iter().filter_map(row).collect()
 }
