@@ -20,6 +20,7 @@ mod child;
 mod closing;
 mod control_group;
 mod folder;
+mod foreign_marks;
 mod job;
 mod launch;
 mod schedule;

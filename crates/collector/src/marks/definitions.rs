@@ -139,7 +139,7 @@ impl Definitions {
             return 0;
         }
         let id = next_number();
-        let name = kept(mark.name());
+        let name = kept(&mark.text());
         let file = self.all.iter().map(|defined| defined.texts.1).find(|&file| file == mark.file);
         let file = file.unwrap_or_else(|| kept(mark.file));
         output.push_text(Subject::IntervalName, id, name);

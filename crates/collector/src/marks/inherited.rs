@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use proust_log::records::{EXECUTION_INHERITED, IntervalOrigin};
 
 use super::definitions::Wanted;
-use super::mark::Mark;
+use super::mark::{Key, Mark};
 use super::open::{MOST_OPEN, Opened};
 use crate::lane::{self, Record};
 use crate::path::memo::State;
@@ -19,6 +19,7 @@ const _: () = assert!(MOST <= MOST_OPEN);
 struct One {
     wanted: Wanted,
     texts: (&'static [u8], &'static [u8]),
+    key: Key,
 }
 
 struct All {
@@ -48,7 +49,10 @@ pub fn note(record: &mut Record) {
     for opened in open.iter().take(MOST) {
         if let Some(defined) = of_thread.definitions.get(opened.index) {
             // SAFETY: the thread that has them.
-            unsafe { (*ALL.ones.get())[count] = Some(One { wanted: defined.wanted, texts: defined.texts }) };
+            unsafe {
+                (*ALL.ones.get())[count] =
+                    Some(One { wanted: defined.wanted, texts: defined.texts, key: opened.key });
+            }
             count += 1;
         }
     }
@@ -77,6 +81,7 @@ pub fn begin(record: &mut Record, begin_ns: u64) {
         let Record { marks, output, .. } = record;
         let Some(of_thread) = marks.of_thread() else { return };
         let mark = Mark {
+            domain: &[],
             name: one.texts.0,
             number: one.wanted.number,
             file: one.texts.1,
@@ -84,6 +89,7 @@ pub fn begin(record: &mut Record, begin_ns: u64) {
             kind: one.wanted.kind,
             degree: one.wanted.degree,
             origin: IntervalOrigin::Proust,
+            key: Key::NAMED,
             state: State::default(),
         };
         let wanted = Wanted { parent, node: 0, region: 0, ..one.wanted };
@@ -93,6 +99,7 @@ pub fn begin(record: &mut Record, begin_ns: u64) {
             flags: EXECUTION_INHERITED,
             name: one.wanted.name,
             number: one.wanted.number,
+            key: one.key,
             begin_ns,
             ..Opened::default()
         });

@@ -18,6 +18,8 @@ const MOST_NAME_BYTES: usize = 1023;
 /// A mark as a front end hands it over. Texts are read during the call only.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'t> {
+    /// Group of names, written before the name; empty = none.
+    pub domain: &'t [u8],
     /// Name of the interval.
     pub name: &'t [u8],
     /// The program's own number; [`proust_log::records::NO_NUMBER`] = none.
@@ -32,8 +34,32 @@ pub struct Mark<'t> {
     pub degree: u32,
     /// By which interface.
     pub origin: IntervalOrigin,
+    /// What its end names, where that does not repeat name and number.
+    pub key: Key,
     /// A frame of the front end, where the call path begins.
     pub state: State,
+}
+
+/// What ends an interval, in interfaces whose ends do not repeat its name. The end closes the innermost one
+/// of its key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Key(u64);
+
+impl Key {
+    /// Of an interval that is ended by its name and number.
+    pub const NAMED: Key = Key(0);
+
+    /// Of a stack of intervals, which the interface has one of for each `group`.
+    pub const fn innermost(origin: IntervalOrigin, group: u64) -> Key {
+        Key((origin as u64) << 56 | group & (Key::SINGLE - 1))
+    }
+
+    /// Of a single interval, to which the interface gave this number.
+    pub const fn single(origin: IntervalOrigin, number: u64) -> Key {
+        Key((origin as u64) << 56 | Key::SINGLE | number & (Key::SINGLE - 1))
+    }
+
+    const SINGLE: u64 = 1 << 55;
 }
 
 /// A name by which intervals are distinguished.
@@ -47,7 +73,7 @@ impl Name {
     /// Of this text.
     #[inline]
     pub fn of(text: &[u8]) -> Name {
-        let text = &text[..text.len().min(MOST_NAME_BYTES)];
+        let text = counted(text);
         let (words, rest) = text.as_chunks::<8>();
         let mut hash =
             words.iter().fold(0, |hash, word| spread(hash ^ u64::from_le_bytes(*word)).rotate_left(29));
@@ -57,6 +83,17 @@ impl Name {
         Name { hash, bytes: text.len() as u32 }
     }
 
+    /// Of this text in a group of names.
+    #[inline]
+    pub fn within(domain: &[u8], text: &[u8]) -> Name {
+        let name = Name::of(text);
+        if domain.is_empty() {
+            return name;
+        }
+        let domain = Name::of(domain);
+        Name { hash: spread(domain.number().rotate_left(31) ^ name.hash), bytes: domain.bytes + name.bytes }
+    }
+
     /// As one number.
     #[inline]
     pub fn number(self) -> u64 {
@@ -64,11 +101,36 @@ impl Name {
     }
 }
 
+/// Stands between a group of names and a name.
+const AFTER_DOMAIN: &[u8] = b": ";
+
 impl Mark<'_> {
-    /// The bytes of its name that count.
-    pub fn name(&self) -> &[u8] {
-        &self.name[..self.name.len().min(MOST_NAME_BYTES)]
+    /// Its name, by which it is distinguished.
+    #[inline]
+    pub fn name(&self) -> Name {
+        Name::within(self.domain, self.name)
     }
+
+    /// Its name as it is shown: as many bytes as count. With all signals blocked.
+    pub fn text(&self) -> Vec<u8> {
+        let mut text = match self.domain {
+            [] => Vec::new(),
+            domain => [counted(domain), AFTER_DOMAIN].concat(),
+        };
+        text.extend_from_slice(counted(self.name));
+        text
+    }
+
+    /// Whether this mark ends that interval.
+    #[inline]
+    fn ends(&self, opened: &Opened, name: Name) -> bool {
+        opened.key == self.key && (self.key != Key::NAMED || opened.is(name, self.number))
+    }
+}
+
+/// The bytes of a text that count.
+fn counted(text: &[u8]) -> &[u8] {
+    &text[..text.len().min(MOST_NAME_BYTES)]
 }
 
 /// The calling thread's lane, where its marks are followed. They are while recording is paused, too: the
@@ -102,7 +164,7 @@ pub fn begin(mark: &Mark<'_>) {
         of_thread.open.begin_beyond();
         return;
     }
-    let name = Name::of(mark.name);
+    let name = mark.name();
     let node = of_thread.paths.find(&mark.state, name);
     let wanted = Wanted {
         parent,
@@ -122,7 +184,8 @@ pub fn begin(mark: &Mark<'_>) {
     };
     let begin_ns = clock::now_ns();
     let switches = control::switches();
-    enter(lane, record, Opened { index, name, number: mark.number, begin_ns, switches, ..Opened::default() });
+    let Mark { number, key, .. } = *mark;
+    enter(lane, record, Opened { index, name, number, key, begin_ns, switches, ..Opened::default() });
 }
 
 /// The thread is in one more interval.
@@ -171,26 +234,26 @@ fn number(record: &mut Record, mark: &Mark<'_>, wanted: &Wanted) -> u32 {
     marks.of_thread().map_or(0, |of_thread| of_thread.definitions.number(wanted, mark, output))
 }
 
-/// The calling thread ends an interval: the innermost open one of that name and number, and with it those
-/// that were begun since.
+/// The calling thread ends an interval: the innermost open one of that name and number, or of that key, and
+/// with it those that were begun since.
 pub fn end(mark: &Mark<'_>) {
     let end_ns = clock::now_ns();
     let Some((life, lane)) = lane_of_caller() else { return };
     let Some(_held) = lane.take_in_time() else { return super::state::miss() };
     // SAFETY: called by the owner, which has taken the record.
     let record = unsafe { lane.record() };
-    let name = Name::of(mark.name);
+    let name = mark.name();
     let is_paused = life::is_paused();
     if let Some(of_thread) = record.marks.of_thread() {
         of_thread.marks += 1;
         if of_thread.open.end_beyond() {
             return;
         }
-        if of_thread.open.top().is_some_and(|top| top.is(name, mark.number)) {
+        if of_thread.open.top().is_some_and(|top| mark.ends(&top, name)) {
             return leave(lane, record, end_ns, 0, is_paused);
         }
-        if of_thread.open.has(name, mark.number) {
-            while of_thread_top(record).is_some_and(|top| !top.is(name, mark.number)) {
+        if of_thread.open.all().iter().any(|opened| mark.ends(opened, name)) {
+            while of_thread_top(record).is_some_and(|top| !mark.ends(&top, name)) {
                 leave(lane, record, end_ns, EXECUTION_CROSSED, is_paused);
             }
             return leave(lane, record, end_ns, 0, is_paused);
@@ -259,6 +322,26 @@ mod tests {
                 assert_eq!(Name::of(name) == Name::of(other), at == other_at, "{name:?} {other:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_group_of_names_is_part_of_the_name() {
+        let names = [(&b""[..], &b"ab"[..]), (b"a", b"b"), (b"b", b"a"), (b"ab", b""), (b"c", b"b")];
+        for (at, one) in names.iter().enumerate() {
+            for (other_at, other) in names.iter().enumerate() {
+                let is_same = Name::within(one.0, one.1) == Name::within(other.0, other.1);
+                assert_eq!(is_same, at == other_at, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_stacks_and_of_single_intervals_differ_by_interface() {
+        let origins = [IntervalOrigin::Nvtx, IntervalOrigin::Itt, IntervalOrigin::Kokkos];
+        let of = |origin| [Key::innermost(origin, 7), Key::single(origin, 7), Key::innermost(origin, 8)];
+        let keys: std::collections::HashSet<u64> =
+            origins.into_iter().flat_map(of).map(|key| key.0).chain([Key::NAMED.0]).collect();
+        assert_eq!(keys.len(), 3 * origins.len() + 1);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! - [`inherited`]: the intervals that a forked child is in from its begin
 //! - [`requests`]: pause, resume, sample, name, elapsed time
 //! - [`table`], [`attach`]: the functions for the header, and how programs get them
+//! - [`foreign`]: marks that programs carry for other tools
 
 use proust_log::records::{NoteCode, SwitchedTo, ThreadEnd};
 
@@ -26,6 +27,7 @@ use crate::source::Source;
 pub mod attach;
 pub mod definitions;
 pub mod executions;
+pub mod foreign;
 pub mod inherited;
 pub mod mark;
 pub mod open;

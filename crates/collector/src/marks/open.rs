@@ -1,7 +1,7 @@
 //! The intervals that a thread is in, outermost first.
 
 use super::definitions::Definitions;
-use super::mark::Name;
+use super::mark::{Key, Name};
 
 /// Most intervals that a thread may be in at once. Those begun deeper are not followed: their time is the
 /// innermost one's that is, and their ends are counted off.
@@ -18,6 +18,8 @@ pub struct Opened {
     pub name: Name,
     /// The program's own number.
     pub number: i64,
+    /// What ends it.
+    pub key: Key,
     /// When it began.
     pub begin_ns: u64,
     /// Iterations so far.
@@ -90,11 +92,6 @@ impl Open {
         self.all.get(..self.depth).unwrap_or(&[])
     }
 
-    /// Whether one of this name and number is among them.
-    pub fn has(&self, name: Name, number: i64) -> bool {
-        self.all().iter().any(|opened| opened.is(name, number))
-    }
-
     /// Adds one, for which there is room; returns how many with numbers are around it.
     #[inline]
     pub fn push(&mut self, opened: Opened) -> u32 {
@@ -153,7 +150,6 @@ mod tests {
         open.begin_beyond();
         assert!(open.end_beyond() && open.end_beyond() && !open.end_beyond());
         for number in (0..MOST_OPEN as i64).rev() {
-            assert!(open.has(Name::of(b"a"), 0) && !open.has(Name::of(b"b"), 0));
             assert!(open.pop().is_some_and(|top| top.is(Name::of(b"a"), number)));
         }
         assert!(open.pop().is_none());

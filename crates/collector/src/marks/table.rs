@@ -4,6 +4,7 @@ use core::ffi::{CStr, c_char};
 
 use proust_log::records::{IntervalKind, IntervalOrigin};
 
+use super::mark::Key;
 use super::{Mark, mark, requests};
 use crate::operation::here;
 use crate::path::memo::State;
@@ -89,6 +90,7 @@ unsafe fn mark<'t>(given: *const Given, state: State) -> Option<Mark<'t>> {
     // SAFETY: as above.
     let (name, file) = unsafe { (text(given.name, given.name_bytes), text(given.file, given.file_bytes)) };
     Some(Mark {
+        domain: &[],
         name,
         number: given.number,
         file,
@@ -96,6 +98,7 @@ unsafe fn mark<'t>(given: *const Given, state: State) -> Option<Mark<'t>> {
         kind: IntervalKind::from_number(given.kind as u16),
         degree: given.degree,
         origin: IntervalOrigin::Proust,
+        key: Key::NAMED,
         state,
     })
 }

@@ -49,7 +49,7 @@ impl Unmatched {
 #[inline(never)]
 pub fn note(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) {
     record.marks.make();
-    let name = Name::of(mark.name);
+    let name = mark.name();
     let is_it = |kind: &Kind| {
         kind.id != 0 && kind.name == name && (kind.number, kind.line) == (mark.number, mark.line)
     };
@@ -70,7 +70,7 @@ pub fn note(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) {
     }
     let node = if record.output.is_open() { record.path(mark.state, life.pid).0 } else { 0 };
     let id = next_number();
-    record.output.push_text(Subject::IntervalName, id, mark.name());
+    record.output.push_text(Subject::IntervalName, id, &mark.text());
     if !mark.file.is_empty() {
         record.output.push_text(Subject::IntervalFile, id, mark.file);
     }

@@ -46,10 +46,24 @@ impl KnownIntervals {
     }
 }
 
-/// Whether a function is one of Proust's header or of its crate: the mark itself, not what calls it.
+/// Begins of the names of functions that are the mark itself, not what calls it: of Proust's header, module
+/// and crate, and of the interfaces that programs carry for other tools.
+const OF_MARKS: [&str; 9] = [
+    "proust_",
+    "proust::",
+    "__proust_MOD_",
+    "nvtx",
+    "__itt_",
+    "Kokkos::",
+    "void Kokkos::",
+    "kokkosp_",
+    "omp_control_tool",
+];
+
+/// Whether a function is the mark itself.
 fn is_of_marks(name: &str) -> bool {
     let name = name.trim_start_matches('<');
-    name.starts_with("proust_") || name.starts_with("proust::") || name.starts_with("__proust_MOD_")
+    OF_MARKS.iter().any(|start| name.starts_with(start))
 }
 
 impl Paths<'_> {

@@ -218,6 +218,11 @@ impl Paths<'_> {
         place: InRegion,
         partial: bool,
     ) -> Step {
+        // A thread that is about to leave the region is shown where it opened it, in the intervals around.
+        let place = match self.stack_in_region(log, nodes, place) {
+            Some(_) => place,
+            None => InRegion { region: 0, ..place },
+        };
         let around = self.intervals_in(log, place);
         if !around.is_empty() {
             let (start, frames) = self.path_of_place(log, nodes, place, partial);

@@ -16,7 +16,7 @@ use proust_profile::Stop;
 use super::child::{self, signal_command};
 use super::schedule::{Kept, Schedule};
 use super::stops::Watch;
-use super::{RecordArgs, RunFolder, time_limit};
+use super::{RecordArgs, RunFolder, foreign_marks, time_limit};
 use crate::sanitizers::{ADDRESS_VARIABLE, Sanitizers};
 
 /// The outcome of the command.
@@ -90,6 +90,7 @@ pub fn run(
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
     }
     command.env("LD_PRELOAD", preload_list(folder)).env(RUN_VARIABLE, &folder.path);
+    command.envs(foreign_marks::variables(folder));
     if let Some(options) = sanitizers.address_options(std::env::var(ADDRESS_VARIABLE).ok().as_deref()) {
         command.env(ADDRESS_VARIABLE, options);
     }

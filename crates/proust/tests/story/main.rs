@@ -32,6 +32,7 @@ mod everyday;
 mod exceptions;
 mod findings;
 mod findings_suite;
+mod foreign_marks;
 mod forks;
 mod fortran;
 mod hooked;

@@ -13,7 +13,7 @@ use crate::recording::{Recorded, list, number, record, truth_in};
 /// What may lie between the program's clock and the mark beside it on a busy machine, s.
 const BESIDE_S: f64 = 0.05;
 
-fn intervals(page: &Value) -> &[Value] {
+pub fn intervals(page: &Value) -> &[Value] {
     &list(page, "/intervals")[1..]
 }
 
@@ -42,7 +42,7 @@ fn assert_closes(page: &Value) {
 
 /// Records a program and compares the time and number of each interval that it reports; several of one name
 /// and different places in the tree are taken together.
-fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
+pub fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
     let program = built(program)?;
     let run = record(&program, arguments).succeeded();
     let truth = run.truth();
@@ -295,4 +295,20 @@ fn the_phases_of_the_guide_are_there() {
         [("setup", "SEQ", 1.0), ("solve", "COMB", 1.0), ("sweep[0]", "PAR", 3.0), ("sweep[1]", "PAR", 3.0)];
     assert_eq!(found, expected.map(|(label, kind, count)| (label.to_owned(), kind, count)));
     assert_eq!(number(&intervals(&page)[3], "/iterations"), 3.0 * 4e7);
+}
+
+#[test]
+fn the_end_of_a_region_is_in_the_interval_that_opened_it() {
+    let Some(program) = built("marks-example-phases") else { return };
+    let run = record(&program, &[] as &[&str]).succeeded();
+    let tree: Value = run.page("tree", &[]);
+    let contexts = list(&tree, "/contexts");
+    let by_id = |id: &Value| contexts.iter().find(|context| context["id"] == *id);
+    let is_in_solve = |context: &Value| {
+        std::iter::successors(by_id(&context["parent"]), |context| by_id(&context["parent"]))
+            .any(|context| context["kind"] == "interval" && context["name"] == "solve")
+    };
+    let sweeps: Vec<&Value> = contexts.iter().filter(|context| context["name"] == "sweep").collect();
+    assert!(!sweeps.is_empty(), "no context of sweep");
+    assert!(sweeps.into_iter().all(is_in_solve), "a context of sweep that is not in the interval");
 }

@@ -147,6 +147,8 @@ pub mod event {
     pub const SYNC_REGION_WAIT: c_int = 16;
     /// A task is for a device.
     pub const TARGET: c_int = 8;
+    /// The program calls `omp_control_tool`.
+    pub const CONTROL_TOOL: c_int = 11;
     /// A lock is released.
     pub const MUTEX_RELEASED: c_int = 17;
     /// The objects that a task depends on.

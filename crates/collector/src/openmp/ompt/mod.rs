@@ -6,6 +6,7 @@
 //!
 //! - [`start`]: how a runtime finds us
 //! - [`callbacks`]: its reports
+//! - [`control`]: the program's requests
 //! - [`chain`], [`forward`], [`pairs`]: how another tool gets the events, too
 //! - [`layout`]: types and numbers of the interface
 
@@ -16,6 +17,7 @@
 
 pub mod callbacks;
 pub mod chain;
+pub mod control;
 pub mod forward;
 pub mod layout;
 pub mod pairs;

@@ -5,7 +5,7 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use proust_log::records::NoteCode;
 
 use super::layout::{Data, Lookup, SetCallback, StartTool, StartToolResult, event};
-use super::{callbacks, chain};
+use super::{callbacks, chain, control};
 use crate::real::Real;
 use crate::{lane, life};
 
@@ -115,7 +115,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _: c_int, _: *mut Data) -> c_int
     }
     // SAFETY: the runtime's function of this name has this type.
     let set = unsafe { core::mem::transmute::<*mut c_void, SetCallback>(set) };
-    let wanted: [(c_int, *const c_void); 11] = [
+    let wanted: [(c_int, *const c_void); 12] = [
         (event::PARALLEL_BEGIN, callbacks::parallel_begin as *const c_void),
         (event::PARALLEL_END, callbacks::parallel_end as *const c_void),
         (event::IMPLICIT_TASK, callbacks::implicit_task as *const c_void),
@@ -127,6 +127,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _: c_int, _: *mut Data) -> c_int
         (event::DISPATCH, callbacks::dispatch as *const c_void),
         (event::TASK_CREATE, callbacks::task_create as *const c_void),
         (event::TASK_SCHEDULE, callbacks::task_schedule as *const c_void),
+        (event::CONTROL_TOOL, control::control_tool as *const c_void),
     ];
     for (event, callback) in wanted {
         // SAFETY: each function has the type that the interface names for its event.

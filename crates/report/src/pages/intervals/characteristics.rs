@@ -104,8 +104,17 @@ fn number(of: Characteristic, number: u64) -> f64 {
 /// Characteristics that have a field of their own.
 const APART: [Characteristic; 2] = [Characteristic::Efficiency, Characteristic::Processors];
 
-fn numbers(value: impl Fn(Characteristic) -> Option<u64>) -> Numbers {
-    let all = Characteristic::ALL.iter().filter(|of| !APART.contains(of));
+/// Whether it is of intervals as a whole only.
+fn is_of_whole(of: Characteristic) -> bool {
+    use Characteristic as C;
+    matches!(of, C::Efficiency | C::TotalTime | C::ProductiveTime | C::ProductiveCpuTime)
+}
+
+fn numbers(
+    value: impl Fn(Characteristic) -> Option<u64>,
+    is_out: impl Fn(Characteristic) -> bool,
+) -> Numbers {
+    let all = Characteristic::ALL.iter().filter(|of| !APART.contains(of) && !is_out(**of));
     all.map(|&of| (field(of), value(of).map(|value| number(of, value)))).collect()
 }
 
@@ -130,11 +139,7 @@ fn from_one(at: usize) -> usize {
 impl Dvm {
     pub fn of(of: &Characterised) -> Dvm {
         let interval = &of.interval;
-        // Some are of intervals as a whole only.
-        let compared = Characteristic::ALL.iter().filter(|of| {
-            use Characteristic as C;
-            !matches!(of, C::Efficiency | C::TotalTime | C::ProductiveTime | C::ProductiveCpuTime)
-        });
+        let compared = Characteristic::ALL.iter().filter(|of| !is_of_whole(**of));
         let over =
             |of: Characteristic| interval.comparative(of).map(|over| Over::of(over, of.is_time(), from_one));
         Dvm {
@@ -143,7 +148,7 @@ impl Dvm {
             missing: of.missing,
             may_contain_replicated: interval.may_contain_replicated(),
             efficiency: interval.efficiency(),
-            main: numbers(|of| interval.main(of)),
+            main: numbers(|of| interval.main(of), |_| false),
             comparative: compared.map(|&of| (of.id(), over(of))).collect(),
             operations: interval
                 .operations
@@ -172,7 +177,7 @@ impl Dvm {
                     processor: from_one(at),
                     rank: processor.rank,
                     threads: processor.locations.iter().map(|&id| Handle::Location(id).to_string()).collect(),
-                    numbers: numbers(|of| interval.of_processor(at, of)),
+                    numbers: numbers(|of| interval.of_processor(at, of), is_of_whole),
                 })
                 .collect(),
             pop: Pop {
