@@ -1,7 +1,7 @@
-/* A Jacobi iteration with marks: a serial part, a distributed loop that is uneven on purpose, a reduction in a
-   critical section, and output by one thread. Each thread times its parts by the wall clock: the
+/* A Jacobi iteration with marks: a serial part, a distributed loop that is uneven on purpose, a reduction in
+   a critical section, and output by one thread. Each thread times its parts by the wall clock: the
    characteristics follow from these times alone, however loaded the machine is. */
-#include "truth.h"
+#include "../truth.h"
 
 #include "proust.h"
 

@@ -16,8 +16,8 @@
 //! than `executions` where a thread marks so often that only every n-th is recorded alone: their number and
 //! times are exact, the account is that of the recorded ones in proportion. `unmarked` executions were ended
 //! by another mark, or by the end of their thread. A location is `{"handle","process","rank","thread","name",
-//! "executions","begin_s","end_s","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":{account: seconds},
-//! "passive":{reason: seconds}}`; a location with 0 executions is another thread of a process that executes
+//! "executions","begin_s","end_s","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":
+//! {account: seconds},"passive":{reason: seconds}}`; a location with 0 executions is another thread of a process that executes
 //! it, and what it did meanwhile. `min_at` and `max_at` are handles of locations.
 
 use std::collections::BTreeMap;
@@ -40,11 +40,13 @@ use crate::question::{Classic, Format, Layout, Question};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::{Notes, PageNote};
-use characteristics::Dvm;
+use characteristics::{Dvm, threads_of};
+use notes::notes_about;
 
 mod characteristics;
 mod classic;
 mod csv;
+mod notes;
 mod text;
 
 /// Rows of text when nothing else is asked for.
@@ -227,34 +229,6 @@ fn unknown(profile: &Profile, word: &str) -> String {
     )
 }
 
-/// What a reader must know of these, in words.
-fn notes_about(intervals: &[Row]) -> Vec<PageNote> {
-    let mut notes = Vec::new();
-    let some: Vec<String> =
-        intervals.iter().filter(|row| row.recorded < row.executions).map(|row| row.label.clone()).collect();
-    if !some.is_empty() {
-        notes.push(PageNote::ExecutionsDrawn { intervals: some });
-    }
-    if intervals.iter().any(|row| row.alone) {
-        notes.push(PageNote::IntervalsAlone {});
-    }
-    let those = |is: &dyn Fn(&Row, &Characterised) -> bool| -> Vec<String> {
-        let is = |row: &&Row| row.characterised.as_ref().is_some_and(|of| is(row, of));
-        intervals.iter().filter(is).map(|row| row.label.clone()).collect()
-    };
-    for (intervals, note) in [
-        (those(&|_, of| of.missing > 0), PageNote::partial as fn(Vec<String>) -> PageNote),
-        (those(&|_, of| !of.is_even), PageNote::uneven),
-        (those(&|row, _| row.unmarked > 0), PageNote::open),
-        (those(&|_, of| of.interval.may_contain_replicated()), PageNote::replicated),
-    ] {
-        if !intervals.is_empty() {
-            notes.push(note(intervals));
-        }
-    }
-    notes
-}
-
 /// Accounts, and what follows from them.
 struct Sums {
     total_s: f64,
@@ -418,22 +392,6 @@ fn place_of_main(profile: &Profile) -> (Option<String>, Option<u32>) {
     let is_main = |name: &str| ["main", "MAIN__"].contains(&name);
     let found = profile.functions.iter().find(|function| is_main(&function.name) && function.file.is_some());
     found.map_or((None, None), |function| (function.file.clone(), function.line))
-}
-
-/// The threads of each processor in words.
-fn threads_of(profile: &Profile, of: Option<&Characterised>) -> Vec<String> {
-    let words = |processor: &proust_query::characteristics::Processor| {
-        let mut words = processor.rank.map_or_else(String::new, |rank| format!("rank {rank}, "));
-        if let Some(&first) = processor.locations.first() {
-            let location = &profile.locations[first];
-            words.push_str(&format!("thread {} {}", location.tid, location.name));
-        }
-        if processor.locations.len() > 1 {
-            words.push_str(&format!(" and {} more", processor.locations.len() - 1));
-        }
-        words
-    };
-    of.map_or_else(Vec::new, |of| of.processors.iter().map(words).collect())
 }
 
 impl LocationRow {

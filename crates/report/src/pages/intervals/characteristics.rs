@@ -14,8 +14,9 @@ use proust_characteristics::comparative::Comparative;
 use proust_characteristics::dvm::Column;
 use proust_characteristics::mpi::{Mpi, MpiInterval};
 use proust_characteristics::name::Characteristic;
+use proust_profile::Profile;
 use proust_query::Handle;
-use proust_query::characteristics::Characterised;
+use proust_query::characteristics::{Characterised, Processor};
 use serde::Serialize;
 
 /// Numbers by name; null = there is no source.
@@ -207,4 +208,20 @@ impl MpiBlock {
             comparative: Mpi::ALL.iter().map(|&of| (of.id(), over(of))).collect(),
         }
     }
+}
+
+/// The threads of each processor in words.
+pub(super) fn threads_of(profile: &Profile, of: Option<&Characterised>) -> Vec<String> {
+    let words = |processor: &Processor| {
+        let mut words = processor.rank.map_or_else(String::new, |rank| format!("rank {rank}, "));
+        if let Some(&first) = processor.locations.first() {
+            let location = &profile.locations[first];
+            words.push_str(&format!("thread {} {}", location.tid, location.name));
+        }
+        if processor.locations.len() > 1 {
+            words.push_str(&format!(" and {} more", processor.locations.len() - 1));
+        }
+        words
+    };
+    of.map_or_else(Vec::new, |of| of.processors.iter().map(words).collect())
 }
