@@ -8,6 +8,7 @@
 //! - [`comparative`]: least, most and mean over the processors
 //! - [`dvm`]: all characteristics of an interval
 //! - [`pop`]: the efficiencies of the POP model, and the identity that links them to DVM's
+//! - [`advice`]: how to read them, decision by decision
 //! - [`mpi`]: the characteristics of the analyzer of MPI traces
 //!
 //! A term without a source is `None`, and what follows from it alone is `None`, too: not known, and never 0.
@@ -38,6 +39,7 @@
 //! assert_eq!((interval.insufficient_ns, interval.communication_ns), (Some(4), Some(1)));
 //! ```
 
+pub mod advice;
 pub mod comparative;
 pub mod dvm;
 pub mod mpi;

@@ -1,8 +1,9 @@
 //! The page `intervals`: the intervals that the program marks, as a tree, with the account of the time in
 //! each.
 //!
-//! JSON: `{"schema":1,"intervals":[…],"notes":[…]}`; the first entry is the whole run, at level 0. An
-//! interval is
+//! JSON: `{"schema":1,"intervals":[…],"critical":[positions],"notes":[…]}`; the first entry is the whole run,
+//! at level 0. `critical` leads to the critical part: at each level the interval that loses most, while that is
+//! half of what the one around it loses. An interval is
 //! `{"handle","parent":position|null,"level","name","id":n|null,"file","line","kind":"SEQ"|"PAR"|"COMB",
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
@@ -17,8 +18,8 @@
 //! times are exact, the account is that of the recorded ones in proportion. `unmarked` executions were ended
 //! by another mark, or by the end of their thread. A location is `{"handle","process","rank","thread","name",
 //! "executions","begin_s","end_s","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":
-//! {account: seconds},"passive":{reason: seconds}}`; a location with 0 executions is another thread of a process that executes
-//! it, and what it did meanwhile. `min_at` and `max_at` are handles of locations.
+//! {account: seconds},"passive":{reason: seconds}}`; a location with 0 executions is another thread of a
+//! process that executes it, and what it did meanwhile. `min_at` and `max_at` are handles of locations.
 
 use std::collections::BTreeMap;
 
@@ -39,10 +40,11 @@ use crate::number::sum;
 use crate::question::{Classic, Format, Layout, Question};
 use crate::schema::SCHEMA;
 use crate::style::Style;
-use crate::wording::{Notes, PageNote};
+use crate::wording::Notes;
 use characteristics::{Dvm, threads_of};
 use notes::notes_about;
 
+mod advice;
 mod characteristics;
 mod classic;
 mod csv;
@@ -56,6 +58,8 @@ const ROWS: usize = 60;
 pub(super) struct IntervalsPage {
     schema: u32,
     intervals: Vec<Row>,
+    /// Positions, from the outermost inwards: at each level the one that loses most.
+    critical: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
     #[serde(flatten)]
@@ -186,6 +190,10 @@ impl IntervalsPage {
         if let Some(level) = question.level {
             intervals.retain(|row| row.level <= level);
         }
+        let lost_ns = |row: &Row| row.characterised.as_ref().map_or(0, |of| of.interval.lost_ns);
+        let tree: Vec<(Option<usize>, u64)> =
+            intervals.iter().map(|row| (row.parent, lost_ns(row))).collect();
+        let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
         let mut scope = counted(intervals.len().saturating_sub(1), "interval");
@@ -199,10 +207,12 @@ impl IntervalsPage {
             let amount = intervals[limit..].iter().map(|row| row.total_s).fold(0.0, f64::max);
             cut = Some(Cut { rows: intervals.len() - limit, amount });
             intervals.truncate(limit);
+            critical.retain(|&at| at < limit);
         }
         Ok(IntervalsPage {
             schema: SCHEMA,
             intervals,
+            critical,
             cut,
             notes,
             scope,

@@ -5,7 +5,7 @@
 //! "max_at","mean"}},"operations":{ROW: {"count","communication_s","synchronization_s","variation_s",
 //! "overlap_s","comparative":{COLUMN: …}}},"each":[{"processor","rank","threads":[handles], and each
 //! characteristic}],"pop":{"parallel_efficiency","load_balance","communication_efficiency",
-//! "replicated_share","dvm_efficiency"},"mpi":null|{…}}`. Processors are numbered from 1, ranks are their own
+//! "replicated_share","dvm_efficiency"},"advice":[{"id","text", amounts}],"mpi":null|{…}}`. Processors are numbered from 1, ranks are their own
 //! numbers. null: there is no source.
 
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ use proust_profile::Profile;
 use proust_query::Handle;
 use proust_query::characteristics::{Characterised, Processor};
 use serde::Serialize;
+
+use super::advice::Advice;
 
 /// Numbers by name; null = there is no source.
 type Numbers = BTreeMap<String, Option<f64>>;
@@ -35,6 +37,7 @@ pub(super) struct Dvm {
     operations: BTreeMap<&'static str, OperationRow>,
     each: Vec<Each>,
     pop: Pop,
+    advice: Vec<Advice>,
     mpi: Option<MpiBlock>,
 }
 
@@ -188,6 +191,7 @@ impl Dvm {
                 replicated_share: interval.pop.replicated_share,
                 dvm_efficiency: interval.pop.dvm_efficiency(),
             },
+            advice: super::advice::of(interval),
             mpi: of.mpi.as_ref().map(|mpi| MpiBlock::of(mpi, &of.ranks)),
         }
     }

@@ -138,7 +138,27 @@ impl IntervalsPage {
         for line in blocks.lines() {
             text.push_str(&format!(" {line}\n"));
         }
+        text.push_str(" Conclusions\n");
+        for (n, step) in super::advice::of(&of.interval).iter().enumerate() {
+            text.push_str(&crate::wrap::wrapped(&format!("{}. {}", n + 1, step.text), 2, style.width));
+        }
         text
+    }
+
+    /// The way to the critical part, level by level.
+    fn critical_part(&self, style: &Style) -> String {
+        let way = self.critical.iter().filter_map(|&at| self.intervals.get(at)).map(|row| {
+            let efficiency = row.characterised.as_ref().and_then(|of| of.interval.efficiency());
+            let lost_s = row.characterised.as_ref().map_or(0.0, |of| of.interval.lost_ns as f64 / 1e9);
+            let efficiency = efficiency.map_or_else(|| "-".into(), |part| percent(part, 1.0));
+            format!("{} ({efficiency} %, {} lost)", row.label, duration(lost_s))
+        });
+        let way: Vec<String> = way.collect();
+        if way.len() < 2 {
+            return String::new();
+        }
+        let text = format!("critical part, by DVM's efficiency and lost time: {}", way.join(" > "));
+        crate::wrap::wrapped(&text, 1, style.width)
     }
 
     /// The page as text.
@@ -159,6 +179,7 @@ impl IntervalsPage {
             let more = format!(" {} more are not shown; --limit N shows more", cut.rows);
             text.push_str(&(style.paint(Paint::Faint, &more) + "\n"));
         }
+        text.push_str(&self.critical_part(style));
         if self.is_one
             && let Some(row) = self.intervals.get(1)
         {
