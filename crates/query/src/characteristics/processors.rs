@@ -68,13 +68,12 @@ impl Processors {
                 owners.entry(rank).or_default().push(candidate);
             }
         }
+        let lives = lives(run, &ranks);
         let mut processors = Processors { has_ranks, ranks, ..Processors::default() };
         let what = profile.intervals.len() as u32;
         for (rank, candidates) in owners {
             let first = candidates.iter().min_by_key(|one| (one.life.start_ns, one.location));
-            let end_ns = candidates.iter().map(|one| one.life.end_ns).max().unwrap_or(0);
-            if let Some(first) = first {
-                let window = Window::new(first.life.start_ns, end_ns);
+            if let (Some(first), Some(&window)) = (first, lives.get(&rank)) {
                 processors.roots.push(Executed { what, location: first.location, window });
                 processors.all.extend(shared(candidates, window.length_ns(), rank));
             }
@@ -93,6 +92,18 @@ impl Processors {
     pub fn has_ranks(&self) -> bool {
         self.has_ranks
     }
+}
+
+/// From the first begin of an owner's processes to the last end, as the ledger has it.
+fn lives(run: &Run, ranks: &HashMap<ProcessId, Option<u32>>) -> HashMap<Option<u32>, Window> {
+    let mut lives: HashMap<Option<u32>, Window> = HashMap::new();
+    for process in &run.processes {
+        let rank = ranks.get(&process.id).copied().flatten();
+        let own = Window::new(process.start_ns, process.end_ns);
+        let life = lives.entry(rank).or_insert(own);
+        *life = Window::new(life.start_ns.min(own.start_ns), life.end_ns.max(own.end_ns));
+    }
+    lives
 }
 
 impl Candidate {
