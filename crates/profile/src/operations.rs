@@ -96,6 +96,12 @@ identified! {
         Runtime "runtime",
         /// A pool's thread without work, blocked or spinning.
         Pool "pool",
+        /// A message between two processes of MPI: sent, received, or waited for.
+        Message "message",
+        /// What all processes of a communicator of MPI do together.
+        Collective "collective",
+        /// Communicates by MPI in another way.
+        Communicate "communicate",
     }
 }
 
@@ -106,6 +112,8 @@ identified! {
         Library "library",
         /// Constructs of OpenMP.
         OpenMp "openmp",
+        /// Functions of MPI.
+        Mpi "mpi",
     }
 }
 
@@ -174,6 +182,11 @@ impl OperationKind {
     /// Whether it is a construct of OpenMP.
     pub const fn is_of_openmp(self) -> bool {
         matches!(self.family, Family::OpenMp)
+    }
+
+    /// Whether it is a function of MPI.
+    pub const fn is_of_mpi(self) -> bool {
+        matches!(self.family, Family::Mpi)
     }
 }
 

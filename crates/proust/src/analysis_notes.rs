@@ -6,7 +6,7 @@ use proust_store::{Note, Outdated, Run};
 /// Notes what the user of a run should know beside its pages.
 pub fn print(run: &Run) {
     for note in run.notes().iter().filter(|note| is_news(note)) {
-        eprintln!("proust: note: {}", note.text());
+        message!("note: {}", note.text());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, sweep, switch};
+use crate::{completions, demo, diff, doctor, explain, export, info, ls, record, report, run, sweep, switch};
 
 /// Where did my processors' time go, and which line of my program lost it?
 #[derive(Debug, Parser)]
@@ -14,8 +14,9 @@ use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, 
     after_help = "\
 Examples:
   proust demo                      see what it does, in ten seconds
-  proust record -- ./solve         record a program
-  proust report                    where its time went
+  proust run -- ./solve            record a program, and show where its time went
+  proust record -- ./solve         only record it
+  proust report                    where the time of the newest run went
 
 Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data (only with --strict),
 4 a limit of `diff --fail-if` exceeded;
@@ -30,7 +31,11 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Record a program, and show where its time went
+    #[command(after_help = run::HELP)]
+    Run(record::RecordArgs),
     /// Run a program and record where its time goes
+    #[command(after_help = record::HELP)]
     Record(record::RecordArgs),
     /// Switch recording off in a run that goes on
     Pause(switch::PauseArgs),
@@ -42,6 +47,8 @@ pub enum Command {
     Sample(switch::SampleArgs),
     /// Show where the time of a run went
     Report(report::ReportArgs),
+    /// Write a run in the format of another tool: flame graph, speedscope, pprof, Firefox, Perfetto
+    Export(export::ExportArgs),
     /// Compare two runs, or repetitions of both: what changed, and what is noise
     Diff(diff::DiffArgs),
     /// Run a program with several counts of threads or ranks, each several times

@@ -33,7 +33,7 @@ pub fn run(args: &CompletionsArgs, command: Command) -> Result<ExitCode> {
 fn written(shell: Shell, mut command: Command) -> Vec<u8> {
     // Zsh completes either words or files there, and folders of runs are longer to type.
     if shell == Shell::Zsh {
-        for name in ["report", "diff"] {
+        for name in ["report", "diff", "export"] {
             command = command.mut_subcommand(name, |of| {
                 of.mut_arg("words", |words| words.value_parser(clap::value_parser!(String)))
             });
@@ -71,7 +71,7 @@ mod tests {
     fn zsh_still_completes_folders_of_runs() {
         let zsh = script(Shell::Zsh);
         let words: Vec<&str> = zsh.lines().filter(|line| line.contains("::words")).collect();
-        assert_eq!(words.len(), 3, "report, diff and explain");
+        assert_eq!(words.len(), 4, "report, diff, export and explain");
         assert!(words.iter().all(|line| line.contains(":_default'")), "{words:?}");
     }
 }

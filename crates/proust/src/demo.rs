@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use proust_report::{PageName, Question};
 
-use crate::record::{self, RecordArgs, RecordOptions};
+use crate::record::{self, RecordArgs};
 use crate::report;
 
 pub use workload::workload;
@@ -35,14 +35,11 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
     let dir = args.output.clone().unwrap_or_else(temporary);
     let proust =
         env::current_exe().context("cannot find the file of this program, which is to be recorded")?;
-    eprintln!("proust: recording three threads that parse, sort and compress for some seconds");
+    message!("recording three threads that parse, sort and compress for some seconds");
     let ended = record::run(&RecordArgs {
         output: Some(dir.clone()),
-        start_paused: false,
-        delay: None,
-        duration: None,
-        options: RecordOptions::default(),
         command: vec![proust.into(), "demo-workload".into()],
+        ..RecordArgs::default()
     });
     if ended != ExitCode::SUCCESS {
         return Ok(ended);
@@ -53,7 +50,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
         report::show(&dir, &question)?;
         crate::output::print("\n")?;
     }
-    eprintln!("proust: the run is kept in {}; remove it when you have seen enough", dir.display());
+    message!("the run is kept in {}; remove it when you have seen enough", dir.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -168,12 +168,12 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     question.exceeded = diff.exceeded(&limits);
     output::print(&render_diff(&diff, &question, &terminal::style())?)?;
     for note in a.notes.iter().chain(&b.notes).chain(&gaps) {
-        eprintln!("proust: note: {note}");
+        message!("note: {note}");
     }
     for exceeded in &question.exceeded {
         let is_certain = exceeded.outcome == Outcome::Exceeded;
         let what = if is_certain { "limit exceeded" } else { "limit neither kept nor exceeded for certain" };
-        eprintln!("proust: {what}: {}", limit_text(exceeded));
+        message!("{what}: {}", limit_text(exceeded));
     }
     if question.exceeded.iter().any(|exceeded| exceeded.outcome == Outcome::Exceeded) {
         return Ok(ExitCode::from(EXCEEDED));

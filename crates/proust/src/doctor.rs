@@ -12,7 +12,7 @@ use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration};
 
 use crate::linked_runtime::LinkedRuntime;
 use crate::sanitizers::Sanitizers;
-use crate::{output, program, terminal};
+use crate::{output, program, terminal, tick};
 
 /// Arguments of `proust doctor`.
 #[derive(Args, Debug)]
@@ -24,7 +24,7 @@ Examples:
   proust doctor -- ./solve")]
 pub struct DoctorArgs {
     /// A program to look at as well
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, value_name = "CMD")]
     pub command: Vec<OsString>,
 }
 
@@ -83,7 +83,7 @@ fn table(checks: &[Check], style: &Style) -> String {
 
 fn machine() -> Vec<Check> {
     let mut checks = vec![kernel(), tick(), processors()];
-    let clock = clock_ns(libc::CLOCK_THREAD_CPUTIME_ID);
+    let clock = tick::resolution_ns(libc::CLOCK_THREAD_CPUTIME_ID);
     checks.push(match clock {
         Some(ns) if ns <= 1_000 => Check::new(Verdict::Ok, "thread CPU clock", format!("resolution {ns} ns")),
         Some(ns) => Check::new(
@@ -120,24 +120,18 @@ fn kernel() -> Check {
 }
 
 fn tick() -> Check {
-    match clock_ns(libc::CLOCK_MONOTONIC_COARSE) {
-        Some(ns) if ns > 0 => {
-            let rate = 1e9 / ns as f64;
-            Check::new(
-                Verdict::Ok,
-                "kernel tick",
-                format!("{}: at most {rate:.0} samples a second and thread", duration(ns as f64 / 1e9)),
-            )
-        }
-        _ => Check::new(Verdict::Limit, "kernel tick", "not known"),
+    match tick::length_ns() {
+        Some(ns) => Check::new(
+            Verdict::Ok,
+            "kernel tick",
+            format!(
+                "{}: at most {:.0} samples a second and thread",
+                duration(ns as f64 / 1e9),
+                tick::highest_rate_hz(ns)
+            ),
+        ),
+        None => Check::new(Verdict::Limit, "kernel tick", "not known"),
     }
-}
-
-fn clock_ns(clock: libc::clockid_t) -> Option<i64> {
-    let mut resolution = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure lives until after the call.
-    let answer = unsafe { libc::clock_getres(clock, &raw mut resolution) };
-    (answer == 0).then_some(resolution.tv_sec * 1_000_000_000 + resolution.tv_nsec)
 }
 
 fn processors() -> Check {

@@ -33,7 +33,7 @@ pub fn tell(error: &anyhow::Error) -> ExitCode {
         // The reader has seen enough (`proust report | head`): nothing went wrong.
         return ExitCode::SUCCESS;
     }
-    eprintln!("proust: {}", in_words(error));
+    message!("{}", in_words(error));
     ExitCode::from(if is_usage(error) { USAGE } else { 1 })
 }
 

@@ -9,7 +9,7 @@ use proust_report::{GapsOfRun, SweepNote, gaps_text};
 pub fn note(run: &str, quality: &Quality) {
     let gaps = Gap::all_of(quality);
     if !gaps.is_empty() {
-        eprintln!("proust: note: {}", gaps_text(run, &gaps));
+        message!("note: {}", gaps_text(run, &gaps));
     }
 }
 

@@ -37,7 +37,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     let runs = runs_in(&args.folder)?;
     let sweeps = sweeps_in(&args.folder)?;
     for Unreadable { dir, why } in unreadable_in(&args.folder)? {
-        eprintln!("proust: note: {} is left out: {why}", dir.display());
+        message!("note: {} is left out: {why}", dir.display());
     }
     if !sweeps.is_empty() {
         let text = sweep::listed(&sweeps, &terminal::style());
@@ -47,10 +47,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
         }
     }
     if runs.is_empty() {
-        eprintln!(
-            "proust: there is no run in {}; record one with `proust record -- CMD`",
-            args.folder.display()
-        );
+        message!("there is no run in {}; record one with `proust record -- CMD`", args.folder.display());
         return Ok(ExitCode::SUCCESS);
     }
     let style = terminal::style();
@@ -97,11 +94,11 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     }
     output::print(&table.render(&style))?;
     for note in notes {
-        eprintln!("proust: note: {note}");
+        message!("note: {note}");
     }
     if unknown > 0 {
-        eprintln!(
-            "proust: {} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` \
+        message!(
+            "{} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` \
              does it",
             counted(unknown, "run"),
             verb(unknown, "is", "are")

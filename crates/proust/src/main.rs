@@ -3,6 +3,9 @@
 //! One file for each subcommand. Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data under
 //! `--strict`, 4 a limit of `diff --fail-if` exceeded; `record` and `sweep` pass on the program's own.
 
+#[macro_use]
+mod message;
+
 mod analysis_notes;
 mod cli;
 mod completions;
@@ -11,8 +14,10 @@ mod demo;
 mod diff;
 mod doctor;
 mod explain;
+mod export;
 mod failure;
 mod gaps;
+mod habits;
 mod info;
 mod linked_runtime;
 mod ls;
@@ -22,6 +27,7 @@ mod program;
 mod progress;
 mod record;
 mod report;
+mod run;
 mod runs;
 mod sanitizers;
 mod suggested;
@@ -29,6 +35,7 @@ mod sweep;
 mod switch;
 mod symbol_table;
 mod terminal;
+mod tick;
 
 use std::process::ExitCode;
 
@@ -37,7 +44,9 @@ use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|error| habits::with_tip(error).exit());
+    let result = match cli.command {
+        Command::Run(args) => return run::run(&args),
         Command::Record(args) => return record::run(&args),
         Command::Sweep(args) => return sweep::run(&args),
         Command::DemoWorkload => return demo::workload(),
@@ -46,6 +55,7 @@ fn main() -> ExitCode {
         Command::Stop(args) => switch::stop(&args),
         Command::Sample(args) => switch::sample(&args),
         Command::Report(args) => report::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Ls(args) => ls::run(&args),
         Command::Info(args) => info::run(&args),

@@ -23,6 +23,6 @@ pub fn print(text: &str) -> io::Result<()> {
 pub fn picture(path: &Path, picture: &str) -> Result<()> {
     fs::write(path, picture)
         .with_context(|| format!("the picture cannot be written to {}", path.display()))?;
-    eprintln!("proust: the picture is in {}", path.display());
+    message!("the picture is in {}", path.display());
     Ok(())
 }

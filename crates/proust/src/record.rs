@@ -11,7 +11,7 @@
 //! - [`closing`]: the messages at the end
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -28,15 +28,16 @@ mod stolen;
 mod stops;
 mod time_limit;
 
-pub use closing::{Told, shell_path};
+pub use closing::{Told, processes_of, shell_path};
 pub use folder::{RunFolder, make as make_folder};
-pub use launch::{Outcome, Setting, asked_to_end, end_like, watch_for_interrupts};
+pub use launch::{Outcome, Setting, asked_to_end, end_like, heed_signals, watch_for_interrupts};
 
 use proust_words::durations::parse_ns;
 
 use crate::linked_runtime::LinkedRuntime;
 use crate::program;
 use crate::sanitizers::Sanitizers;
+use crate::tick;
 
 /// Exit code: Proust itself failed.
 pub const FAILED: u8 = 125;
@@ -45,16 +46,18 @@ pub const CANNOT_EXECUTE: u8 = 126;
 /// Exit code: the command was not found.
 pub const NOT_FOUND: u8 = 127;
 
-/// Arguments of `proust record`.
-#[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "\
+/// What stands below the options of `proust record` in help.
+pub const HELP: &str = "\
 Examples:
   proust record -- ./solve --size 1000
   proust record -o before.proust -- mpirun -n 4 ./solve
   proust record --delay 30 --duration 60 -- ./solve     the second minute, roughly
 
 The command's input, output and exit code are its own. Proust exits with 125 if it fails itself,
-126 if the command cannot be executed, 127 if it is not found.")]
+126 if the command cannot be executed, 127 if it is not found.";
+
+/// Arguments of `proust record` and `proust run`.
+#[derive(clap::Args, Clone, Debug, Default)]
 pub struct RecordArgs {
     /// Folder of the run; must not exist [default: COMMAND.N.proust in the current folder]
     #[arg(short, long, value_name = "DIR")]
@@ -68,11 +71,17 @@ pub struct RecordArgs {
     /// Record for so long, counted from where recording begins, and let the command go on
     #[arg(long, value_name = "TIME", value_parser = parse_delay, conflicts_with = "start_paused")]
     pub duration: Option<Duration>,
+    /// Print nothing at the end, unless something went wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Record call paths, as is always done: for fingers that know `perf record -g`
+    #[arg(short = 'g', hide = true)]
+    pub call_graph: bool,
     /// What is recorded.
     #[command(flatten)]
     pub options: RecordOptions,
     /// The command to run
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
     pub command: Vec<std::ffi::OsString>,
 }
 
@@ -88,6 +97,8 @@ pub struct RecordOptions {
     /// Samples per second of processor time and thread
     #[arg(
         long,
+        visible_short_alias = 'F',
+        alias = "freq",
         value_name = "HZ",
         default_value_t = RATE_HZ,
         value_parser = clap::value_parser!(u32).range(1..=10_000)
@@ -177,37 +188,52 @@ fn parse_size(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
+/// How a recording went.
+#[derive(Debug)]
+pub enum Attempt {
+    /// The command could not be run, which was reported; with this exit code.
+    Refused(ExitCode),
+    /// It ran and ended so; the messages about its recording, where this process has them.
+    Ended(ExitStatus, Option<Told>),
+}
+
 /// Records a run; the exit code is the command's.
 pub fn run(args: &RecordArgs) -> ExitCode {
+    match attempt(args) {
+        Attempt::Refused(code) => code,
+        Attempt::Ended(status, told) => {
+            told.into_iter().for_each(|told| told.tell(args.quiet));
+            launch::end_like(status)
+        }
+    }
+}
+
+/// Records a run of the command, if there is such a command.
+pub fn attempt(args: &RecordArgs) -> Attempt {
+    let refused = |code| Attempt::Refused(ExitCode::from(code));
     let found = match program::find(&args.command[0]) {
         Ok(found) => found,
         Err(error) => {
-            eprintln!("proust: {error}");
-            return ExitCode::from(if error.is_not_found() { NOT_FOUND } else { CANNOT_EXECUTE });
+            message!("{error}");
+            return refused(if error.is_not_found() { NOT_FOUND } else { CANNOT_EXECUTE });
         }
     };
     if let Some(obstacle) = program::inspect(&found).obstacle() {
-        eprintln!("proust: {obstacle} The command was not run.");
-        return ExitCode::from(FAILED);
+        message!("{obstacle} The command was not run.");
+        return refused(FAILED);
+    }
+    if !args.quiet && args.options.rate != RATE_HZ {
+        tick::note_of(args.options.rate);
     }
     match record(args, &found, &Setting::default()) {
-        Ok((Outcome::Ended(ending, _), told)) => {
-            if let Some(told) = told {
-                told.tell();
-            }
-            launch::end_like(ending)
-        }
+        Ok((Outcome::Ended(ending, _), told)) => Attempt::Ended(ending, told),
         Ok((Outcome::NotStarted(error), _)) => {
-            eprintln!("proust: {} cannot be executed: {error}", found.display());
-            ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound {
-                NOT_FOUND
-            } else {
-                CANNOT_EXECUTE
-            })
+            message!("{} cannot be executed: {error}", found.display());
+            refused(if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_EXECUTE })
         }
         Err(error) => {
-            eprintln!("proust: {error:#}");
-            ExitCode::from(FAILED)
+            message!("{error:#}");
+            refused(FAILED)
         }
     }
 }
@@ -231,7 +257,7 @@ pub fn record(
             // The command has run: how it ended counts, whatever became of its recording.
             let runtime = LinkedRuntime::of(found);
             closing::finish(&folder, ending, stops, &sanitizers, runtime).unwrap_or_else(|error| {
-                eprintln!("proust: the recording is lost: {error:#}");
+                message!("the recording is lost: {error:#}");
                 folder.tidy();
                 None
             })

@@ -17,9 +17,11 @@ use proust_report::{
     gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
+use proust_words::counted;
 use proust_words::nearest::nearest;
 
 use crate::failure::{INCOMPLETE, WrongUsage};
+use crate::record::{processes_of, shell_path};
 use crate::suggested::{self, Suggested};
 use crate::{analysis_notes, gaps, output, progress, runs, terminal};
 
@@ -335,11 +337,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         },
     };
     let run = progress::open_with_paths(&dir, args.paths.of_page(question.page))?;
+    note_if_recording(&run);
     show_run(&run, &question)?;
     let quality = &run.profile()?.quality;
     let gaps = Gap::all_of(quality);
     if args.strict && !gaps.is_empty() {
-        eprintln!("proust: the data are incomplete: {}", gaps_listed(&gaps));
+        message!("the data are incomplete: {}", gaps_listed(&gaps));
         return Ok(ExitCode::from(INCOMPLETE));
     }
     if question.page != PageName::Quality {
@@ -385,7 +388,32 @@ fn classic(args: &ReportArgs) -> Result<Option<Classic>> {
 /// # Errors
 /// When the run cannot be read, or the question cannot be answered.
 pub fn show(dir: &Path, question: &Question) -> Result<()> {
-    show_run(&progress::open(dir)?, question)
+    let run = progress::open(dir)?;
+    show_run(&run, question)?;
+    gaps::note(&question.dir, &run.profile()?.quality);
+    Ok(())
+}
+
+/// A note on standard error where processes of the run are still being recorded here.
+fn note_if_recording(run: &Run) {
+    const SHOWN: usize = 3;
+    let (Ok(file), Ok(folder)) = (run.file(), run.dir().canonicalize()) else { return };
+    if file.finished.is_some() {
+        return;
+    }
+    let names: Vec<String> = processes_of(&folder).into_iter().map(|(_, name)| name).collect();
+    if names.is_empty() {
+        return;
+    }
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {}", counted(more, "more process")),
+    };
+    message!(
+        "note: {} is still being recorded: {}{more}; this is what there is until now",
+        shell_path(run.dir()),
+        names[..names.len().min(SHOWN)].join(", ")
+    );
 }
 
 fn show_run(run: &Run, question: &Question) -> Result<()> {
@@ -399,7 +427,7 @@ fn show_run(run: &Run, question: &Question) -> Result<()> {
     };
     analysis_notes::print(run);
     for note in &rendered.notes {
-        eprintln!("proust: note: {note}");
+        message!("note: {note}");
     }
     output::print(&rendered.page)?;
     Ok(())

@@ -106,17 +106,20 @@ pub fn sweeps_in(folder: &Path) -> Result<Vec<(PathBuf, SweepFile)>> {
 /// When none was named and there is none.
 pub fn named_or_newest(dir: Option<&Path>) -> Result<PathBuf> {
     if let Some(dir) = dir {
+        if dir.exists() && !dir.is_dir() {
+            bail!("{} is no folder of a run; `proust ls` lists the runs here", dir.display());
+        }
         return Ok(dir.to_owned());
     }
     let here = Path::new(".");
     if here.join(RUN_FILE).exists() {
-        eprintln!("proust: the current folder is a run");
+        message!("the current folder is a run");
         return Ok(here.to_owned());
     }
     let newest = runs_in(here)?.into_iter().next().ok_or_else(|| {
         anyhow!("there is no run in the current folder; name one, or record one with `proust record -- CMD`")
     })?;
-    eprintln!("proust: the newest run here is {}", newest.dir.display());
+    message!("the newest run here is {}", newest.dir.display());
     Ok(newest.dir)
 }
 

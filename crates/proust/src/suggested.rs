@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
+use proust_export::FORMATS;
 use proust_query::Measure;
 use proust_report::{DiffPage, PAGES, PageHead, SweepPage};
 
@@ -43,6 +44,11 @@ pub fn pages_of_comparisons() -> Vec<PossibleValue> {
 /// What `--metrics` counts.
 pub fn metrics() -> Vec<PossibleValue> {
     Measure::all().map(|measure| PossibleValue::new(measure.id())).collect()
+}
+
+/// Formats of exports.
+pub fn formats() -> Vec<PossibleValue> {
+    FORMATS.iter().map(|spec| PossibleValue::new(spec.id).help(spec.about)).collect()
 }
 
 /// What `--sort` sorts by.

@@ -105,12 +105,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub options: RecordOptions,
     /// The command to run
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        required_unless_present = "from",
-        value_name = "CMD"
-    )]
+    #[arg(trailing_var_arg = true, required_unless_present = "from", value_name = "CMD")]
     pub command: Vec<OsString>,
 }
 
@@ -128,7 +123,7 @@ pub fn run(args: &SweepArgs) -> ExitCode {
     match sweep(args) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("proust: {error:#}");
+            message!("{error:#}");
             ExitCode::from(if error.chain().any(|cause| cause.is::<WrongUsage>()) { USAGE } else { FAILED })
         }
     }

@@ -133,6 +133,6 @@ fn give(run: Option<&std::path::Path>, command: Command) -> Result<ExitCode> {
         (Command::Stop, Given::Already) => format!("{name} was stopped already"),
         (Command::Sample, _) => String::new(),
     };
-    eprintln!("proust: {said}");
+    message!("{said}");
     Ok(ExitCode::SUCCESS)
 }

@@ -237,6 +237,13 @@ impl<'t> Parser<'t> {
             return Err(self.error(self.at, 1, format!("expected `=` or `!=` after `{word}`")));
         }
         self.at += if negated { 2 } else { 1 };
+        if self.rest().starts_with('=') {
+            return Err(self.error(
+                self.at - 1,
+                2,
+                format!("equality is written with one `=`: {word}=VALUE"),
+            ));
+        }
         let mut patterns = Vec::new();
         loop {
             self.skip_spaces();
@@ -268,6 +275,10 @@ impl<'t> Parser<'t> {
         let text = rest[..end].trim_end().to_owned();
         if text.is_empty() {
             return Err(self.error(start, 1, format!("`{}` has no value here", key.word())));
+        }
+        if let Some((found, meant)) = foreign_word(&text) {
+            let at = start + text.find(found).unwrap_or(0);
+            return Err(self.error(at + 1, found.len() - 2, meant));
         }
         self.at += text.len();
         if key == Key::Time {
@@ -313,6 +324,17 @@ impl<'t> Parser<'t> {
         let length = (end..=self.text.len()).find(|&end| self.text.is_char_boundary(end)).unwrap_or(end) - at;
         FilterError { expression: self.text.to_owned(), at, length, message: message.into() }
     }
+}
+
+/// A word of other languages in the place of what the grammar has, with blanks around it, and what to write.
+fn foreign_word(value: &str) -> Option<(&'static str, &'static str)> {
+    const EITHER: &str = "either of two values of one key is KEY=VALUE,VALUE; \
+                          a name that has this word in it is put into quotes";
+    const BOTH: &str =
+        "two clauses are joined by ` and `; a name that has this word in it is put into quotes";
+    const WORDS: [(&str, &str); 5] =
+        [(" or ", EITHER), (" OR ", EITHER), (" || ", EITHER), (" AND ", BOTH), (" && ", BOTH)];
+    WORDS.into_iter().find(|(word, _)| value.contains(word))
 }
 
 fn number_range(text: &str) -> Option<(u64, u64)> {
@@ -402,6 +424,22 @@ mod tests {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains('^'), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn words_of_other_languages_are_refused_with_the_right_one() {
+        for text in ["thread=a or thread=b", "thread=a || thread=b", "thread=1 OR 2"] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains("KEY=VALUE,VALUE"), "{text}: {error}");
+        }
+        for text in ["thread=a && rank=1", "thread=a AND rank=1"] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains("joined by ` and `"), "{text}: {error}");
+        }
+        let error = parse("function==x").unwrap_err().to_string();
+        assert!(error.contains("function=VALUE"), "{error}");
+        assert!(parse("function=\"a or b\"").is_ok());
+        assert!(parse("function=operator||, color and thread=for").is_ok());
     }
 
     #[test]

@@ -109,6 +109,9 @@ pages! {
     Threads "threads" ""
         "what every thread spent its time on"
         [AccountRows] Orders::All;
+    Processes "processes" ""
+        "the programs that ran, with their arguments, and what their time went into"
+        [AccountRows] Orders::Some(&["name", "cpu_s", "wall_s"]);
     Timeline "timeline" ""
         "what every thread did when"
         [ColumnsByAccount, Samples] Orders::All;

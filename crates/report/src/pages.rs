@@ -17,6 +17,7 @@ mod numbers;
 mod one_function;
 mod openmp;
 mod operations;
+mod processes;
 mod quality;
 mod samples;
 mod summary;
@@ -131,6 +132,9 @@ fn written(
         PageName::Flat => write(&flat::Flat::build(&selection, question)?, question, style),
         PageName::Threads => {
             write(&threads::Threads::build(&selection, question, drawn()?)?, question, style)
+        }
+        PageName::Processes => {
+            write(&processes::Processes::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
         PageName::Io => write(&io::Io::build(&selection, question, operations())?, question, style),

@@ -25,13 +25,15 @@ pub fn workload() -> ExitCode {
         ];
         for thread in threads {
             if let Err(error) = thread {
-                eprintln!("demo: a thread cannot be started: {error}");
+                message!("demo: a thread cannot be started: {error}");
             }
         }
     });
     let sum = repeat(SERIAL, || checksum(text.as_bytes()));
-    println!("demo: done ({:x})", sum & 0xffff);
-    ExitCode::SUCCESS
+    match crate::output::print(&format!("demo: done ({:x})\n", sum & 0xffff)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => crate::failure::tell(&error.into()),
+    }
 }
 
 fn repeat(time: Duration, mut work: impl FnMut() -> u64) -> u64 {

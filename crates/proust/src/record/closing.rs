@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,6 +18,7 @@ use proust_words::counted;
 use super::RunFolder;
 use crate::control::ControlPage;
 use crate::linked_runtime::LinkedRuntime;
+use crate::message;
 use crate::sanitizers::Sanitizers;
 
 /// The messages about a run that has ended.
@@ -27,15 +28,19 @@ pub struct Told {
     pub wall_s: f64,
     /// Processes that left a log; 0 = nothing was recorded.
     pub processes: u64,
+    /// The run's folder, as the user will want to name it.
+    pub dir: PathBuf,
     lines: Vec<String>,
 }
 
 impl Told {
-    /// Prints the three lines.
-    pub fn tell(&self) {
+    /// Prints the three lines; to a user who wants to hear only of failures, none if all went well.
+    pub fn tell(&self, is_quiet: bool) {
+        if is_quiet && self.processes > 0 {
+            return;
+        }
         // In one piece: no output of the program's children gets in between.
-        let text: String = self.lines.iter().map(|line| format!("proust: {line}\n")).collect();
-        eprint!("{text}");
+        message::block(&self.lines.iter().map(|line| format!("proust: {line}\n")).collect::<String>());
     }
 }
 
@@ -101,7 +106,7 @@ pub fn finish(
         format!("recorded {}, {} of logs{lives_on}", counted(sum.processes, "process"), bytes(sum.bytes))
     });
     lines.push(format!("to see where the time went: proust report {}", shell_path(&folder.shown)));
-    Ok(Some(Told { wall_s, processes: sum.processes, lines }))
+    Ok(Some(Told { wall_s, processes: sum.processes, dir: folder.shown.clone(), lines }))
 }
 
 /// What there is of logs; a process that called exec counts for each image.

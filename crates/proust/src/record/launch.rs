@@ -75,6 +75,14 @@ fn inherited() -> &'static [(libc::c_int, libc::sigaction)] {
     INHERITED.get_or_init(set_handlers)
 }
 
+/// From here on signals do again what they did before a command was started.
+pub fn heed_signals() {
+    for (signal, action) in inherited() {
+        // SAFETY: an action that the system has given out before.
+        unsafe { libc::sigaction(*signal, action, std::ptr::null_mut()) };
+    }
+}
+
 /// Runs the command under the collector.
 pub fn run(
     args: &RecordArgs,
@@ -114,7 +122,7 @@ pub fn run(
     let schedule = if folder.created {
         let asked = Schedule { delay: args.delay, duration: args.duration };
         asked.begin(&folder.path).unwrap_or_else(|error| {
-            eprintln!("proust: {error:#}");
+            message!("{error:#}");
             None
         })
     } else {

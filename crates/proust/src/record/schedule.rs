@@ -51,7 +51,7 @@ impl Schedule {
                     return;
                 }
                 if let Err(error) = page.give(command) {
-                    eprintln!("proust: {error:#}");
+                    message!("{error:#}");
                 }
             }
         });

@@ -173,7 +173,7 @@ fn show(
     };
     let rendered = render_sweep(&view, &question, &terminal::style()).inspect_err(|_| {
         // That a run was left out may be why.
-        view.notes.iter().for_each(|note| eprintln!("proust: note: {}", note.text()));
+        view.notes.iter().for_each(|note| message!("note: {}", note.text()));
     })?;
     output::print(&rendered.page)?;
     if let Some(path) = &args.svg {
@@ -181,7 +181,7 @@ fn show(
     }
     let missing = file.points.len() - file.done().count();
     if args.strict && missing > 0 {
-        eprintln!("proust: the data are incomplete: {missing} runs of the sweep are not done");
+        message!("the data are incomplete: {missing} runs of the sweep are not done");
         return Ok(ExitCode::from(INCOMPLETE));
     }
     Ok(ExitCode::SUCCESS)
@@ -216,7 +216,7 @@ fn newest() -> Result<PathBuf> {
         );
     };
     let dir = dir.strip_prefix(here).unwrap_or(&dir).to_owned();
-    eprintln!("proust: the newest sweep here is {}", dir.display());
+    message!("the newest sweep here is {}", dir.display());
     Ok(dir)
 }
 

@@ -35,12 +35,12 @@ pub fn refused(file: &SweepFile) -> Option<ExitCode> {
         looked_at.push(name);
         match program::find(name.as_ref()) {
             Err(error) => {
-                eprintln!("proust: {error}");
+                message!("{error}");
                 return Some(ExitCode::from(if error.is_not_found() { NOT_FOUND } else { CANNOT_EXECUTE }));
             }
             Ok(found) => {
                 if let Some(obstacle) = program::inspect(&found).obstacle() {
-                    eprintln!("proust: {obstacle} The command was not run.");
+                    message!("{obstacle} The command was not run.");
                     return Some(ExitCode::from(FAILED));
                 }
             }
@@ -55,7 +55,7 @@ pub fn refused(file: &SweepFile) -> Option<ExitCode> {
 /// When the results cannot be written.
 pub fn all(args: &SweepArgs, mut folder: Folder) -> Result<ExitCode> {
     for note in &folder.file.notes {
-        eprintln!("proust: note: {}", note.text());
+        message!("note: {}", note.text());
     }
     let mut first_failure = None;
     let shown = Shown::new(&folder.file);
@@ -88,9 +88,9 @@ pub fn all(args: &SweepArgs, mut folder: Folder) -> Result<ExitCode> {
     } else {
         format!("; {failed} failed: the same command again runs {} anew", verb(failed, "it", "them"))
     };
-    eprintln!("proust: {} done in {}{failures}", counted(done, "run"), folder.dir.display());
+    message!("{} done in {}{failures}", counted(done, "run"), folder.dir.display());
     if done > 0 {
-        eprintln!("proust: to see how it scales: proust report {} scaling", shell_path(&folder.dir));
+        message!("to see how it scales: proust report {} scaling", shell_path(&folder.dir));
     }
     Ok(first_failure.map_or(ExitCode::SUCCESS, ExitCode::from))
 }
@@ -118,11 +118,9 @@ fn one(args: &SweepArgs, dir: &Path, name: &str, point: &SweepPoint) -> Result<E
     };
     let record = RecordArgs {
         output: Some(dir.join(name)),
-        start_paused: false,
-        delay: None,
-        duration: None,
         options: args.options.clone(),
         command,
+        ..RecordArgs::default()
     };
     let [output, errors] = streams(dir, name);
     let create =
@@ -193,8 +191,8 @@ fn remove(dir: &Path, name: &str) {
 }
 
 fn interrupted(folder: &Folder, signal: libc::c_int) -> ExitCode {
-    eprintln!(
-        "proust: interrupted; {} of {} done {} kept in {}: the same command again with -o {} goes on",
+    message!(
+        "interrupted; {} of {} done {} kept in {}: the same command again with -o {} goes on",
         folder.file.done().count(),
         counted(folder.file.points.len(), "run"),
         verb(folder.file.done().count(), "is", "are"),

@@ -167,7 +167,7 @@ fn resumed(old: SweepFile, mut plan: SweepFile, dir: &Path) -> Result<SweepFile>
     }
     plan.points.extend(beyond);
     if kept > 0 {
-        eprintln!("proust: going on with {}: {} kept", dir.display(), counted(kept, "run"));
+        message!("going on with {}: {} kept", dir.display(), counted(kept, "run"));
     }
     Ok(plan)
 }

@@ -69,7 +69,7 @@ impl FromRuns {
                 }),
             }
         }
-        let told = || notes.iter().for_each(|note| eprintln!("proust: note: {}", note.text()));
+        let told = || notes.iter().for_each(|note| message!("note: {}", note.text()));
         if swept.is_empty() {
             told();
             bail!("none of the runs can be read");
@@ -109,16 +109,16 @@ pub fn keep(args: &SweepArgs) -> Result<()> {
     file.write(&dir)?;
     let texts = notes.iter().map(Worded::text).chain(file.notes.iter().map(Worded::text));
     for note in texts {
-        eprintln!("proust: note: {note}");
+        message!("note: {note}");
     }
     let over = file.axes.iter().map(|axis| format!("{} {}", axis.name, axis.values.join(", ")));
-    eprintln!(
-        "proust: {} over {} -> {} ({SWEEP_FILE} names their folders; they stay where they are)",
+    message!(
+        "{} over {} -> {} ({SWEEP_FILE} names their folders; they stay where they are)",
         counted(file.done().count(), "run"),
         over.collect::<Vec<_>>().join("; "),
         dir.display()
     );
-    eprintln!("proust: next: `proust report {} scaling`", dir.display());
+    message!("next: `proust report {} scaling`", dir.display());
     Ok(())
 }
 

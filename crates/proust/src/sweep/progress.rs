@@ -51,10 +51,10 @@ impl Shown {
             (None, _) => wall,
             (Some(why), _) => format!("{why}; what it said is in {}.err", dir.display()),
         };
-        let line = format!("proust: {} of {}: {}: {what}", at + 1, file.points.len(), name(file, point));
+        let line = format!("{} of {}: {}: {what}", at + 1, file.points.len(), name(file, point));
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.suspend(|| message!("{line}")),
+            None => message!("{line}"),
         }
     }
 

@@ -48,6 +48,7 @@ const REPORT: &[Floor] = &[
 ];
 
 const COMMAND: &[Floor] = &[
+    ("message", "lines on standard error; knows nothing"),
     ("failure", "exit codes"),
     ("output", "standard output that may be closed"),
     ("terminal", "what the terminal can show"),
@@ -59,12 +60,16 @@ const COMMAND: &[Floor] = &[
     ("linked_runtime", "runtimes among these names"),
     ("sanitizers", "sanitizers among them"),
     ("program", "what kind of program a command is"),
+    ("habits", "tips for command lines that were not understood"),
+    ("tick", "the kernel's tick, and what it delivers"),
     ("suggested", "words that a shell completes"),
     ("control", "the control page of a run"),
     ("record", "runs a command; knows no page"),
     ("switch", "pauses and resumes a run"),
     ("sweep", "runs it many times"),
     ("report", "shows a run"),
+    ("run", "records and shows"),
+    ("export", "writes a run for other tools"),
     ("diff", "compares runs"),
     ("explain", "explains words"),
     ("info", "tells what is known of a run"),
@@ -85,6 +90,11 @@ const USERS: &[(&str, &[&str], &str)] = &[
          the command writes the control page and finds logs by name",
     ),
     (
+        "proust_mpi_abi",
+        &["collector", "mpi-abi"],
+        "the log has the same codes for all MPI libraries: nothing behind it knows which one a program had",
+    ),
+    (
         "proust_structure",
         &["structure", "ingest"],
         "a profile holds all names: nothing behind it opens a binary",
@@ -97,7 +107,7 @@ const USERS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "proust_account",
-        &["account", "query", "findings", "store", "compare", "report", "proust"],
+        &["account", "query", "findings", "store", "compare", "report", "export", "proust"],
         "no question is asked of a profile while it is made",
     ),
     (
@@ -107,7 +117,7 @@ const USERS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "proust_query",
-        &["query", "findings", "store", "compare", "report", "proust"],
+        &["query", "findings", "store", "compare", "report", "export", "proust"],
         "the account is drawn up of the whole run, whatever is asked",
     ),
     (
@@ -122,9 +132,13 @@ const USERS: &[(&str, &[&str], &str)] = &[
     ),
     ("proust_compare", &["compare", "report", "proust"], "a run is the same whatever it is compared with"),
     ("proust_report", &["report", "proust"], "numbers are made before they are worded"),
+    ("proust_export", &["export", "proust"], "no page depends on what other tools can read"),
     (
         "proust_profile",
-        &["profile", "ingest", "account", "query", "findings", "store", "compare", "report", "proust"],
+        &[
+            "profile", "ingest", "account", "query", "findings", "store", "compare", "report", "export",
+            "proust",
+        ],
         "the collector, the log and the structure of programs know nothing of what is made of them",
     ),
 ];
@@ -213,6 +227,7 @@ fn files_of_a_room_do_not_use_each_other_in_circles() {
         "store",
         "compare",
         "report",
+        "export",
         "proust",
     ] {
         let arrows = arrows_within(name);

@@ -1,0 +1,38 @@
+//! What was measured, in whole numbers: the formats have no others.
+
+use std::collections::BTreeMap;
+
+use proust_profile::{ContextId, LocationId};
+use proust_query::{Measure, Selection};
+
+/// Amounts of a measure by location and context; seconds are in nanoseconds. What rounds to nothing is left
+/// out.
+pub fn by_location(selection: &Selection<'_>, measure: Measure) -> BTreeMap<(LocationId, ContextId), u64> {
+    let mut sums: BTreeMap<(LocationId, ContextId), f64> = BTreeMap::new();
+    selection.each(measure, |context, location, amount| {
+        *sums.entry((location, context)).or_default() += amount;
+    });
+    sums.into_iter().map(|(key, amount)| (key, whole(measure, amount))).filter(|(_, n)| *n > 0).collect()
+}
+
+/// Units in a unit of the measure.
+pub fn whole(measure: Measure, amount: f64) -> u64 {
+    (if measure.unit() == "s" { amount * 1e9 } else { amount }).round() as u64
+}
+
+/// The unit of the whole numbers.
+pub fn unit(measure: Measure) -> &'static str {
+    match measure.unit() {
+        "s" => "nanoseconds",
+        unit => unit,
+    }
+}
+
+/// An amount for people: seconds of nanoseconds.
+pub fn shown(measure: Measure, whole: u64) -> String {
+    match measure.unit() {
+        "s" => format!("{:.3} s", whole as f64 / 1e9),
+        "bytes" => format!("{whole} bytes"),
+        _ => whole.to_string(),
+    }
+}
