@@ -38,6 +38,10 @@ pub struct Sites {
 
 /// The row of an operation, and the account of the time in it; None if it is none of the table's.
 fn row_of(kind: OperationKind) -> Option<(Account, Operation)> {
+    if kind.is_of_mpi() {
+        // How many ranks take part in a call is not known here.
+        return None;
+    }
     let row = match (kind.nature, kind.detail) {
         (_, Detail::RegionEnd) => (Account::Barrier, Operation::RegionEnd),
         (Nature::Barrier, Detail::CopyPrivate) => (Account::Barrier, Operation::Single),

@@ -2,8 +2,8 @@
 //! each.
 //!
 //! JSON: `{"schema":1,"intervals":[…],"critical":[positions],"notes":[…]}`; the first entry is the whole run,
-//! at level 0. `critical` leads to the critical part: at each level the interval that loses most, while that is
-//! half of what the one around it loses. An interval is
+//! at level 0. `critical` leads to the critical part: at each level the interval that loses most, while that
+//! is half of what the one around it loses. An interval is
 //! `{"handle","parent":position|null,"level","name","id":n|null,"file","line","kind":"SEQ"|"PAR"|"COMB",
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",

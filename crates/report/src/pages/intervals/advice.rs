@@ -9,7 +9,7 @@ use proust_characteristics::dvm::Interval;
 use proust_words::counted;
 use serde::Serialize;
 
-use super::characteristics::s;
+use super::super::facts::seconds;
 use crate::number::{duration, percent};
 
 #[derive(Debug, Serialize)]
@@ -24,7 +24,7 @@ pub(super) struct Advice {
 pub(super) fn of(interval: &Interval) -> Vec<Advice> {
     let words = |step: &Step| {
         let (text, amounts) = worded(step);
-        let amounts = amounts.into_iter().map(|(name, ns)| (name, s(ns))).collect();
+        let amounts = amounts.into_iter().map(|(name, ns)| (name, seconds(ns))).collect();
         Advice { id: step.id(), text, amounts }
     };
     advice::steps(interval).iter().map(words).collect()
@@ -33,10 +33,13 @@ pub(super) fn of(interval: &Interval) -> Vec<Advice> {
 type Amounts = Vec<(&'static str, u64)>;
 
 fn worded(step: &Step) -> (String, Amounts) {
-    let time = |ns: u64| duration(s(ns));
+    let time = |ns: u64| duration(seconds(ns));
     match *step {
         Step::Little { lost_ns, total_ns } => (
-            format!("hardly anything is lost: {} % of Total_time", percent(s(lost_ns), s(total_ns))),
+            format!(
+                "hardly anything is lost: {} % of Total_time",
+                percent(seconds(lost_ns), seconds(total_ns))
+            ),
             vec![("lost_s", lost_ns), ("total_s", total_ns)],
         ),
         Step::Largest { part, part_ns, lost_ns } => (

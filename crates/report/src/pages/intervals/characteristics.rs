@@ -5,8 +5,8 @@
 //! "max_at","mean"}},"operations":{ROW: {"count","communication_s","synchronization_s","variation_s",
 //! "overlap_s","comparative":{COLUMN: …}}},"each":[{"processor","rank","threads":[handles], and each
 //! characteristic}],"pop":{"parallel_efficiency","load_balance","communication_efficiency",
-//! "replicated_share","dvm_efficiency"},"advice":[{"id","text", amounts}],"mpi":null|{…}}`. Processors are numbered from 1, ranks are their own
-//! numbers. null: there is no source.
+//! "replicated_share","dvm_efficiency"},"advice":[{"id","text", amounts}],"mpi":null|{…}}`. Processors are
+//! numbered from 1, ranks are their own numbers. null: there is no source.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,7 @@ use proust_query::Handle;
 use proust_query::characteristics::{Characterised, Processor};
 use serde::Serialize;
 
+use super::super::facts::seconds;
 use super::advice::Advice;
 
 /// Numbers by name; null = there is no source.
@@ -92,17 +93,12 @@ struct MpiBlock {
     comparative: BTreeMap<&'static str, Option<Over>>,
 }
 
-/// Nanoseconds as seconds.
-pub(super) fn s(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
 fn field(of: Characteristic) -> String {
     if of.is_time() { format!("{}_s", of.id()) } else { of.id().to_owned() }
 }
 
 fn number(of: Characteristic, number: u64) -> f64 {
-    if of.is_time() { s(number) } else { number as f64 }
+    if of.is_time() { seconds(number) } else { number as f64 }
 }
 
 /// Characteristics that have a field of their own.
@@ -164,10 +160,10 @@ impl Dvm {
                     };
                     let row = OperationRow {
                         count: row.count,
-                        communication_s: row.communication_ns.map(s),
-                        synchronization_s: row.synchronization_ns.map(s),
-                        variation_s: row.variation_ns.map(s),
-                        overlap_s: row.overlap_ns.map(s),
+                        communication_s: row.communication_ns.map(seconds),
+                        synchronization_s: row.synchronization_ns.map(seconds),
+                        variation_s: row.variation_ns.map(seconds),
+                        overlap_s: row.overlap_ns.map(seconds),
                         comparative: Column::ALL.map(|column| (column.id(), over(column))).into(),
                     };
                     (operation.id(), row)
@@ -204,11 +200,11 @@ impl MpiBlock {
         MpiBlock {
             ranks: ranks.to_vec(),
             efficiency: mpi.efficiency(),
-            execution_time_s: s(mpi.execution_ns),
-            total_time_s: s(mpi.total_ns),
-            productive_time_s: mpi.productive_ns.map(s),
+            execution_time_s: seconds(mpi.execution_ns),
+            total_time_s: seconds(mpi.total_ns),
+            productive_time_s: mpi.productive_ns.map(seconds),
             message_span_s: mpi.message_span_ns.map(|ns| ns as f64 / 1e9),
-            main: Mpi::ALL.iter().map(|&of| (format!("{}_s", of.id()), mpi.sum(of).map(s))).collect(),
+            main: Mpi::ALL.iter().map(|&of| (format!("{}_s", of.id()), mpi.sum(of).map(seconds))).collect(),
             comparative: Mpi::ALL.iter().map(|&of| (of.id(), over(of))).collect(),
         }
     }

@@ -12,7 +12,7 @@ use proust_characteristics::terms::OperationTerms;
 use proust_query::characteristics::Characterised;
 
 use super::super::base_name;
-use super::characteristics::s;
+use super::super::facts::seconds;
 use crate::question::{Block, Classic};
 
 /// In place of a number without a source.
@@ -31,7 +31,7 @@ pub(super) struct Head<'h> {
 }
 
 fn time(ns: Option<u64>) -> String {
-    ns.map_or_else(|| UNKNOWN.into(), |ns| format!("{:.6}", s(ns)))
+    ns.map_or_else(|| UNKNOWN.into(), |ns| format!("{:.6}", seconds(ns)))
 }
 
 fn ratio(number: Option<f64>) -> String {
