@@ -7,6 +7,7 @@
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`intervals`]: marked intervals, and the account of the time in each
+//! - [`characteristics`]: those of the DVM system, of each interval
 //! - [`lines()`]: amounts by source line
 //! - [`BottomUp`]: functions, and under each its callers
 //! - [`mpi`]: calls of MPI, waits for partners, messages between ranks
@@ -17,6 +18,7 @@
 
 mod amounts;
 mod bottom_up;
+pub mod characteristics;
 mod doing;
 mod expression;
 mod forest;

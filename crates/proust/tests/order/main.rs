@@ -116,6 +116,11 @@ const USERS: &[(&str, &[&str], &str)] = &[
         "no question is asked of a profile while it is made",
     ),
     (
+        "proust_characteristics",
+        &["characteristics", "query", "findings", "store", "compare", "report", "proust"],
+        "characteristics know processors by position, and no profile",
+    ),
+    (
         "proust_query",
         &["query", "findings", "store", "compare", "report", "export", "proust"],
         "the account is drawn up of the whole run, whatever is asked",
@@ -222,6 +227,7 @@ fn files_of_a_room_do_not_use_each_other_in_circles() {
         "messages",
         "ingest",
         "account",
+        "characteristics",
         "query",
         "findings",
         "store",

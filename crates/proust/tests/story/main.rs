@@ -21,6 +21,7 @@ mod binaries;
 mod blame;
 mod budget;
 mod callers;
+mod characteristics;
 mod children;
 mod clocks;
 mod comparisons;

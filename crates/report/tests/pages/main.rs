@@ -4,6 +4,7 @@ mod contract;
 mod depth;
 mod diff;
 mod distribution;
+mod dvm;
 mod example;
 mod findings;
 mod golden;
