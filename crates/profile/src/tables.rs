@@ -6,8 +6,8 @@
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
 //!   operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
 //!   regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
-//!   executions.parquet, execution_sums.parquet, process_samples.parquet,
-//!   communicators.parquet, traffic.parquet, gatherings.parquet, unmatched.parquet, partner_waits.parquet
+//!   executions.parquet, execution_sums.parquet, process_samples.parquet, communicators.parquet,
+//!   traffic.parquet, gatherings.parquet, unmatched.parquet, partner_waits.parquet
 //!                           one row per item; ids are row numbers
 //!   facts.json              the run's facts and its quality
 //!   …                       what a later stage keeps beside it ([`Building::add`])
@@ -18,8 +18,8 @@
 //! none, and keeps the one that it opened.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays,
-//! executions and waits for partners, by far the largest tables, are read apart from the rest ([`Kept::rows`]).
+//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays, executions
+//! and waits for partners, by far the largest tables, are read apart from the rest ([`Kept::rows`]).
 
 mod building;
 mod columns;

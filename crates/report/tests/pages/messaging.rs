@@ -2,9 +2,9 @@
 
 use proust_ingest::operation_info;
 use proust_profile::{
-    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, Function, FunctionId, GatheringRow, Location,
-    LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process, ProcessId, Profile,
-    RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, Function, FunctionId, GatheringRow,
+    Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process, ProcessId,
+    Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 use proust_report::{Format, PageName, Question, Style, render};
 
@@ -77,13 +77,7 @@ fn messaging() -> Profile {
         locations: vec![location(0), location(1)].into(),
         functions: vec![function("main", 3), function("prepare", 20), function("solve", 40)].into(),
         contexts: vec![
-            Context {
-                parent: None,
-                kind: ContextKind::Program,
-                function: None,
-                file: None,
-                line: None,
-            },
+            Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None },
             context(0, 0, 3),
             context(1, 1, 8),
             context(1, 2, 9),

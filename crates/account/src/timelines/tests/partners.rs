@@ -48,7 +48,8 @@ proptest! {
             at_ms = end_ms;
         }
         let end_ms = at_ms + 10;
-        let spans = spans_with_waits(&location(end_ms, 0), &[row(end_ms, cpu_ms.min(end_ms))], &events, &waits);
+        let rows = [row(end_ms, cpu_ms.min(end_ms))];
+        let spans = spans_with_waits(&location(end_ms, 0), &rows, &events, &waits);
         let of = |wanted: State| -> u64 {
             spans.iter().filter(|span| span.state == wanted).map(Span::length_ns).sum()
         };
