@@ -34,7 +34,8 @@ use crate::record::{self, FAILED, RecordOptions};
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "\
 In the command, and in variables of the environment, {threads}, {ranks} and {NAME} stand for the value
-on that axis; where there is one count only, the letter n in such brackets does, too. --threads sets OMP_NUM_THREADS and RAYON_NUM_THREADS by itself.
+on that axis; where there is one count only, the letter n in such brackets does, too. --threads sets
+OMP_NUM_THREADS and RAYON_NUM_THREADS by itself.
 Several axes are combined: every value of one with every value of the others. Repetitions are
 interleaved (1,2,4,1,2,4,...), so that a slow spell of the machine does not fall on one count alone.
 
