@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 20000, LIBRARY_BYTES = 1 << 21 };
+enum { MOST = 20000 };
 
 static struct function {
     unsigned long address;
@@ -29,7 +29,8 @@ static struct function {
     char ran;
 } functions[MOST];
 static int count;
-static unsigned long base;
+/* Where the library begins and ends in the process. */
+static unsigned long base, end;
 
 static void read_functions(const char *path)
 {
@@ -46,20 +47,22 @@ static void read_functions(const char *path)
     fclose(file);
 }
 
-/* Where the library begins; 0 = the dynamic linker has not mapped all of it yet. */
-static unsigned long find_base(pid_t process, const char *library)
+/* Finds the library; false if the dynamic linker has not mapped all of it yet. */
+static int find(pid_t process, const char *library)
 {
-    char path[64], line[4096];
-    unsigned long first = 0;
+    char path[64], line[4096], *behind;
     int mappings = 0;
     snprintf(path, sizeof path, "/proc/%d/maps", process);
     FILE *maps = fopen(path, "r");
     while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, library) && mappings++ == 0)
-            first = strtoul(line, NULL, 16);
+        if (strstr(line, library)) {
+            unsigned long begin = strtoul(line, &behind, 16);
+            base = mappings++ == 0 ? begin : base;
+            end = strtoul(behind + 1, NULL, 16);
+        }
     if (maps)
         fclose(maps);
-    return mappings < 4 ? 0 : first;
+    return mappings >= 4;
 }
 
 static int memory_of(pid_t process)
@@ -115,8 +118,7 @@ static int meets(pid_t thread, int status, const char *library)
         ptrace(PTRACE_GETREGS, thread, NULL, &registers);
         /* The dynamic linker is done with the library when it has made its tables read-only. */
         if (base == 0 && registers.orig_rax == SYS_mprotect && registers.rax == 0) {
-            base = find_base(thread, library);
-            if (base != 0 && registers.rdi - base < LIBRARY_BYTES)
+            if (find(thread, library) && registers.rdi >= base && registers.rdi < end)
                 set_breakpoints(thread);
             else
                 base = 0;

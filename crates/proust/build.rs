@@ -11,7 +11,7 @@ fn main() {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     let workspace = package.join("../..");
-    for part in ["crates/collector", "crates/log", "Cargo.toml", "Cargo.lock"] {
+    for part in ["crates/collector", "crates/log", "crates/mpi-abi", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
     let target = out.join("collector");

@@ -13,7 +13,7 @@ pub mod lane;
 
 /// The checker's words.
 pub mod sync {
-    pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+    pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
     /// The checker never moves what the compiler could move.
     pub fn compiler_fence(_: Ordering) {}

@@ -189,6 +189,9 @@ fn says_what_it_is(nature: Nature) -> bool {
             | Nature::Accept
             | Nature::Runtime
             | Nature::Pool
+            | Nature::Message
+            | Nature::Collective
+            | Nature::Communicate
     )
 }
 
@@ -214,5 +217,6 @@ fn by_nature(nature: Nature) -> State {
         Nature::Release | Nature::Wake => State::Working(Work::Compute),
         Nature::Runtime => State::Working(Work::Runtime),
         Nature::Pool => State::Passive(PassiveReason::Pool),
+        Nature::Message | Nature::Collective | Nature::Communicate => State::Working(Work::MpiTransfer),
     }
 }

@@ -9,14 +9,13 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::raw;
 
 mod anchor;
+pub mod processor;
 mod reading;
 pub mod ticks;
 
 type GetTime = unsafe extern "C" fn(i32, *mut libc::timespec) -> i32;
-type GetCpu = unsafe extern "C" fn(*mut u32, *mut u32, *mut u8) -> i32;
 
 static GET_TIME: AtomicUsize = AtomicUsize::new(0);
-static GET_CPU: AtomicUsize = AtomicUsize::new(0);
 
 /// The program forbids itself the processor's counter, by `prctl(PR_SET_TSC)`: from here on nothing of ours
 /// reads it, in no thread, and neither does the vDSO's clock for us. The kernel's setting is the calling
@@ -51,11 +50,12 @@ fn find_vdso() {
         GET_TIME.store(address, Ordering::Relaxed);
     }
     if let Some(address) = image.symbol(get_processor) {
-        GET_CPU.store(address, Ordering::Relaxed);
+        processor::is_answered_at(address);
     }
 }
 
 pub use anchor::{now, now_ns, ordered_ns};
+pub use processor::processor;
 pub use reading::{ordered_reading_ns, reading_ns};
 
 /// A forked child begins: another thread's work at the fork is void, and in a time namespace of its own the
@@ -78,22 +78,6 @@ fn system_ns() -> u64 {
         function(libc::CLOCK_MONOTONIC, &mut time);
     }
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// The processor the calling thread runs on.
-#[inline]
-pub fn processor() -> u32 {
-    let function = GET_CPU.load(Ordering::Relaxed);
-    if function == 0 {
-        return raw::processor();
-    }
-    let mut processor = 0_u32;
-    // SAFETY: the address is that of the vDSO's `getcpu`, which has this signature.
-    unsafe {
-        let function: GetCpu = core::mem::transmute(function);
-        function(&mut processor, core::ptr::null_mut(), core::ptr::null_mut());
-    }
-    processor
 }
 
 /// CPU time of the calling thread, nanoseconds.

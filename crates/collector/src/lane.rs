@@ -17,7 +17,7 @@ use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::room::Room;
 use crate::turn::Quiet;
-use crate::{clock, logfile, operation, sample};
+use crate::{clock, logfile, mpi, operation, sample};
 
 mod current;
 mod docking;
@@ -82,6 +82,8 @@ pub struct Lane {
     pub samples: sample::Shared,
     /// A stack to work on.
     pub room: Room,
+    /// The owner's state in calls of MPI.
+    pub mpi: &'static mpi::Shared,
     record: UnsafeCell<Record>,
 }
 
@@ -139,6 +141,7 @@ pub fn claim() -> Option<&'static Lane> {
     let writer = logfile::take_chunk(chunk_bytes(0)).map(|chunk| unsafe { LaneWriter::begin(number, chunk) });
     logfile::with_header(|header| header.lanes = header.lanes.max(number + 1));
     let member: &'static Member = Box::leak(Box::default());
+    let mpi: &'static mpi::Shared = Box::leak(Box::default());
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         member,
@@ -153,7 +156,8 @@ pub fn claim() -> Option<&'static Lane> {
         operations: operation::Shared::default(),
         samples: sample::Shared::default(),
         room: Room::new(),
-        record: UnsafeCell::new(Record::new(writer, member)),
+        mpi,
+        record: UnsafeCell::new(Record::new(writer, member, mpi)),
     }));
     CLAIMED.fetch_add(1, Ordering::AcqRel);
     let mut head = LANES.load(Ordering::Acquire);

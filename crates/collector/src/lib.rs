@@ -15,6 +15,7 @@
 //! - [`operation`]: a thread's time inside a hooked function
 //! - [`hooks`]: the functions that the program calls instead of the C library's
 //! - [`interpose`]: which functions these are, as data, and how the real ones are found
+//! - [`mpi`]: calls of MPI, whatever library the program has
 //! - [`marks`]: intervals that the program names, and its requests to the recording
 //! - [`openmp`]: parallel regions, by interception or as the runtime reports them
 //! - [`real`]: the functions behind the hooks
@@ -36,6 +37,7 @@ pub mod lane;
 pub mod life;
 pub mod logfile;
 pub mod marks;
+pub mod mpi;
 pub mod openmp;
 pub mod operation;
 pub mod options;

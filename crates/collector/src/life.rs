@@ -253,6 +253,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     unexported::begin();
     interpose::find_all();
     single_threaded::find();
+    clock::processor::find();
     scope::prepare();
     // A name that was not found has left a message for the program.
     // SAFETY: forgets the calling thread's message.

@@ -20,6 +20,7 @@ use crate::source::Source;
 use crate::{clock, control, options, raw};
 
 pub mod callers;
+pub mod exact;
 pub mod known_paths;
 pub mod meeting;
 pub mod open;
@@ -38,7 +39,7 @@ pub mod threshold;
 pub mod tries;
 pub mod waited;
 
-pub use outcome::{Outcome, errno, set_errno};
+pub use outcome::{KeptErrno, Outcome, errno, set_errno};
 use recording::{Completed, is_owner, record_completed};
 pub use recording::{look_into, look_into_record, note_left};
 pub use state::{Owned, Shared, fits_at, settle};
@@ -135,6 +136,12 @@ pub(crate) use crate::arch::registers::here;
 #[inline]
 fn wanted(nature: Nature) -> bool {
     options::live() & (OFF | if nature.is_io() { NO_IO } else { NO_WAITS }) == 0 || not_wanted()
+}
+
+/// As [`wanted`], where the operation is not known when this is compiled: in most runs all are wanted.
+#[inline]
+fn is_wanted(operation: Operation) -> bool {
+    options::live() & (OFF | NO_IO | NO_WAITS) == 0 || wanted(operation.nature())
 }
 
 /// The run does not, or not now: then this process is the first to notice.
@@ -243,30 +250,51 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         }
         tries::stop(life, lane);
     }
-    if lane.member.docked_ns() != 0 || is_at_barrier(lane, state.sp) {
+    let Some(begin_ns) = begin_of(lane, kind.operation, state.sp) else { return Ticket::NONE };
+    let marker = mark(marker, begin_ns);
+    if kind.operation.nature() == Nature::Condition {
+        releases::unlocked_by_wait(lane, objects.1, state);
+    }
+    let caller = caller_of(life, lane, kind, state, begin_ns);
+    lane.enter(kind, objects, begin_ns, state, marker, caller);
+    Ticket { lane: Some(lane), begin_ns }
+}
+
+/// When an operation of the lane's owner begins, that is to say now; None if it is none of the program's.
+#[inline(always)]
+fn begin_of(lane: &'static Lane, operation: Operation, sp: u64) -> Option<u64> {
+    if lane.member.docked_ns() != 0 || is_at_barrier(lane, sp) {
         // The runtime's own, while it waits for work or for the others.
-        return Ticket::NONE;
+        return None;
     }
     if lane.member.owes() {
         team::notify_the_others(lane);
     }
-    let begin_ns = if lane.operations.postponed.is_any() {
-        postponed::settle_before(lane, kind.operation)
+    Some(if lane.operations.postponed.is_any() {
+        postponed::settle_before(lane, operation)
     } else {
         clock::now_ns()
-    };
+    })
+}
+
+/// Marks the hook's frame by its operation's begin.
+#[inline(always)]
+fn mark(marker: &mut u64, begin_ns: u64) -> u64 {
     let marker = core::ptr::from_mut(marker);
     // SAFETY: a local variable of the hook. Volatile, since it is read only through its address.
     unsafe { marker.write_volatile(begin_ns) };
-    if kind.operation.nature() == Nature::Condition {
-        releases::unlocked_by_wait(lane, objects.1, state);
-    }
-    let mut caller = lane.operations.callers.known(kind, state.sp);
+    marker as u64
+}
+
+/// The probable caller of an operation that begins.
+#[inline(always)]
+fn caller_of(life: &Life, lane: &'static Lane, kind: Kind, state: State, begin_ns: u64) -> NodeId {
+    let caller = lane.operations.callers.known(kind, state.sp);
     if caller == 0 && lane.operations.callers.may_find(begin_ns) {
-        caller = find_beforehand(life, lane, kind, state, begin_ns);
+        find_beforehand(life, lane, kind, state, begin_ns)
+    } else {
+        caller
     }
-    lane.enter(kind, objects, begin_ns, state, marker as u64, caller);
-    Ticket { lane: Some(lane), begin_ns }
 }
 
 /// The node of the path that begins at `state`, if it is known already.
@@ -341,6 +369,7 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
         end_ns,
         object,
         object2: lane.operations.open.object2(),
+        request: 0,
         outcome,
         flags: 0,
         state: Some(lane.operations.open.state()),

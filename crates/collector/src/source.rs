@@ -13,6 +13,7 @@ use proust_log::records::{SwitchedTo, ThreadEnd};
 
 use crate::lane::{Lane, Record};
 use crate::marks::Marks;
+use crate::mpi::Calls;
 use crate::openmp::Regions;
 use crate::operation::Operations;
 use crate::sample::Samples;
@@ -59,7 +60,7 @@ pub trait Source: Sync {
 }
 
 /// All sources. They are settled and written in this order.
-static SOURCES: [&dyn Source; 5] = [&Operations, &Regions, &Marks, &Samples, &ProcessSamples];
+static SOURCES: [&dyn Source; 6] = [&Calls, &Operations, &Regions, &Marks, &Samples, &ProcessSamples];
 
 /// Asks every source.
 pub fn each(ask: impl FnMut(&'static dyn Source)) {

@@ -1,7 +1,9 @@
 //! Atomic words of what threads do with each other, by a name of our own: the models (`/models`) put a
 //! checker's in their place, which tries every interleaving.
 
-pub use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+pub use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence, fence,
+};
 
 /// The word at this address.
 ///

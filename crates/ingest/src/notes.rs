@@ -193,6 +193,10 @@ fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     if let Some(&below_ns) = noted(log, NoteCode::Coarsened).iter().max() {
         notes.push(RunNote::WaitsInSums { process: process(), below_ns });
     }
+    let requests: u64 = noted(log, NoteCode::UntrackedRequests).iter().sum();
+    if requests > 0 {
+        notes.push(RunNote::RequestsUntracked { process: process(), requests });
+    }
     let missed: u64 = noted(log, NoteCode::MarksMissed).iter().sum();
     if missed > 0 {
         notes.push(RunNote::MarksMissed { process: process(), marks: missed });

@@ -37,6 +37,7 @@ fn kind(operation: Operation) -> OperationKind {
         family: match operation.family() {
             LogFamily::Library => Family::Library,
             LogFamily::OpenMp => Family::OpenMp,
+            LogFamily::Mpi => Family::Mpi,
         },
         detail: detail(operation),
     }
@@ -67,6 +68,9 @@ fn nature(of: LogNature) -> Nature {
         LogNature::Wake => Nature::Wake,
         LogNature::Runtime => Nature::Runtime,
         LogNature::Pool => Nature::Pool,
+        LogNature::Message => Nature::Message,
+        LogNature::Collective => Nature::Collective,
+        LogNature::Communicate => Nature::Communicate,
     }
 }
 
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn of_a_name_that_no_hook_has_nothing_is_known() {
-        assert_eq!(operation_info("MPI_Bsend").kind, None);
+        assert_eq!(operation_info("shmem_put").kind, None);
         let barrier = operation_info("omp barrier").kind.unwrap();
         assert_eq!((barrier.nature, barrier.detail), (Nature::Barrier, Detail::TeamBarrier));
     }

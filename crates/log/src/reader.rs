@@ -14,9 +14,9 @@ use crate::layout::{
     UNIT_BYTES, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, Event, Execution, ExecutionSum, Head, Interval, Kind, Module, ModuleEnd, Node,
-    Note, ProcessSample, Region, Release, Sample, SchedStat, Segments, Stay, Sum, Switched, TextHead,
-    ThreadBegin, ThreadEnd, Unmatched, check_of,
+    Body, CHECK_MASK, Child, Communicator, Completed, Event, Execution, ExecutionSum, Head, Interval, Kind,
+    Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample, SchedStat, Segments,
+    Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched, check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -123,6 +123,12 @@ pub enum Record<'a> {
     /// The process's use of resources; first a [`crate::records::SampleReason`], then which parts of it were
     /// asked.
     ProcessSample(u16, u16, ProcessSample),
+    /// More requests of the next call of MPI: the first one's slot, and how many.
+    Completed(u16, u16),
+    /// What a receive has got that the next call of MPI completes; first its slot, then flags.
+    Received(u16, u16, Received),
+    /// A communicator of MPI; first its flags.
+    Communicator(u16, Communicator),
     /// An interval; first its [`crate::records::IntervalKind`], then its
     /// [`crate::records::IntervalOrigin`].
     Interval(u16, u16, Interval),
@@ -429,6 +435,9 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::Segments as u8 => fixed(body).map(|b| Record::Segments(a, b)),
         k if k == Kind::ProcessSample as u8 => fixed(body).map(|b| Record::ProcessSample(a, head.b, b)),
         k if k == Kind::Switched as u8 => fixed(body).map(|b| Record::Switched(a, b)),
+        k if k == Kind::Completed as u8 => fixed::<Completed>(body).map(|_| Record::Completed(a, head.b)),
+        k if k == Kind::Received as u8 => fixed(body).map(|b| Record::Received(a, head.b, b)),
+        k if k == Kind::Communicator as u8 => fixed(body).map(|b| Record::Communicator(a, b)),
         k if k == Kind::Interval as u8 => fixed(body).map(|b| Record::Interval(a, head.b, b)),
         k if k == Kind::Execution as u8 => fixed(body).map(|b| Record::Execution(a, b)),
         k if k == Kind::ExecutionSum as u8 => fixed(body).map(Record::ExecutionSum),

@@ -6,6 +6,7 @@
 //! - `code`: modules
 //! - `texts`: texts and notes
 //! - `operations`: operations, sums and releases
+//! - `mpi`: messages and communicators
 //! - `regions`: parallel regions
 //! - `intervals`: intervals that the program marks
 //! - `short`: short forms of what repeats
@@ -14,6 +15,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod code;
 mod intervals;
+mod mpi;
 mod operations;
 mod process_samples;
 mod regions;
@@ -24,6 +26,7 @@ mod threads;
 
 pub use code::*;
 pub use intervals::*;
+pub use mpi::*;
 pub use operations::*;
 pub use process_samples::*;
 pub use regions::*;
@@ -94,6 +97,12 @@ pub enum Kind {
     Base = 20,
     /// [`Short`].
     Short = 21,
+    /// [`Completed`].
+    Completed = 22,
+    /// [`Received`].
+    Received = 23,
+    /// [`Communicator`].
+    Communicator = 24,
     /// [`Interval`].
     Interval = 30,
     /// [`Execution`].
@@ -134,6 +143,9 @@ bodies!(
     Shape,
     Base,
     Short,
+    Completed,
+    Received,
+    Communicator,
     Interval,
     Execution,
     ExecutionSum,
@@ -159,5 +171,8 @@ pub fn check_of(words: impl Iterator<Item = u64>) -> u16 {
     (state >> 16) as u16
 }
 
+/// Where the check field begins in a record's first word.
+pub const CHECK_SHIFT: u32 = 16;
+
 /// Little-endian position of the check field in a record's first word.
-pub const CHECK_MASK: u64 = 0xffff_u64 << 16;
+pub const CHECK_MASK: u64 = 0xffff_u64 << CHECK_SHIFT;

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::records::{MOST_SLOTS, Shape};
+use crate::records::{MOST_SLOTS, SHAPE_WORDS, Shape};
 
 /// Slots of a lane's first table; each later one has four times as many.
 const FIRST_SLOTS: usize = 16;
@@ -101,20 +101,34 @@ impl Shapes {
         self.slots.iter_mut().for_each(|slot| slot.generation = 0);
     }
 
-    /// Where `shape` stands, or would; None without memory.
-    #[inline]
-    pub(crate) fn place(&mut self, shape: &Shape) -> Option<Place> {
-        let last = self.slots.len().checked_sub(1)?;
-        let first = hash(shape) & last & !(WAYS - 1);
-        let bucket = self.slots.get(first..first + WAYS)?;
-        let mut free = None;
+    /// The slot in which a shape of these words stands, and its generation.
+    #[inline(always)]
+    pub(crate) fn find(&self, words: &[u64; SHAPE_WORDS]) -> Option<(u16, u8)> {
+        let (first, bucket) = self.bucket(words)?;
         for (way, slot) in bucket.iter().enumerate() {
-            if slot.generation == 0 {
-                free = Some(way);
-            } else if slot.shape == *shape {
-                return Some(Place { slot: (first + way) as u16, generation: Some(slot.generation) });
+            if slot.generation != 0 && are_equal(&slot.shape.words(), words) {
+                return Some(((first + way) as u16, slot.generation));
             }
         }
+        None
+    }
+
+    /// The slots in which a shape may stand, and the number of the first one; None without memory.
+    #[inline(always)]
+    fn bucket(&self, words: &[u64; SHAPE_WORDS]) -> Option<(usize, &[Slot])> {
+        let last = self.slots.len().checked_sub(1)?;
+        let first = hash(words) & last & !(WAYS - 1);
+        Some((first, self.slots.get(first..first + WAYS)?))
+    }
+
+    /// Where `shape` stands, or would; None without memory.
+    pub(crate) fn place(&mut self, shape: &Shape) -> Option<Place> {
+        let words = shape.words();
+        if let Some((slot, generation)) = self.find(&words) {
+            return Some(Place { slot, generation: Some(generation) });
+        }
+        let (first, bucket) = self.bucket(&words)?;
+        let free = bucket.iter().rposition(|slot| slot.generation == 0);
         self.misses = self.misses.wrapping_add(1);
         // Of those that are taken each goes in its turn.
         let way = free.unwrap_or(self.misses as usize % WAYS);
@@ -138,19 +152,34 @@ impl Shapes {
     }
 }
 
-#[inline]
-fn hash(shape: &Shape) -> usize {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let words = [
-        shape.object,
-        shape.object2,
-        shape.bytes,
-        u64::from(shape.node) << 32 | u64::from(shape.error),
-        u64::from(shape.region) << 32 | u64::from(shape.interval),
-        u64::from(shape.a) << 32 | u64::from(shape.b) << 16 | u64::from(shape.kind),
+/// Whether they are the same, found out without a place in memory for either.
+#[inline(always)]
+fn are_equal(one: &[u64; SHAPE_WORDS], other: &[u64; SHAPE_WORDS]) -> bool {
+    let mut different = 0;
+    for at in 0..SHAPE_WORDS {
+        different |= one[at] ^ other[at];
+    }
+    different == 0
+}
+
+/// Of one odd factor for each word the upper bits of the sum of products: the multiplications do not wait for
+/// each other.
+#[inline(always)]
+fn hash(words: &[u64; SHAPE_WORDS]) -> usize {
+    const FACTORS: [u64; SHAPE_WORDS] = [
+        0x9e37_79b9_7f4a_7c15,
+        0xbf58_476d_1ce4_e5b9,
+        0x94d0_49bb_1331_11eb,
+        0xff51_afd7_ed55_8ccd,
+        0xc4ce_b9fe_1a85_ec53,
+        0xd6e8_feb8_6659_fd93,
+        0xa076_1d64_78bd_642f,
     ];
-    let mixed = words.iter().fold(0_u64, |state, word| (state.rotate_left(23) ^ word).wrapping_mul(FACTOR));
-    (mixed >> 40) as usize
+    let mut sum = 0_u64;
+    for at in 0..SHAPE_WORDS {
+        sum = sum.wrapping_add(words[at].wrapping_mul(FACTORS[at]));
+    }
+    (sum >> (u64::BITS - MOST_SLOTS.ilog2())) as usize
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use zerocopy::IntoBytes;
 
 use crate::layout::{ChunkHeader, LaneHeader, MAX_CHUNK_BYTES, UNIT_BYTES, chunk_bytes};
 use crate::records::{
-    Base, Body, CHECK_MASK, Head, Kind, Shape, Shaped, Short, Subject, TEXT_BYTES, TextHead, check_of,
+    Base, Body, CHECK_SHIFT, Head, Kind, Shape, Shaped, Short, Subject, TEXT_BYTES, TextHead, check_of,
     record_bytes,
 };
 use crate::shapes::Shapes;
@@ -151,8 +151,18 @@ impl LaneWriter {
         self.used + most_bytes_of::<R>() <= self.chunk.bytes - RESERVED_BYTES
     }
 
-    /// Appends a record in its short form where it has one, with its shape and base if they are new.
+    /// Whether so many records of a fixed length find room in the present chunk before one that has a
+    /// short form.
     #[inline]
+    pub fn has_room_behind<R: Shaped, B: Body>(&self, count: usize) -> bool {
+        self.used + count * record_bytes::<B>() + most_bytes_of::<R>() <= self.chunk.bytes - RESERVED_BYTES
+    }
+
+    /// Appends a record in its short form where it has one, with its shape and base if they are new.
+    ///
+    /// Expanded where the record is made, so that it need not be in memory where its shape is known: to read
+    /// in one piece what was stored in several takes as long as everything else here.
+    #[inline(always)]
     pub fn push_shaped<R: Shaped>(
         &mut self,
         shapes: &mut Shapes,
@@ -163,11 +173,32 @@ impl LaneWriter {
         if !self.has_room_for_shaped::<R>() {
             return Err(Full);
         }
-        if self.forgets_shapes {
-            self.forgets_shapes = false;
+        let is_worth_it = !self.forgets_shapes && shapes.are_worth_it();
+        if is_worth_it
+            && let Some(base) = &self.base
+            && let Some(short) = record.short(base)
+            && let Some((slot, generation)) = shapes.find(&record.shape(a, b).words())
+        {
+            self.write_short(slot, generation, &short);
+            return Ok(());
+        }
+        self.push_new(shapes, is_worth_it, (a, b), &{ *record })
+    }
+
+    /// As [`LaneWriter::push_shaped`], of a record whose shape or base may be new.
+    #[inline(never)]
+    fn push_new<R: Shaped>(
+        &mut self,
+        shapes: &mut Shapes,
+        is_worth_it: bool,
+        (a, b): (u16, u16),
+        record: &R,
+    ) -> Result<(), Full> {
+        let forgets = core::mem::take(&mut self.forgets_shapes);
+        if forgets {
             shapes.forget();
         }
-        if !shapes.are_worth_it() {
+        if !(if forgets { shapes.are_worth_it() } else { is_worth_it }) {
             return self.push(a, b, record);
         }
         let short = match self.base.and_then(|base| record.short(&base)) {
@@ -193,9 +224,37 @@ impl LaneWriter {
                 self.write(Kind::Shape, place.slot, generation.into(), shape.as_bytes(), &[]);
             }),
         };
-        let which = u16::from(generation) << 8 | u16::from(self.base_number);
-        self.write(Kind::Short, place.slot, which, short.as_bytes(), &[]);
+        self.write_short(place.slot, generation, &short);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn write_short(&mut self, slot: u16, generation: u8, short: &Short) {
+        let which = u16::from(generation) << 8 | u16::from(self.base_number);
+        let head = Head { kind: Kind::Short as u8, words: 3, check: 0, a: slot, b: which };
+        const { assert!(record_bytes::<Short>() == 3 * 8) };
+        let [times, rest]: [u64; 2] = zerocopy::transmute!(*short);
+        let words = [zerocopy::transmute!(head), times, rest];
+        let check = check_of(words.into_iter());
+        // SAFETY: as in `write`.
+        unsafe {
+            let at = self.chunk.start.add(self.used).cast::<u64>();
+            at.write(words[0] | u64::from(check) << CHECK_SHIFT);
+            at.add(1).write(words[1]);
+            at.add(2).write(words[2]);
+        }
+        self.is_written(record_bytes::<Short>());
+    }
+
+    /// So many bytes behind the end are a record now.
+    #[inline(always)]
+    fn is_written(&mut self, bytes: usize) {
+        self.used += bytes;
+        // SAFETY: the chunk's header, which is writable and ours; the field is aligned.
+        unsafe {
+            let used = self.chunk.start.add(core::mem::offset_of!(ChunkHeader, used)).cast::<u32>();
+            AtomicU32::from_ptr(used).store(self.used as u32, Ordering::Release);
+        }
     }
 
     /// Appends one part of a text of at most [`TEXT_BYTES`] bytes.
@@ -216,12 +275,12 @@ impl LaneWriter {
     fn write(&mut self, kind: Kind, a: u16, b: u16, fixed: &[u8], tail: &[u8]) {
         let bytes = size_of::<Head>() + fixed.len() + tail.len().next_multiple_of(8);
         let head = Head { kind: kind as u8, words: (bytes / 8) as u8, check: 0, a, b };
+        let head: u64 = zerocopy::transmute!(head);
         // SAFETY: that it fits the chunk was checked by the callers, the chunk is writable and ours,
         // and everything in it is a multiple of 8, so the words are aligned. The padding after `tail` is
         // zero because chunks are handed over zero filled and only ever appended to.
         unsafe {
             let at = self.chunk.start.add(self.used);
-            at.cast::<Head>().write(head);
             core::ptr::copy_nonoverlapping(fixed.as_ptr(), at.add(size_of::<Head>()), fixed.len());
             core::ptr::copy_nonoverlapping(
                 tail.as_ptr(),
@@ -229,11 +288,10 @@ impl LaneWriter {
                 tail.len(),
             );
             let words = at.cast::<u64>();
-            let check = check_of((0..bytes / 8).map(|i| words.add(i).read()));
-            words.write((words.read() & !CHECK_MASK) | (u64::from(check) << 16));
-            self.used += bytes;
-            let used = self.chunk.start.add(core::mem::offset_of!(ChunkHeader, used)).cast::<u32>();
-            AtomicU32::from_ptr(used).store(self.used as u32, Ordering::Release);
+            let body = (1..bytes / 8).map(|i| words.add(i).read());
+            let check = check_of(core::iter::once(head).chain(body));
+            words.write(head | u64::from(check) << CHECK_SHIFT);
         }
+        self.is_written(bytes);
     }
 }

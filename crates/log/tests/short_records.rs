@@ -4,13 +4,15 @@ use proptest::prelude::*;
 use proust_log::layout::{
     ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES, VERSION,
 };
-use proust_log::records::{Event, Execution, Release, Shaped, Stay, Sum, record_bytes};
+use proust_log::records::{
+    Body, Communicator, Completed, Event, Execution, Received, Release, Shaped, Stay, Sum, record_bytes,
+};
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
 use proust_log::{Log, Record};
 use zerocopy::IntoBytes;
 
-/// A record that has a short form, with its head.
+/// A record that has a short form, with its head, or one that calls of MPI write beside such.
 #[derive(Clone, Debug, PartialEq)]
 enum Written {
     Event(u16, u16, Event),
@@ -18,6 +20,9 @@ enum Written {
     Stay(u16, u16, Stay),
     Execution(u16, Execution),
     Sum(u16, u16, Sum),
+    Completed(u16, u16),
+    Received(u16, u16, Received),
+    Communicator(u16, Communicator),
 }
 
 /// A log of one lane in ordinary memory.
@@ -59,14 +64,24 @@ impl Writing {
             self.shapes.move_to(vec![Slot::default(); slots].leak());
         }
         while self.writer.push_shaped(&mut self.shapes, a, b, record) == Err(Full) {
-            let bytes = self.writer.wanted_bytes();
-            assert!(self.next + bytes <= self.file.memory.len() * 8);
-            let start = self.file.memory.as_mut_ptr().cast::<u8>().wrapping_add(self.next);
-            // SAFETY: as in `new`, and no other chunk has a part of it.
-            unsafe { self.writer.extend(Chunk { start, bytes }) };
-            self.file.chunks.push(self.next);
-            self.next += bytes;
+            self.extend();
         }
+    }
+
+    fn push_plain<B: Body>(&mut self, a: u16, b: u16, record: &B) {
+        while self.writer.push(a, b, record) == Err(Full) {
+            self.extend();
+        }
+    }
+
+    fn extend(&mut self) {
+        let bytes = self.writer.wanted_bytes();
+        assert!(self.next + bytes <= self.file.memory.len() * 8);
+        let start = self.file.memory.as_mut_ptr().cast::<u8>().wrapping_add(self.next);
+        // SAFETY: as in `new`, and no other chunk has a part of it.
+        unsafe { self.writer.extend(Chunk { start, bytes }) };
+        self.file.chunks.push(self.next);
+        self.next += bytes;
     }
 
     fn push(&mut self, record: &Written) {
@@ -76,6 +91,9 @@ impl Writing {
             Written::Stay(a, b, stay) => self.push_one(*a, *b, stay),
             Written::Execution(a, execution) => self.push_one(*a, 0, execution),
             Written::Sum(a, b, sum) => self.push_one(*a, *b, sum),
+            Written::Completed(a, b) => self.push_plain(*a, *b, &Completed {}),
+            Written::Received(a, b, received) => self.push_plain(*a, *b, received),
+            Written::Communicator(a, communicator) => self.push_plain(*a, 0, communicator),
         }
     }
 
@@ -104,6 +122,9 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
                 Record::Stay(a, b, stay) => found.push(Written::Stay(a, b, stay)),
                 Record::Execution(a, execution) => found.push(Written::Execution(a, execution)),
                 Record::Sum(a, b, sum) => found.push(Written::Sum(a, b, sum)),
+                Record::Completed(a, b) => found.push(Written::Completed(a, b)),
+                Record::Received(a, b, received) => found.push(Written::Received(a, b, received)),
+                Record::Communicator(a, one) => found.push(Written::Communicator(a, one)),
                 Record::Gap => has_gap = true,
                 other => panic!("nobody wrote {other:?}"),
             }
@@ -115,7 +136,7 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
 /// A waiting thread's records: a few locks, a few callers, now and then something that does not fit.
 fn record() -> impl Strategy<Value = Written> {
     let odd = prop_oneof![20 => Just(0_u64), 1 => 0..u64::MAX / 4];
-    (0_u8..5, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
+    (0_u8..8, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
         |(kind, object, node, ns, flag, odd, head)| {
             let (a, b) = (head % 3, head / 3 % 2);
             // Relative to the record before: `in_order` adds that up.
@@ -130,7 +151,11 @@ fn record() -> impl Strategy<Value = Written> {
                         node,
                         ..Event::default()
                     };
-                    Written::Event(a, b, Event { bytes: object % 7 * 4096, processor: head % 64, ..event })
+                    Written::Event(
+                        a,
+                        b,
+                        Event { bytes: object % 7 * 4096, processor: head % 64, request: node % 3, ..event },
+                    )
                 }
                 1 => {
                     let since_ns = if flag { ns / 3 } else { 0 };
@@ -151,7 +176,18 @@ fn record() -> impl Strategy<Value = Written> {
                     };
                     Written::Sum(a, b, Sum { calls: head.into(), errors: node, region: node, ..sum })
                 }
-                3 => {
+                3 => Written::Completed(a, b),
+                4 => {
+                    let (source, tag) = (node as i32 - 2, object as i32);
+                    Written::Received(a, b, Received { source, tag, bytes: ns + odd })
+                }
+                5 => {
+                    let (id, number) = (ns.wrapping_mul(odd + 3), object as u32);
+                    let communicator =
+                        Communicator { time_ns: ns, id, number, rank: node, ..Default::default() };
+                    Written::Communicator(a, Communicator { size: 5, remote_size: node / 2, ..communicator })
+                }
+                6 => {
                     let execution = Execution { begin_ns: ns, end_ns: ns / 2 + odd, ..Execution::default() };
                     Written::Execution(a, Execution { iterations: object, interval: node, ..execution })
                 }
@@ -198,6 +234,7 @@ fn in_order(mut records: Vec<Written>, start_ns: u64) -> Vec<Written> {
                 stay.end_ns += stay.begin_ns;
                 now_ns = stay.end_ns;
             }
+            Written::Completed(..) | Written::Received(..) | Written::Communicator(..) => {}
         }
         now_ns %= u64::MAX / 4;
     }
@@ -256,6 +293,39 @@ fn a_log_of_more_shapes_than_there_are_slots_is_hardly_longer_than_without() {
     let rest = 33_000 * record_bytes::<Event>() / 8;
     assert!(both < few + many + rest, "{both} of {few} + {many} + {rest}");
     assert!(few + many + rest < 240_000 * record_bytes::<Release>() / 8);
+    assert_eq!(read(file.memory.as_bytes()), (records, false));
+}
+
+/// A rank of a halo exchange: two receives and two sends are started, and completed together.
+#[test]
+fn a_call_of_mpi_takes_24_bytes() {
+    const ROUNDS: u64 = 4_000;
+    let mut records = Vec::new();
+    for round in 0..ROUNDS {
+        for call in 0..5_u64 {
+            let begin_ns = 1_000_000_000 + round * 20_000 + call * 900;
+            let event = Event { begin_ns, end_ns: begin_ns + 60 + round % 37, ..Event::default() };
+            let event = match call {
+                4 => Event { object2: 4, request: 1, node: 9, ..event },
+                _ => {
+                    let node = call as u32;
+                    Event {
+                        object: 1,
+                        object2: call << 32 | 7,
+                        bytes: 4096,
+                        request: node + 1,
+                        node,
+                        ..event
+                    }
+                }
+            };
+            records.push(Written::Event(0x2010 + call as u16, 0, event));
+        }
+    }
+    let file = write(&records);
+    let bytes = (file.memory.len() * 8 - HEADER_BYTES) as u64;
+    // The shapes, heads of chunks, and the rest of the last one are the same for any number of rounds.
+    assert!(bytes <= 24 * 5 * ROUNDS + MAX_CHUNK_BYTES as u64 + 2_000, "{bytes}");
     assert_eq!(read(file.memory.as_bytes()), (records, false));
 }
 

@@ -47,6 +47,8 @@ macro_rules! identified {
     };
 }
 
+pub(crate) use identified;
+
 identified! {
     /// What a thread does in an operation, before anything is known of the code that called it.
     Nature {
@@ -96,6 +98,12 @@ identified! {
         Runtime "runtime",
         /// A pool's thread without work, blocked or spinning.
         Pool "pool",
+        /// A message between two processes of MPI: sent, received, or waited for.
+        Message "message",
+        /// What all processes of a communicator of MPI do together.
+        Collective "collective",
+        /// Communicates by MPI in another way.
+        Communicate "communicate",
     }
 }
 
@@ -106,6 +114,8 @@ identified! {
         Library "library",
         /// Constructs of OpenMP.
         OpenMp "openmp",
+        /// Functions of MPI.
+        Mpi "mpi",
     }
 }
 
@@ -174,6 +184,11 @@ impl OperationKind {
     /// Whether it is a construct of OpenMP.
     pub const fn is_of_openmp(self) -> bool {
         matches!(self.family, Family::OpenMp)
+    }
+
+    /// Whether it is a function of MPI.
+    pub const fn is_of_mpi(self) -> bool {
+        matches!(self.family, Family::Mpi)
     }
 }
 

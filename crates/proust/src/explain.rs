@@ -187,6 +187,8 @@ mod tests {
     use std::collections::HashSet;
 
     use proust_account::ledger::{Account, PassiveReason};
+    use proust_characteristics::mpi::Mpi;
+    use proust_characteristics::name::Characteristic;
     use proust_profile::{Metric, Quality};
     use proust_query::Key;
     use proust_report::{Over, PAGES, SweepPage};
@@ -262,6 +264,15 @@ mod tests {
         let style = proust_report::Style::default();
         let by_title = explain_kind("long critical section", &style);
         assert!(by_title.is_some() && by_title == explain_kind("long-section", &style), "{by_title:?}");
+    }
+
+    #[test]
+    fn every_characteristic_is_explained() {
+        let names = Characteristic::ALL.iter().map(|of| of.name());
+        let words = names.chain(Mpi::ALL.iter().map(|of| of.id())).chain(["Nop", "EXE_COUNT", "forecast"]);
+        let is_known = |word: &str| entries().any(|entry| entry.word.eq_ignore_ascii_case(word));
+        let missing: Vec<&str> = words.filter(|word| !is_known(word)).collect();
+        assert!(missing.is_empty(), "not in the dictionary: {missing:?}");
     }
 
     #[test]

@@ -35,7 +35,8 @@ use crate::record::{self, FAILED, RecordOptions};
 #[command(after_help = "\
 In the command, and in variables of the environment, {threads}, {ranks} and {NAME} stand for the value
 on that axis; where there is one count only, the letter n in such brackets does, too. --threads sets
-OMP_NUM_THREADS and RAYON_NUM_THREADS by itself. Several axes are combined: every value of one with every value of the others. Repetitions are
+OMP_NUM_THREADS and RAYON_NUM_THREADS by itself.
+Several axes are combined: every value of one with every value of the others. Repetitions are
 interleaved (1,2,4,1,2,4,...), so that a slow spell of the machine does not fall on one count alone.
 
 What the runs print goes to DIR/RUN.out and DIR/RUN.err; they read nothing. A sweep that was interrupted

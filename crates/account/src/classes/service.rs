@@ -57,7 +57,8 @@ fn starts(profile: &Profile) -> Vec<Option<FunctionId>> {
 }
 
 /// The outermost function of a path outside of the libraries that start threads. None where the path is not
-/// known to its root: the outermost frame there may have had any caller.
+/// known to its root: the outermost frame there may have had any caller; and where that function is in none
+/// of the modules: its library was unloaded while the thread ended.
 fn start_of(profile: &Profile, context: ContextId) -> Option<FunctionId> {
     let mut outermost = None;
     let mut next = Some(context);
@@ -75,7 +76,7 @@ fn start_of(profile: &Profile, context: ContextId) -> Option<FunctionId> {
             outermost = Some(function);
         }
     }
-    outermost
+    outermost.filter(|&function| !module_of(profile, function).is_empty())
 }
 
 /// File name of a function's module; empty where it has none.

@@ -51,6 +51,29 @@ pub fn has_expected_pages() -> bool {
     unsafe { libc::getauxval(libc::AT_PAGESZ) == PAGE_BYTES as u64 }
 }
 
+/// Puts an entry of three distances, each from itself, into a section: to a C string, to a function, and to a
+/// variable. Distances are the same wherever the library is loaded, so nothing has to be relocated. The
+/// linker keeps the section though nothing refers to it.
+macro_rules! distances {
+    ($section:literal, $name:ident, $text:expr, $function:path, $variable:path) => {
+        core::arch::global_asm!(
+            concat!(".pushsection .rodata.", $section, "_names,\"a\",@progbits"),
+            concat!(".L", $section, "_", stringify!($name), ":"),
+            concat!(".asciz \"", $text, "\""),
+            ".popsection",
+            concat!(".pushsection ", $section, ",\"aR\",@progbits"),
+            ".p2align 2",
+            concat!(".long .L", $section, "_", stringify!($name), " - ."),
+            ".long {function} - .",
+            ".long {variable} - .",
+            ".popsection",
+            function = sym $function,
+            variable = sym $variable,
+        );
+    };
+}
+pub(crate) use distances;
+
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};

@@ -12,6 +12,7 @@ use crate::arch::thunks::{Arguments, jump_to_found, returns_to};
 use crate::interpose::absent;
 use crate::interpose::object::{self, Name};
 use crate::interpose::unexported::{self, Known, unexported};
+use crate::mpi::binding;
 use crate::{life, room};
 
 /// `dlsym`
@@ -53,7 +54,7 @@ extern "C" fn before_dlvsym(arguments: *mut Arguments) -> *mut c_void {
 ///
 /// # Safety
 /// `arguments` are those of a call of `function`, as `jump_to_found` laid them down.
-unsafe fn before(arguments: *mut Arguments, function: usize, is_versioned: bool) -> *mut c_void {
+unsafe fn before(arguments: *mut Arguments, lookup: usize, is_versioned: bool) -> *mut c_void {
     // SAFETY: the calling thread's own.
     let errno = unsafe { *libc::__errno_location() };
     follow_changes();
@@ -66,15 +67,29 @@ unsafe fn before(arguments: *mut Arguments, function: usize, is_versioned: bool)
     let known = if name.is_null() { None } else { unexported::find(unsafe { CStr::from_ptr(name) }) };
     let answer = match known {
         Some(Known::Hooked(row)) if row.real() != 0 => {
-            let question = Question { function, handle: call[0] as *mut c_void, version: call[2], site };
+            let question =
+                Question { function: lookup, handle: call[0] as *mut c_void, version: call[2], site };
             // SAFETY: the program's own arguments.
             unsafe { question.ask(name) }
                 .map(|found| if found as u64 == row.real() { row.hook() as *mut c_void } else { found })
         }
         // `dlvsym` finds nothing in this library.
         Some(Known::OfOpenMp(known)) if !is_versioned && !absent::is_defined_elsewhere(known, None) => {
-            let question = Question { function, handle: call[0] as *mut c_void, version: 0, site };
+            let question = Question { function: lookup, handle: call[0] as *mut c_void, version: 0, site };
             Some(question.ask_in_vain(known))
+        }
+        None if binding::is_known() && !name.is_null() => {
+            // SAFETY: as above.
+            binding::find(unsafe { CStr::from_ptr(name) }).filter(|function| function.real() != 0).and_then(
+                |function| {
+                    let question =
+                        Question { function: lookup, handle: call[0] as *mut c_void, version: call[2], site };
+                    // SAFETY: the program's own arguments.
+                    let found = unsafe { question.ask(name) }?;
+                    let is_it = binding::is_real(function, found as u64);
+                    Some(if is_it { function.hook() as *mut c_void } else { found })
+                },
+            )
         }
         _ => None,
     };
@@ -83,7 +98,7 @@ unsafe fn before(arguments: *mut Arguments, function: usize, is_versioned: bool)
             call[0] = answer as usize;
             give as *mut c_void
         }
-        None => function as *mut c_void,
+        None => lookup as *mut c_void,
     }
 }
 

@@ -16,6 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize
 use super::object::{self, Name, Object, Reference, Tables, gnu_hash};
 use super::{absent, scope, words};
 use crate::marks::attach;
+use crate::mpi::binding;
 use crate::openmp::gomp::names::NAMES;
 use crate::real::minor_version;
 
@@ -242,7 +243,7 @@ fn walk_new() {
         }
         false
     });
-    let (mut number, mut is_unfinished) = (0, false);
+    let (mut number, mut is_unfinished) = (0, !binding::walk(first));
     object::each(&mut |object| {
         number += 1;
         if number > first {

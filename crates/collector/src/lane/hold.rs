@@ -10,9 +10,11 @@
 //! A handler of the program may leave the owner's hook at any instruction, by a jump, an exception or another
 //! context, and then the record is not given back. So the owner stores its stack pointer. A thread that finds
 //! that frame left (`left.rs`) takes the record. Where that cannot be decided, the owner's sampler takes it
-//! when it has met the same owner a few times: between two samples a hook has long ended. Both are sound only
-//! because of what may be done by an owner that can be interrupted: it adds to numbers whose places are
-//! fixed. Changes of places, of nodes, or of the log's end are made with all signals blocked
+//! when it has met the same hook a few times: between two samples a hook has long ended. Which hook that is
+//! has to be known, since a thread that does little else is in one at every sample, but each time in another
+//! one. Both are sound only because of what may be done by an owner that can be interrupted: it adds to
+//! numbers whose places are fixed, or appends a record that its last store makes valid, where only a jump
+//! ends it. Changes of places, of nodes, or of the log's chunks are made with all signals blocked
 //! (`Lane::with_room`).
 
 use core::ops::Range;
@@ -20,15 +22,17 @@ use core::ops::Range;
 use super::left::is_left;
 use crate::arch::registers::stack_pointer;
 use crate::path::stack::OwnStack;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+use crate::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 use crate::turn::Quiet;
 use crate::{clock, raw};
 
 /// How long an owner waits for another thread.
 const PATIENCE_NS: u64 = 20_000_000;
 
-/// The sampler takes the record from an owner that it has met so often.
+/// The sampler takes the record from a hook that it has met so often.
 const MOST_MEETINGS: u32 = 3;
+/// Bits of [`Hold::met`] for how often.
+const MEETING_BITS: u32 = 8;
 
 /// Whether the kernel makes all processors of this process keep order. Written before there are threads.
 static ORDERS_OTHERS: core::sync::atomic::AtomicBool = core::sync::atomic::AtomicBool::new(false);
@@ -43,8 +47,10 @@ pub fn prepare() {
 pub struct Hold {
     /// The owner does, or is about to look whether it may: its stack pointer; 0 = it does not.
     owner: AtomicU64,
-    /// How often the sampler has found the owner using it without a sample in between.
+    /// Which hook the sampler has found using it ([`Hold::takes`]), and how often.
     met: AtomicU32,
+    /// How often the owner has taken it.
+    takes: AtomicU16,
     /// Another thread does, or is about to look whether it may.
     other: AtomicBool,
     /// Whether it is enough that the other one keeps order.
@@ -57,6 +63,7 @@ impl Hold {
         Hold {
             owner: AtomicU64::new(0),
             met: AtomicU32::new(0),
+            takes: AtomicU16::new(0),
             other: AtomicBool::new(false),
             other_pays: ORDERS_OTHERS.load(Ordering::Relaxed),
         }
@@ -85,8 +92,10 @@ impl Hold {
     ) -> Option<ByOwner<'_>> {
         let holder = self.owner.load(Ordering::Relaxed);
         if holder != 0 && !is_left(holder, sp, own_stack, || alternate) {
-            let met = self.met.load(Ordering::Relaxed) + 1;
-            self.met.store(met, Ordering::Relaxed);
+            let hook = u32::from(self.takes.load(Ordering::Relaxed)) << MEETING_BITS;
+            let met = self.met.load(Ordering::Relaxed).checked_sub(hook);
+            let met = met.filter(|&met| met < MOST_MEETINGS).unwrap_or(0) + 1;
+            self.met.store(hook + met, Ordering::Relaxed);
             if met < MOST_MEETINGS {
                 return None;
             }
@@ -97,6 +106,9 @@ impl Hold {
 
     #[inline]
     fn take_as(&self, sp: u64) -> Option<ByOwner<'_>> {
+        // Before the next line: who finds the record taken finds which time it is.
+        self.takes.store(self.takes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
         self.owner.store(sp, Ordering::Relaxed);
         // Nothing that belongs into the bracket may be moved out of it, for the handler's sake, too: it runs
         // on this very thread.
@@ -334,6 +346,15 @@ mod tests {
             assert_eq!(hold.take_in_handler(here, unknown(), 0..0).is_some(), meeting == MOST_MEETINGS);
         }
         assert!(hold.take(unknown).is_some());
+    }
+
+    #[test]
+    fn a_thread_that_is_met_in_one_hook_after_another_keeps_it() {
+        let hold = Hold::new();
+        for _ in 0..100_000 {
+            let held = hold.take_as(0x2000);
+            assert!(held.is_some() && hold.take_in_handler(0x1000, unknown(), 0..0).is_none());
+        }
     }
 
     #[test]

@@ -29,9 +29,15 @@ impl Output {
         !self.totals_only && self.writer.as_ref().is_some_and(LaneWriter::has_room_for_shaped::<R>)
     }
 
+    /// Whether `count` records of the second kind find room before one of the first.
+    #[inline]
+    pub fn has_room_behind<R: Shaped, B: Body>(&self, count: usize) -> bool {
+        !self.totals_only && self.writer.as_ref().is_some_and(|writer| writer.has_room_behind::<R, B>(count))
+    }
+
     /// Appends a record that has room ([`Output::has_room_for`]), in its short form where it has one. Takes
     /// little of the stack, neither chunks nor other memory, and may be left by a jump at any instruction.
-    #[inline]
+    #[inline(always)]
     pub fn push_in_place<R: Shaped>(&mut self, a: u16, b: u16, record: &R) -> bool {
         let shapes = &mut self.shapes;
         self.writer.as_mut().is_some_and(|writer| writer.push_shaped(shapes, a, b, record).is_ok())

@@ -12,7 +12,12 @@ use crate::path::tree::NodeId;
 
 impl Record {
     /// As [`Record::path`], of a frame of the thread's own stack; notes it in `known` if it is whole.
-    pub fn path_to_know(&mut self, leaf: State, process: u32, known: &KnownPaths) -> (NodeId, u16) {
+    pub fn path_to_know<const PLACES: usize>(
+        &mut self,
+        leaf: State,
+        process: u32,
+        known: &KnownPaths<PLACES>,
+    ) -> (NodeId, u16) {
         let (node, flags) = self.path(leaf, process);
         if flags == 0 && node != 0 {
             known.keep(&leaf, node, &self.memo);

@@ -17,7 +17,7 @@ use crate::path::memo::Memo;
 use crate::path::reference::Reference;
 use crate::path::stack::{Given, OwnStack};
 use crate::path::tree::{NodeId, Tree};
-use crate::{clock, control, life, logfile, marks, operation, raw, sample, source};
+use crate::{clock, control, life, logfile, marks, mpi, operation, raw, sample, source};
 
 /// The function that a new thread shall run.
 #[derive(Clone, Copy, Default)]
@@ -58,6 +58,8 @@ pub struct Record {
     pub operations: operation::Owned,
     /// The thread's state of parallel regions.
     pub parallel: openmp::Owned,
+    /// The thread's state in calls of MPI.
+    pub mpi: &'static mpi::Shared,
     /// The thread's state of marks.
     pub marks: marks::Owned,
     /// The thread's state of sampling.
@@ -78,7 +80,7 @@ pub struct Record {
 
 impl Record {
     /// For a lane that writes through `writer`.
-    pub fn new(writer: Option<LaneWriter>, member: &'static Member) -> Record {
+    pub fn new(writer: Option<LaneWriter>, member: &'static Member, mpi: &'static mpi::Shared) -> Record {
         Record {
             output: Output::new(writer),
             tree: Tree::default(),
@@ -91,6 +93,7 @@ impl Record {
             scheduler: Scheduler::default(),
             operations: operation::Owned::default(),
             parallel: openmp::Owned::new(member),
+            mpi,
             marks: marks::Owned::default(),
             samples: sample::Owned::default(),
             start: Start::default(),

@@ -11,7 +11,7 @@ use super::open::Open;
 use super::unmatched::Unmatched;
 use crate::arena::Lazily;
 use crate::lane::Record;
-use crate::operation::known_paths::KnownPaths;
+use crate::operation::known_paths::FewPaths;
 use crate::operation::rehearsal::hook_ns;
 use crate::path::memo::{Memo, State};
 use crate::path::tree::NodeId;
@@ -105,10 +105,10 @@ impl Owned {
 
 /// Call paths of marks, by name: programs have more places with marks than with locks.
 #[derive(Debug, Default)]
-pub struct Paths([KnownPaths; 8]);
+pub struct Paths([FewPaths; 8]);
 
 impl Paths {
-    fn of(&self, name: Name) -> &KnownPaths {
+    fn of(&self, name: Name) -> &FewPaths {
         &self.0[(name.number() >> 61) as usize]
     }
 
@@ -124,7 +124,7 @@ impl Paths {
     }
 
     fn forget(&self) {
-        self.0.iter().for_each(KnownPaths::forget);
+        self.0.iter().for_each(FewPaths::forget);
     }
 }
 

@@ -8,7 +8,7 @@ use super::own_cost::OwnCost;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};
 use crate::lane::Lane;
-use crate::operation::known_paths::KnownPaths;
+use crate::operation::known_paths::FewPaths;
 
 mod docking;
 mod levels;
@@ -67,7 +67,7 @@ pub struct Member {
     /// Path of a thread of the runtime without work; 0 = not known.
     idle_node: AtomicU32,
     /// Call paths from which it opened regions.
-    pub opening_paths: KnownPaths,
+    pub opening_paths: FewPaths,
     /// Next in the list of the team's members.
     next: AtomicPtr<Lane>,
     /// Teams that it has opened, outermost first; made once for each level.

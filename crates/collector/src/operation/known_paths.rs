@@ -15,8 +15,9 @@ use crate::path::memo::{Memo, State};
 use crate::path::modules;
 use crate::path::tree::NodeId;
 
-const PLACES: usize = 8;
-const _: () = assert!(size_of::<[Place; PLACES]>() == 2048);
+/// Of a thread's places, how many are looked at for one path.
+const NEAR: usize = 8;
+const _: () = assert!(size_of::<[Place; 8]>() == 2048);
 /// A path that depends on more words is found from scratch each time.
 const MOST_WORDS: usize = 104;
 
@@ -56,14 +57,14 @@ impl Place {
             return None;
         }
         let count = usize::from(self.count.load(Ordering::Relaxed)).min(MOST_WORDS);
-        let mut digest = 0;
+        let mut digest = Digest::default();
         for word in &self.words[..count] {
             let address = state.sp + 8 * u64::from(word.load(Ordering::Relaxed));
             // SAFETY: when these words were noted the stack pointer was the same, and they lay between it and
             // the top of the same stack, whose frames up there are alive.
-            digest = add(digest, unsafe { (address as *const u64).read_volatile() });
+            digest.add(unsafe { (address as *const u64).read_volatile() });
         }
-        let holds = digest == self.digest.load(Ordering::Relaxed);
+        let holds = digest.get() == self.digest.load(Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         // A handler of the program may have noted another path meanwhile.
         if holds && version & 1 == 0 && self.version.load(Ordering::Relaxed) == version {
@@ -74,25 +75,51 @@ impl Place {
     }
 }
 
-/// A thread's. Used by the owner alone.
-#[derive(Debug, Default)]
-pub struct KnownPaths(AtomicPtr<[Place; PLACES]>);
+/// A thread's: a power of two of places. Used by the owner alone.
+#[derive(Debug)]
+pub struct KnownPaths<const PLACES: usize>(AtomicPtr<[Place; PLACES]>);
 
-#[inline(always)]
-fn add(digest: u64, word: u64) -> u64 {
-    (digest.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+/// Those of a thread for its locks, or for the regions it opens.
+pub type FewPaths = KnownPaths<8>;
+
+impl<const PLACES: usize> Default for KnownPaths<PLACES> {
+    fn default() -> KnownPaths<PLACES> {
+        const { assert!(PLACES.is_power_of_two() && PLACES >= NEAR) };
+        KnownPaths(AtomicPtr::new(core::ptr::null_mut()))
+    }
 }
 
-impl KnownPaths {
-    /// Where the path of a state may be: a place by the instruction and the depth, then all others, since
-    /// several paths may lead to one instruction at one depth.
+/// A digest of words in their order. It has two halves, which take a word in turn, since a word has to wait
+/// for the one before it in the same half.
+#[derive(Default)]
+struct Digest {
+    next: u64,
+    other: u64,
+}
+
+impl Digest {
+    #[inline(always)]
+    fn add(&mut self, word: u64) {
+        let added = (self.next.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (self.next, self.other) = (self.other, added);
+    }
+
+    #[inline(always)]
+    fn get(&self) -> u64 {
+        (self.next.rotate_left(23) ^ self.other).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+impl<const PLACES: usize> KnownPaths<PLACES> {
+    /// Where the path of a state may be: a place by the instruction and the depth, then those behind it,
+    /// since several paths may lead to one instruction at one depth.
     #[inline]
     fn places(&self, state: &State) -> Option<impl Iterator<Item = &Place>> {
         // SAFETY: null, or memory that is zero at first, belongs to this lane, and stays.
         let places = unsafe { self.0.load(Ordering::Relaxed).as_ref() }?;
         let mixed = (state.pc ^ state.sp.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let home = (mixed >> 61) as usize;
-        Some((0..PLACES).map(move |way| &places[(home + way) % PLACES]))
+        let home = (mixed >> (64 - PLACES.ilog2())) as usize;
+        Some((0..NEAR).map(move |way| &places[(home + way) % PLACES]))
     }
 
     /// The node of the path that begins at `state`, a frame of the calling function on the thread's own
@@ -123,7 +150,7 @@ impl KnownPaths {
         let Some(place) = self.free(state) else { return };
         place.version.fetch_add(1, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        let (mut count, mut digest) = (0, 0);
+        let (mut count, mut digest) = (0, Digest::default());
         let needs_bp = memo.words(|address, word| {
             let distance = address.wrapping_sub(state.sp);
             let Ok(words) = u16::try_from(distance / 8) else { return false };
@@ -132,7 +159,7 @@ impl KnownPaths {
             }
             place.words[count].store(words, Ordering::Relaxed);
             count += 1;
-            digest = add(digest, word);
+            digest.add(word);
             true
         });
         place.node.store(if needs_bp.is_some() { node } else { 0 }, Ordering::Relaxed);
@@ -142,7 +169,7 @@ impl KnownPaths {
         place.needs_bp.store(needs_bp == Some(true), Ordering::Relaxed);
         place.generation.store(modules::generation(), Ordering::Relaxed);
         place.count.store(count as u16, Ordering::Relaxed);
-        place.digest.store(digest, Ordering::Relaxed);
+        place.digest.store(digest.get(), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         place.version.fetch_add(1, Ordering::Relaxed);
     }

@@ -105,6 +105,7 @@ fn record_one(
         end_ns,
         object,
         object2: 0,
+        request: 0,
         outcome: Outcome::default(),
         flags: 0,
         state: Some(state),

@@ -115,6 +115,12 @@ impl Open {
         self.kind()
     }
 
+    /// Whether it is this one, of whatever, and began at this instant.
+    #[inline]
+    pub fn is_since(&self, operation: Operation, begin_ns: u64) -> bool {
+        self.begin_ns.load(Ordering::Relaxed) == begin_ns && self.is(operation)
+    }
+
     /// Enters an operation.
     #[inline]
     pub fn enter(

@@ -55,3 +55,33 @@ pub fn set_errno(value: u32) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = value as i32 };
 }
+
+/// The program's `errno` as it was, where what follows may change it.
+#[derive(Clone, Copy)]
+pub struct KeptErrno {
+    place: *mut i32,
+    value: i32,
+}
+
+impl KeptErrno {
+    /// As it is now.
+    #[inline]
+    pub fn keep() -> KeptErrno {
+        // SAFETY: the C library's function returns the address of this thread's own `errno`.
+        unsafe {
+            let place = libc::__errno_location();
+            KeptErrno { place, value: *place }
+        }
+    }
+
+    /// As it was, again; in the same thread.
+    #[inline]
+    pub fn restore(self) {
+        // SAFETY: the address stays the same for as long as the thread lives.
+        unsafe {
+            if *self.place != self.value {
+                *self.place = self.value;
+            }
+        }
+    }
+}

@@ -128,6 +128,7 @@ impl Postponed {
             end_ns: self.end_ns.load(Ordering::Relaxed),
             object: self.object.load(Ordering::Relaxed),
             object2: 0,
+            request: 0,
             outcome: Outcome::default(),
             flags: 0,
             state: None,

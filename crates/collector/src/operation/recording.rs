@@ -42,6 +42,8 @@ pub struct Completed {
     pub(super) end_ns: u64,
     pub(super) object: u64,
     pub(super) object2: u64,
+    /// Of a call of MPI, as the event has it.
+    pub(super) request: u32,
     pub(super) outcome: Outcome,
     pub(super) flags: u16,
     /// A frame that is still there, where the call path begins.
@@ -180,7 +182,7 @@ fn record_alone(lane: &Lane, record: &mut Record, completed: &Completed) {
     if cpu_ns != 0 {
         super::settle(record);
     }
-    push_event(record, completed, (node, node_flags), cpu_ns, Output::push_shaped);
+    push_event(record, completed, (node, node_flags), cpu_ns);
     record.operations.limit.recorded(completed.end_ns);
     record.spent_since(completed.taken_since(entered_ns), cpu_ns);
 }
@@ -195,7 +197,8 @@ fn record_postponed(lane: &Lane, record: &mut Record, completed: &Completed) {
         return;
     }
     let entered_ns = clock::now_ns();
-    push_event(record, completed, completed.node, 0, Output::push_in_place);
+    let (node, flags) = completed.node;
+    push_event_in_place(record, &Completed { flags: completed.flags | flags, ..*completed }, node);
     record.operations.limit.recorded(completed.end_ns);
     record.spent_since(entered_ns, 0);
 }
@@ -210,15 +213,32 @@ fn cpu_at_end(completed: &Completed, entered_ns: u64) -> u64 {
     clock::thread_cpu_ns().saturating_sub(since_ns)
 }
 
-/// Writes an event. Before one with a clock the sums are written, which the clock would otherwise separate
-/// from their time.
-fn push_event(
+/// Writes an event, in a new chunk if need be. Before one with a clock the sums are written, which the clock
+/// would otherwise separate from their time.
+pub(super) fn push_event(record: &mut Record, completed: &Completed, node: (NodeId, u16), cpu_ns: u64) {
+    let (operation, flags, event) = event_of(record, completed, node, cpu_ns);
+    if !record.output.push_shaped(operation, flags, &event) {
+        count_unrecorded(&mut record.output, completed.end_ns.saturating_sub(completed.begin_ns));
+    }
+}
+
+/// As [`push_event`], of an event that has room ([`Output::push_in_place`]).
+#[inline(always)]
+pub(super) fn push_event_in_place(record: &mut Record, completed: &Completed, node: NodeId) {
+    let (operation, flags, event) = event_of(record, completed, (node, 0), 0);
+    if !record.output.push_in_place(operation, flags, &event) {
+        count_unrecorded(&mut record.output, completed.end_ns.saturating_sub(completed.begin_ns));
+    }
+}
+
+/// The event of an operation, and what stands in its head.
+#[inline(always)]
+fn event_of(
     record: &mut Record,
     completed: &Completed,
     node: (NodeId, u16),
     cpu_ns: u64,
-    push: impl FnOnce(&mut Output, u16, u16, &Event) -> bool,
-) {
+) -> (u16, u16, Event) {
     // Parts of an operation that is known only when it is over may have been recorded already: what the
     // thread called meanwhile. And two readings of the clock may differ by some nanoseconds the wrong way
     // round.
@@ -236,17 +256,21 @@ fn push_event(
         interval: record.marks.interval(),
         region: record.parallel.member.region(),
         error: completed.outcome.error,
+        request: completed.request,
         processor: clock::processor() as u16,
         ..Event::default()
     };
     let (operation, target) = Kind::parts(completed.kind.number());
-    let flags = completed.flags | node.1 | target << EVENT_TARGET_SHIFT;
-    if !push(&mut record.output, operation, flags, &event) {
-        record.output.header(|header| {
-            header.unrecorded_operations += 1;
-            header.unrecorded_operation_ns += completed.end_ns.saturating_sub(completed.begin_ns);
-        });
-    }
+    (operation, completed.flags | node.1 | target << EVENT_TARGET_SHIFT, event)
+}
+
+#[cold]
+#[inline(never)]
+fn count_unrecorded(output: &mut Output, ns: u64) {
+    output.header(|header| {
+        header.unrecorded_operations += 1;
+        header.unrecorded_operation_ns += ns;
+    });
 }
 
 /// Records the operation that the thread has left without a return; its record has been taken.
@@ -258,6 +282,7 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
         end_ns: now_ns,
         object: lane.operations.open.object(),
         object2: lane.operations.open.object2(),
+        request: 0,
         outcome: Outcome::default(),
         flags: EVENT_LEFT,
         state: None,
@@ -269,7 +294,7 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     }
     let node = if completed.node.0 != 0 { completed.node } else { record.operations.sums.last_caller(kind) };
     super::settle(record);
-    push_event(record, &completed, node, clock::thread_cpu_ns(), Output::push_shaped);
+    push_event(record, &completed, node, clock::thread_cpu_ns());
     lane.leave();
 }
 

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 
 use super::Kind;
 use super::callers::Callers;
-use super::known_paths::KnownPaths;
+use super::known_paths::FewPaths;
 use super::open::Open;
 use super::postponed::{Postponed, Section, WithoutPath};
 use super::rehearsal::hook_ns;
@@ -40,7 +40,7 @@ pub struct Shared {
     /// Its short waits for locks without a call path.
     pub without_path: WithoutPath,
     /// Call paths of its waits for locks, and of its unlocks.
-    pub known_paths: KnownPaths,
+    pub known_paths: FewPaths,
     /// Which of its critical sections are recorded.
     pub sampling: Sampling,
     /// Those that it is in.

@@ -28,6 +28,7 @@ pub fn record(
             end_ns,
             object,
             object2: 0,
+            request: 0,
             outcome: Outcome::default(),
             flags: 0,
             state: None,

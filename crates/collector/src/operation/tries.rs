@@ -155,6 +155,7 @@ fn finish(lane: &'static Lane, state: Option<State>) {
         end_ns,
         object: lane.operations.tries.object.load(Ordering::Relaxed),
         object2: 0,
+        request: 0,
         outcome: Outcome::default(),
         flags: 0,
         state,

@@ -35,8 +35,8 @@ pub struct Event {
     pub runtime_state: u16,
     /// Processor number at the end.
     pub processor: u16,
-    /// Spare.
-    pub reserved: u32,
+    /// Of a call of MPI: one more than the slot of its first request; 0 = it has none.
+    pub request: u32,
 }
 
 /// Bit of [`Event`]'s `head.b`: it was left by longjmp, an exception or cancellation; the end is when that

@@ -44,7 +44,22 @@ pub struct Shape {
     pub b: u16,
     /// [`Kind`] of the long form.
     pub kind: u16,
+    /// [`Event::request`].
+    pub request: u32,
+    /// Spare.
+    pub reserved: u32,
 }
+
+impl Shape {
+    /// All of it, as words.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> [u64; SHAPE_WORDS] {
+        zerocopy::transmute!(*self)
+    }
+}
+
+/// Words of a [`Shape`].
+pub(crate) const SHAPE_WORDS: usize = size_of::<Shape>() / 8;
 
 /// The origin of the times of the following [`Short`] records. `head.a` is its number, modulo 256. Each chunk
 /// with such records has one of its own.
@@ -118,6 +133,8 @@ impl Shaped for Event {
             a,
             b,
             kind: Kind::Event as u16,
+            request: self.request,
+            reserved: 0,
         }
     }
 
@@ -155,7 +172,7 @@ impl Shaped for Event {
             region: shape.region,
             runtime_state: shape.runtime_state,
             processor: short.fourth as u16,
-            reserved: 0,
+            request: shape.request,
         })
     }
 }

@@ -48,6 +48,9 @@ pub enum Subject {
     StartedAs = 12,
     /// Label of a process sample that was asked for; `id` is its number.
     SampleLabel = 13,
+    /// World ranks of the members of communicator `id`, in its order: 32-bit numbers. Written by its first
+    /// member.
+    Members = 14,
     /// Name of interval `id`.
     IntervalName = 30,
     /// Source file in which interval `id` is begun, as the program names it.
@@ -71,6 +74,7 @@ impl Subject {
             11 => Subject::ProcessorQuota,
             12 => Subject::StartedAs,
             13 => Subject::SampleLabel,
+            14 => Subject::Members,
             30 => Subject::IntervalName,
             31 => Subject::IntervalFile,
             _ => return None,
@@ -128,6 +132,9 @@ pub enum NoteCode {
     /// Samples were dropped since the kernel's frame filled the alternate signal stacks of their threads: the
     /// program uses registers that a process has to ask for; value = how many.
     FilledSignalStack = 13,
+    /// So many requests of MPI could not be followed from their start to their end, since too many were
+    /// under way: their messages have no end.
+    UntrackedRequests = 14,
     /// Marks that were not followed; value = how many. They came from a handler of the program that had
     /// interrupted the collector, or found no room.
     MarksMissed = 15,
@@ -154,6 +161,7 @@ impl NoteCode {
             11 => NoteCode::HandlerReplaced,
             12 => NoteCode::RuntimeInDoubt,
             13 => NoteCode::FilledSignalStack,
+            14 => NoteCode::UntrackedRequests,
             15 => NoteCode::MarksMissed,
             20 => NoteCode::Unloadable,
             _ => return None,

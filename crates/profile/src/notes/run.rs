@@ -368,6 +368,13 @@ crate::notes! {
             /// Time of beginning to measure.
             beginning_ns: u64,
         }
+        /// Requests of MPI could not be followed to their completion.
+        RequestsUntracked "requests-untracked" Caution {
+            /// Of which process.
+            process: Which,
+            /// How many.
+            requests: u64,
+        }
         /// Marks were not recorded.
         MarksMissed "marks-missed" Caution {
             /// Of which process.

@@ -294,6 +294,13 @@ fn text_of_records(note: &RunNote) -> String {
             verb(*threads, "it", "they")
         ),
         // The other functions have these; a test of this folder fails where none has.
+        RunNote::RequestsUntracked { process, requests } => format!(
+            "{}: {} of MPI could not be followed to {} completion, since too many were under way: the \
+             calls are on their accounts, but their messages have no end",
+            who(process),
+            counted(*requests, "request"),
+            verb(*requests, "its", "their")
+        ),
         of_marks => intervals::text(of_marks).unwrap_or_default(),
     }
 }

@@ -45,6 +45,17 @@ pub fn control_block() -> u64 {
     unsafe { libc::pthread_self() }
 }
 
+/// The thread pointer, from which the C library counts.
+#[inline(always)]
+pub fn thread_pointer() -> u64 {
+    let pointer: u64;
+    // SAFETY: reads a register.
+    unsafe {
+        core::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags))
+    };
+    pointer
+}
+
 /// Declares words of each thread, zero at first, with functions that load and store them by the initial-exec
 /// model's access sequence: two loads, no call that could allocate. The library is preloaded, so its
 /// thread-local storage is part of every thread's static block.

@@ -42,6 +42,12 @@ pub fn control_block() -> u64 {
     pointer
 }
 
+/// The thread pointer, from which the C library counts.
+#[inline(always)]
+pub fn thread_pointer() -> u64 {
+    control_block()
+}
+
 /// Declares words of each thread, zero at first, with functions that load and store them by the initial-exec
 /// model's access sequence: two loads, no call that could allocate. The library is preloaded, so its
 /// thread-local storage is part of every thread's static block.
