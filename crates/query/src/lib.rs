@@ -10,6 +10,7 @@
 //! - [`characteristics`]: those of the DVM system, of each interval
 //! - [`lines()`]: amounts by source line
 //! - [`BottomUp`]: functions, and under each its callers
+//! - [`mpi`]: calls of MPI, waits for partners, messages between ranks
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
 //! - [`OperationSums`]: waits and I/O by operation and place
@@ -27,6 +28,7 @@ mod hot_path;
 pub mod intervals;
 mod lines;
 mod measure;
+pub mod mpi;
 mod neighbours;
 pub mod openmp;
 mod operations;

@@ -13,6 +13,7 @@ mod io;
 mod ledger;
 mod locations;
 mod locks;
+mod mpi;
 mod numbers;
 mod one_function;
 mod openmp;
@@ -20,6 +21,7 @@ mod operations;
 mod processes;
 mod quality;
 mod samples;
+mod site;
 mod summary;
 mod threads;
 mod timeline;
@@ -143,6 +145,7 @@ fn written(
         PageName::Openmp => {
             write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
         }
+        PageName::Mpi => write(&mpi::MpiPage::build(&selection, question, blame())?, question, style),
         PageName::Intervals => {
             write(&intervals::IntervalsPage::build(&selection, question, drawn()?)?, question, style)
         }

@@ -51,7 +51,11 @@ fn waits_are_where_they_were(mpi: Mpi) {
         let account = |name: &str| account_s(&thread, name);
         let others_s = ["preempted", "oversubscribed", "fault"].map(account).iter().sum::<f64>();
         let transfer_s = account("mpi-transfer") + account("mpi-partner");
-        assert!(transfer_s <= 1.05 * inside_s + 0.03, "rank {rank}: {transfer_s} of {inside_s}: {thread:#?}");
+        // Calls that the program does not time itself: the last one waits for the other rank.
+        let untimed_s: f64 =
+            ["MPI_Isend", "MPI_Irecv", "MPI_Gather"].map(|name| waits.of(name).1).iter().sum();
+        let most_s = 1.05 * inside_s + untimed_s + 0.03;
+        assert!(transfer_s <= most_s, "rank {rank}: {transfer_s} of {inside_s}: {thread:#?}");
         assert!(transfer_s + others_s >= 0.6 * inside_s, "rank {rank}: {transfer_s} {inside_s}: {thread:#?}");
         let burned_s = if rank == 0 { 5.0 * rounds * late_s } else { 0.5 * rounds * late_s };
         let computed_s = account("compute");

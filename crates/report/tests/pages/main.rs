@@ -8,4 +8,5 @@ mod dvm;
 mod example;
 mod findings;
 mod golden;
+mod messaging;
 mod questions;
