@@ -8,6 +8,7 @@
 //!   hand-over, the lock's own.
 //! - `barrier`: the acts that took the last location to arrive longer than those that waited for it
 //!   (`delays`).
+//! - `mpi-partner`: likewise, of the process that was waited for (`partners`).
 //! - `serial`, `narrow`: the locations that worked meanwhile, as the ledger has charged them already.
 //! - everything else that is lost is its own cause, and so is a wait whose cause is not known.
 //!
@@ -29,6 +30,7 @@ mod kept;
 mod locks;
 mod meetings;
 mod object;
+mod partners;
 mod queues;
 mod releases;
 mod sections;
@@ -49,6 +51,7 @@ use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Wi
 use crate::timelines::OperationStates;
 use evidence::Evidence;
 use meetings::Meetings;
+use partners::Partners;
 
 pub use cause::{BlameRow, Cause, CauseKind};
 pub use groups::{LockId, LockKind};
@@ -124,13 +127,14 @@ impl Blame {
         };
         let (processors, (evidence, meetings)) = rayon::join(measure, look);
         let processors = processors?;
-        let (ledger, charged) = charging::charged(&evidence, &meetings, |observer| {
+        let partners = Partners::new(&evidence, run);
+        let (ledger, charged) = charging::charged(&evidence, &meetings, partners, |observer| {
             Ledger::observed(run, &processors, windows, observer)
         });
         let (mut ledger, charging::Charged { mut tally, delays }) = (ledger?, charged);
         let locks = locks::locks(&evidence);
         let settle = || {
-            delays.charge(profile, &mut tally);
+            delays.into_iter().for_each(|of_account| of_account.charge(profile, &mut tally));
             sums::charge(&evidence, windows, &mut tally);
             let rows = tally.settle(&ledger);
             ledger.caused = caused(&ledger, &rows);

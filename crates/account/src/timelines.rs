@@ -35,7 +35,9 @@ mod tests;
 
 use std::collections::HashMap;
 
-use proust_profile::{ContextId, EventRow, Location, LocationId, ProcessId, Profile, SampleRow, Stop};
+use proust_profile::{
+    ContextId, EventRow, Location, LocationId, PartnerWaitRow, ProcessId, Profile, SampleRow, Stop,
+};
 use rayon::prelude::*;
 
 use crate::ledger::{Process, Run, Span, State, Timeline, Window};
@@ -75,6 +77,7 @@ pub fn timelines(profile: &Profile) -> Run {
         location: &profile.locations[id],
         rows: of_location(&profile.samples, |row| row.location, id),
         events: of_location(&profile.events, |event| event.location, id),
+        waits: of_location(&profile.partner_waits, |wait| wait.location, id),
     };
     let stolen = stolen::by_location(profile, |id| {
         recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
@@ -170,6 +173,8 @@ struct Recorded<'a> {
     location: &'a Location,
     rows: &'a [SampleRow],
     events: &'a [EventRow],
+    /// Which parts of its calls of MPI were waits for partners.
+    waits: &'a [PartnerWaitRow],
     /// When its process was stopped.
     stops: &'a [Stop],
     /// When recording was off in its process.
@@ -191,7 +196,7 @@ impl Recorded<'_> {
     fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
         let start_ns = nanoseconds(self.location.start_s);
         let end_ns = nanoseconds(self.location.end_s).max(start_ns);
-        let mut operations = Operations::of(start_ns, end_ns, self.events, states);
+        let mut operations = Operations::of((start_ns, end_ns), self.events, self.waits, states);
         operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
             let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
             charged.get(row).copied().unwrap_or(ContextId(0))

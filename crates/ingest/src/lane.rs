@@ -6,6 +6,7 @@ use proust_log::reader::Lane;
 use proust_log::records::{Module, NoteCode, ProcessSample, Subject, Switched, SwitchedTo, ThreadOrigin};
 
 use super::executed::RawInterval;
+use super::mpi::MpiCalls;
 use super::nodes::{NodeSet, NodeTable};
 use super::openmp::{RawRegion, is_region_place};
 use super::texts::Texts;
@@ -34,6 +35,8 @@ pub(super) struct LaneHarvest {
     pub(super) regions: Vec<RawRegion>,
     /// Marked intervals that its threads began.
     pub(super) intervals: Vec<RawInterval>,
+    /// Calls of MPI.
+    pub(super) mpi: MpiCalls,
     pub(super) notes: Vec<(NoteCode, u64)>,
     /// Samples of the whole process: why, what was asked, and what it said.
     pub(super) process_samples: Vec<(u16, u16, ProcessSample)>,
@@ -125,6 +128,13 @@ impl Reading {
                 let begin_ns = event.begin_ns.min(event.end_ns);
                 let meter = self.thread_of_operation(begin_ns, (event.cpu_ns != 0).then_some(event.cpu_ns));
                 meter.event(operation, head, &event);
+                let thread = self.harvest.threads.len();
+                self.harvest.mpi.event(operation, head, &event, thread);
+            }
+            Record::Completed(first, count) => self.harvest.mpi.completed(first, count),
+            Record::Received(slot, flags, received) => self.harvest.mpi.received(slot, flags, &received),
+            Record::Communicator(flags, communicator) => {
+                self.harvest.mpi.communicator(flags, communicator);
             }
             Record::Sum(operation, head, mut sum) => {
                 self.called(sum.node);
@@ -203,6 +213,7 @@ impl Reading {
             Record::Gap => {
                 self.gap = true;
                 self.harvest.gaps += 1;
+                self.harvest.mpi.lost();
             }
             // Nodes name a module by its number, which is not given twice: its end changes nothing here.
             _ => {}

@@ -24,6 +24,7 @@ mod lane;
 mod loading;
 mod log;
 mod modules;
+mod mpi;
 mod nodes;
 mod notes;
 mod openmp;
@@ -74,7 +75,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 29;
+pub const ANALYSIS_VERSION: u32 = 31;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -232,6 +233,7 @@ fn analyse(
         releases: Vec::new(),
         regions: regions::Regions::default(),
         intervals: intervals::Intervals::default(),
+        places: Vec::new(),
         clock: &clock,
     };
     filling
@@ -242,9 +244,11 @@ fn analyse(
     }
     profile.locations = filling.locations.into();
     profile.samples = filling.samples;
-    profile.operations = infos_of_operations(&filling.operations).into();
+    let operations = std::mem::take(&mut filling.operations);
+    profile.operations = infos_of_operations(&operations).into();
     profile.events = filling.events;
     profile.releases = filling.releases;
+    mpi::fill(&mut profile, &logs, &filling.places, &operations, &clock);
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     let tree = filling.paths.finish();
@@ -271,6 +275,8 @@ struct Filling<'p> {
     releases: Vec<ReleaseRow>,
     regions: regions::Regions,
     intervals: intervals::Intervals,
+    /// Per log, which location each of its threads is.
+    places: Vec<mpi::Places>,
     clock: &'p RunClock,
 }
 
@@ -292,12 +298,14 @@ impl Filling<'_> {
         contexts.resize_with(log.lanes.len(), LaneContexts::default);
         self.intervals.find(&mut self.paths, number, log);
         self.regions.find(&mut self.paths, number, log, &mut contexts);
+        let mut places = mpi::Places::default();
         for (_, l, t) in order {
             let (Some(lane), Some(contexts)) = (log.lanes.get_mut(l), contexts.get_mut(l)) else { continue };
             let Some(thread) = lane.threads.get_mut(t) else { continue };
             let rows = std::mem::take(&mut thread.rows);
             counter.add(thread.samples);
             let location = LocationId::from_index(self.locations.len());
+            places.insert((l, t), location);
             let (mut cpu_ns, mut measurement_ns) = (0, 0);
             let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
             let mut fill_in = |row: &mut SampleRow| {
@@ -385,6 +393,7 @@ impl Filling<'_> {
                 service: false,
             });
         }
+        self.places.push(places);
         if unnamed_ns > 0 {
             self.add_unrecorded_threads(number, log, unnamed_ns);
         }

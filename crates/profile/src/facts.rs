@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ProcessId;
+use crate::messages::MessageQuality;
 use crate::notes::RunNote;
 use crate::run_file::Stop;
 
@@ -149,6 +150,9 @@ pub struct Quality {
     /// Whether it is not known how the command ended: it still ran, or `record` was killed.
     #[serde(default)]
     pub unfinished: bool,
+    /// Of messages of MPI; None = there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageQuality>,
     /// What a reader must know: what is missing, why, and what still holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<RunNote>,

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::{
-    ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, LocationId, Profile, RegionId, ReleaseRow,
-    SampleRow, StayRow,
+    ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, LocationId, PartnerWaitRow, Profile,
+    RegionId, ReleaseRow, SampleRow, StayRow,
 };
 
 /// How a profile contradicts itself.
@@ -79,6 +79,16 @@ pub enum BrokenInvariant {
         /// Its end.
         end_ns: u64,
     },
+    /// A wait for a partner that is over before it begins.
+    #[error("partner_waits row {row}: it is over at {until_ns} ns, and begins at {begin_ns} ns")]
+    PartnerWaitTimes {
+        /// The row at fault.
+        row: usize,
+        /// Its begin.
+        begin_ns: u64,
+        /// When the partner arrived.
+        until_ns: u64,
+    },
     /// An amount that is no number.
     #[error("values row {row} holds no finite amount")]
     NotFinite {
@@ -133,6 +143,8 @@ impl Profile {
         check_stays(&self.stays, self)?;
         self.check_intervals()?;
         check_executions(&self.executions, self)?;
+        self.check_messages()?;
+        check_partner_waits(&self.partner_waits, self)?;
         for (row, sample) in self.process_samples.iter().enumerate() {
             in_range("process_samples", row, "process", sample.process, &self.processes)?;
         }
@@ -195,6 +207,25 @@ impl Profile {
                 let (table, begin_ns, end_ns) = ("execution_sums", sum.begin_ns, sum.end_ns);
                 return Err(BrokenInvariant::ExecutionTimes { table, row, begin_ns, end_ns });
             }
+        }
+        Ok(())
+    }
+
+    fn check_messages(&self) -> Result<(), BrokenInvariant> {
+        for (row, traffic) in self.traffic.iter().enumerate() {
+            in_range("traffic", row, "process", traffic.from, &self.processes)?;
+            in_range("traffic", row, "process", traffic.to, &self.processes)?;
+        }
+        for (row, gathering) in self.gatherings.iter().enumerate() {
+            in_range("gatherings", row, "operation", gathering.operation, &self.operations)?;
+            let (id, count) = (gathering.communicator, self.communicators.len());
+            if id as usize >= count {
+                let (table, target) = ("gatherings", "communicator");
+                return Err(BrokenInvariant::OutOfRange { table, row, target, id, count });
+            }
+        }
+        for (row, unmatched) in self.unmatched.iter().enumerate() {
+            in_range("unmatched", row, "process", unmatched.process, &self.processes)?;
         }
         Ok(())
     }
@@ -307,6 +338,32 @@ pub(crate) fn check_stays(stays: &[StayRow], profile: &Profile) -> Result<(), Br
         let key = (stay.location, stay.begin_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "stays", row, order: "by location and begin" });
+        }
+        previous = key;
+    }
+    Ok(())
+}
+
+/// Checks the waits for partners of a profile of which the rest is known.
+pub(crate) fn check_partner_waits(
+    waits: &[PartnerWaitRow],
+    profile: &Profile,
+) -> Result<(), BrokenInvariant> {
+    let mut previous = (LocationId(0), 0);
+    for (row, wait) in waits.iter().enumerate() {
+        in_range("partner_waits", row, "context", wait.context, &profile.contexts)?;
+        in_range("partner_waits", row, "context", wait.late_context, &profile.contexts)?;
+        in_range("partner_waits", row, "location", wait.location, &profile.locations)?;
+        in_range("partner_waits", row, "location", wait.late, &profile.locations)?;
+        in_range("partner_waits", row, "operation", wait.operation, &profile.operations)?;
+        let PartnerWaitRow { begin_ns, until_ns, .. } = *wait;
+        if until_ns < begin_ns {
+            return Err(BrokenInvariant::PartnerWaitTimes { row, begin_ns, until_ns });
+        }
+        let key = (wait.location, begin_ns);
+        if previous > key {
+            let order = "by location and begin";
+            return Err(BrokenInvariant::Unsorted { table: "partner_waits", row, order });
         }
         previous = key;
     }

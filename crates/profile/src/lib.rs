@@ -15,6 +15,7 @@
 //! - [`operations`]: what these operations are; [`event_metrics`]: what they add to the metrics
 //! - `intervals`: marked intervals, and their executions
 //! - `regions`: parallel regions, the threads in them, and their work and waits there
+//! - `messages`: communicators of MPI, messages, and waits for their partners
 //! - [`releases`]: releases of objects for which others waited, and wakes
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables
@@ -32,6 +33,7 @@ pub mod ids;
 mod intervals;
 pub mod invariants;
 pub mod location;
+mod messages;
 pub mod metric;
 pub mod notes;
 pub mod operations;
@@ -56,6 +58,10 @@ pub use intervals::{
 };
 pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
+pub use messages::{
+    CommunicatorInfo, GatheringRow, MessagePart, MessageQuality, PartnerWaitRow, TrafficRow, UnmatchedReason,
+    UnmatchedRow, WaitPattern,
+};
 pub use metric::Metric;
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
@@ -84,8 +90,9 @@ pub struct Value {
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
 /// `segments` by (location, region, operation, context), each combination once; `executions` by (location,
-/// begin), `interval_contexts` by context, each once, and these are the contexts of kind interval; no event
-/// ends before it begins, and its time is what lies between, of a sum at most that.
+/// begin), `partner_waits` by (location, begin), `interval_contexts` by context, each once, and these are the
+/// contexts of kind interval; no event ends before it begins, and its time is what lies between, of a sum at
+/// most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// The run as a whole.
@@ -128,6 +135,16 @@ pub struct Profile {
     pub execution_sums: Vec<ExecutionSumRow>,
     /// The processes as a whole, by process and time.
     pub process_samples: Vec<ProcessSampleRow>,
+    /// The communicators of MPI.
+    pub communicators: Vec<CommunicatorInfo>,
+    /// Messages between processes, by sender and receiver.
+    pub traffic: Vec<TrafficRow>,
+    /// Collectives, by communicator and function.
+    pub gatherings: Vec<GatheringRow>,
+    /// Parts of messages and collectives without a partner, by process.
+    pub unmatched: Vec<UnmatchedRow>,
+    /// The timeline of waits for partners.
+    pub partner_waits: Vec<PartnerWaitRow>,
 }
 
 impl Profile {

@@ -47,6 +47,8 @@ macro_rules! identified {
     };
 }
 
+pub(crate) use identified;
+
 identified! {
     /// What a thread does in an operation, before anything is known of the code that called it.
     Nature {

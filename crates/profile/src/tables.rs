@@ -6,7 +6,8 @@
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
 //!   operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
 //!   regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
-//!   executions.parquet, execution_sums.parquet, process_samples.parquet
+//!   executions.parquet, execution_sums.parquet, process_samples.parquet, communicators.parquet,
+//!   traffic.parquet, gatherings.parquet, unmatched.parquet, partner_waits.parquet
 //!                           one row per item; ids are row numbers
 //!   facts.json              the run's facts and its quality
 //!   …                       what a later stage keeps beside it ([`Building::add`])
@@ -17,8 +18,8 @@
 //! none, and keeps the one that it opened.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays and
-//! executions, by far the largest tables, are read apart from the rest ([`Kept::rows`]).
+//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays, executions
+//! and waits for partners, by far the largest tables, are read apart from the rest ([`Kept::rows`]).
 
 mod building;
 mod columns;
@@ -47,7 +48,7 @@ use crate::{Profile, Quality, RunFacts};
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 7;
+pub const SCHEMA: u32 = 8;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
 

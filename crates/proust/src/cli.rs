@@ -84,6 +84,19 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// The parser takes `{n}` in help for the end of a line.
+    #[test]
+    fn no_help_has_a_word_that_is_made_a_line_break() {
+        for subcommand in Cli::command().get_subcommands() {
+            let texts = [subcommand.get_after_help(), subcommand.get_long_about(), subcommand.get_about()];
+            let of_arguments =
+                subcommand.get_arguments().flat_map(|arg| [arg.get_help(), arg.get_long_help()]);
+            for text in texts.into_iter().chain(of_arguments).flatten() {
+                assert!(!text.to_string().contains("{n}"), "{}: {text}", subcommand.get_name());
+            }
+        }
+    }
+
     #[test]
     fn every_help_has_an_example() {
         for subcommand in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use proust_findings::Kind;
 use proust_query::Handle;
-use proust_report::{Paint, derivation, explain_kind, explain_thresholds};
+use proust_report::{Paint, derivation, explain_kind, explain_thresholds, finding_name};
 use proust_words::counted;
 use proust_words::nearest::nearest;
 
@@ -76,14 +76,22 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let Some(word) = word else {
         let mut text = String::new();
         let mut sorts: Vec<&str> = entries().map(|entry| entry.sort).collect();
+        sorts.sort_unstable();
         sorts.dedup();
         for sort in sorts {
-            let words: Vec<&str> =
-                entries().filter(|entry| entry.sort == sort).map(|entry| entry.word).collect();
-            text.push_str(&format!("{}\n  {}\n", style.paint(Paint::Strong, sort), words.join(", ")));
+            text.push_str(&(style.paint(Paint::Strong, sort) + "\n"));
+            for entry in entries().filter(|entry| entry.sort == sort) {
+                let all = entry.text.replace('\n', " ");
+                let width = style.width.saturating_sub(24).max(40);
+                let meaning = shortened(&all, width);
+                text.push_str(&format!("  {:<20}  {meaning}\n", entry.word));
+            }
         }
-        let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.id()).chain([THRESHOLDS]).collect();
-        text.push_str(&format!("{}\n  {}\n", style.paint(Paint::Strong, "findings"), kinds.join(", ")));
+        text.push_str(&(style.paint(Paint::Strong, "finding") + "\n"));
+        for kind in Kind::ALL {
+            text.push_str(&format!("  {:<20}  {}\n", kind.id(), finding_name(*kind)));
+        }
+        text.push_str(&format!("  {THRESHOLDS:<20}  what findings ask for\n"));
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -95,7 +103,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let found: Vec<Entry> = entries().filter(|entry| entry.word.eq_ignore_ascii_case(word)).collect();
+    let found = found(word);
     if found.is_empty() {
         let kinds = Kind::ALL.iter().map(|kind| kind.id());
         let known: Vec<&str> = entries().map(|entry| entry.word).chain(kinds).chain([THRESHOLDS]).collect();
@@ -113,6 +121,41 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
         .collect();
     output::print(&text.join("\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The entries of a word, as it stands in the dictionary, or as the heading of a column has it: with a unit
+/// behind it (`wall s`), or in words of its own (`empty slots`).
+fn found(word: &str) -> Vec<Entry> {
+    let of = |wanted: &str| -> Vec<Entry> {
+        entries().filter(|entry| entry.word.eq_ignore_ascii_case(wanted)).collect()
+    };
+    let word = word.trim();
+    let bare = UNITS.iter().find_map(|unit| word.strip_suffix(unit)).unwrap_or(word).trim_end();
+    let first = || bare.split([',', ' ']).next().unwrap_or(bare);
+    let spellings = [
+        word.to_owned(),
+        bare.to_owned(),
+        bare.replace(' ', "-"),
+        format!("{}_s", bare.replace([' ', '-'], "_")),
+        bare.replace(' ', "_"),
+        bare.trim_end_matches('s').to_owned(),
+        // `self s` of a statistic is headed `CPU max self s`; `operation, and who calls it` is an operation.
+        bare.rsplit(' ').next().unwrap_or(bare).to_owned(),
+        first().to_owned(),
+    ];
+    spellings.iter().map(|spelling| of(spelling)).find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// Units behind the headings of columns.
+const UNITS: [&str; 6] = [" s", " ms", " µs", " us", " ns", " %"];
+
+/// The begin of a sentence, as much of it as there is room for.
+fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.trim_end_matches('.').to_owned();
+    }
+    let cut: String = text.chars().take(width - 3).collect();
+    format!("{}...", cut.rsplit_once(' ').map_or(cut.as_str(), |(kept, _)| kept))
 }
 
 /// Shows how a finding was made.
@@ -144,6 +187,8 @@ mod tests {
     use std::collections::HashSet;
 
     use proust_account::ledger::{Account, PassiveReason};
+    use proust_characteristics::mpi::Mpi;
+    use proust_characteristics::name::Characteristic;
     use proust_profile::{Metric, Quality};
     use proust_query::Key;
     use proust_report::{Over, PAGES, SweepPage};
@@ -167,6 +212,66 @@ mod tests {
             .chain(fields)
             .filter(|word| *word != "notes" && *word != "sum");
         let missing: Vec<&str> = words.filter(|word| !known.contains(word)).collect();
+        assert!(missing.is_empty(), "not in the dictionary: {missing:?}");
+    }
+
+    /// Headings of columns, as the golden pages have them: a line without digits above one with some.
+    fn headings() -> Vec<String> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/pages/snapshots");
+        let mut headings = Vec::new();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if !name.starts_with("pages__golden__") || !name.ends_with("_text.snap") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let page = text.splitn(3, "---\n").nth(2).unwrap();
+            let lines: Vec<&str> = page.lines().collect();
+            for pair in lines.windows(2) {
+                let has_digits = |line: &str| line.bytes().any(|byte| byte.is_ascii_digit());
+                let is_heading = pair[0].starts_with(' ')
+                    && pair[0].trim().contains("  ")
+                    && !pair[0].ends_with('.')
+                    && !pair[0].contains("+--")
+                    && !has_digits(pair[0])
+                    && pair[1].starts_with(' ')
+                    && has_digits(pair[1]);
+                if is_heading {
+                    headings.extend(pair[0].split("  ").map(|cell| cell.trim().to_owned()));
+                }
+            }
+        }
+        // A unit alone heads a column of that unit.
+        headings.retain(|heading| !["", "s", "ms", "ns", "µs"].contains(&heading.as_str()));
+        headings.sort();
+        headings.dedup();
+        headings
+    }
+
+    #[test]
+    fn every_heading_of_the_pages_is_explained() {
+        let headings = headings();
+        for expected in ["wall s", "self s", "±", "off CPU", "max/mean", "class"] {
+            assert!(headings.iter().any(|heading| heading == expected), "{expected}: {headings:?}");
+        }
+        let missing: Vec<&String> = headings.iter().filter(|heading| found(heading).is_empty()).collect();
+        assert!(missing.is_empty(), "`proust explain` does not know these headings: {missing:?}");
+    }
+
+    #[test]
+    fn a_finding_is_explained_under_its_title() {
+        let style = proust_report::Style::default();
+        let by_title = explain_kind("long critical section", &style);
+        assert!(by_title.is_some() && by_title == explain_kind("long-section", &style), "{by_title:?}");
+    }
+
+    #[test]
+    fn every_characteristic_is_explained() {
+        let names = Characteristic::ALL.iter().map(|of| of.name());
+        let words = names.chain(Mpi::ALL.iter().map(|of| of.id())).chain(["Nop", "EXE_COUNT", "forecast"]);
+        let is_known = |word: &str| entries().any(|entry| entry.word.eq_ignore_ascii_case(word));
+        let missing: Vec<&str> = words.filter(|word| !is_known(word)).collect();
         assert!(missing.is_empty(), "not in the dictionary: {missing:?}");
     }
 

@@ -19,7 +19,7 @@ const OF_OTHERS: &[(&[&str], &str)] = &[
     ),
     (
         &["-e", "--event", "-c", "--count"],
-        "samples are taken by processor time, `--rate HZ` of them a second; waits and I/O are recorded as well",
+        "samples are taken by processor time, `--rate HZ` of them a second; waits and I/O are recorded, too",
     ),
     (
         &["--call-graph", "--stack-size"],

@@ -13,8 +13,8 @@ use proust_ingest::CallPaths;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, gaps_listed, listed,
-    render, render_with,
+    Across, Block, Classic, Column, Format, Kept, Layout, Need, PAGES, PageName, Question, Sort, SweepPage,
+    gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
 use proust_words::counted;
@@ -54,12 +54,21 @@ pub struct ReportArgs {
     /// Of `intervals`, only those down to this level; 0 = the whole run
     #[arg(long, value_name = "N")]
     pub level: Option<usize>,
+    /// Of --format dvm: only these characteristics
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    pub characteristics: Vec<BlockName>,
+    /// Of --format dvm: characteristics of only these processors, such as 1,3-5, one by one; 0 = of none
+    #[arg(long, value_name = "LIST")]
+    pub ranks: Option<String>,
+    /// Of --format dvm: print zeros, and operations that have no source, as well
+    #[arg(long)]
+    pub zeros: bool,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
     pub depth: Option<NonZeroUsize>,
     /// How it is written
-    #[arg(long, value_enum, default_value_t = FormatName::Text)]
-    pub format: FormatName,
+    #[arg(long, value_enum, default_value_t = PageFormatName::Text)]
+    pub format: PageFormatName,
     /// Draw the account up for so many processors, not for those that the run used
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub processors: Option<u32>,
@@ -96,6 +105,54 @@ pub enum FormatName {
     Json,
     /// The page's main table
     Csv,
+}
+
+/// The formats of a page by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PageFormatName {
+    /// For people
+    Text,
+    /// For programs: documented, versioned, never shortened
+    Json,
+    /// The page's main table
+    Csv,
+    /// Of intervals: the characteristics as the analyzer of the DVM system prints them
+    Dvm,
+    /// Of intervals of ranks: as the analyzer of MPI traces prints them
+    DvmMpi,
+}
+
+impl PageFormatName {
+    /// The classic layout that it is.
+    fn layout(self) -> Option<Layout> {
+        match self {
+            PageFormatName::Dvm => Some(Layout::Dvm),
+            PageFormatName::DvmMpi => Some(Layout::DvmMpi),
+            PageFormatName::Text | PageFormatName::Json | PageFormatName::Csv => None,
+        }
+    }
+
+    /// The format otherwise.
+    fn format(self) -> Format {
+        match self {
+            PageFormatName::Json => Format::Json,
+            PageFormatName::Csv => Format::Csv,
+            PageFormatName::Text | PageFormatName::Dvm | PageFormatName::DvmMpi => Format::Text,
+        }
+    }
+}
+
+/// Parts of the classic layouts by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BlockName {
+    /// Of the interval as a whole
+    Main,
+    /// Least, most and mean over the processors
+    Comparative,
+    /// Of each processor
+    Processors,
+    /// The table of operations
+    Operations,
 }
 
 /// Over what a context's amounts are spread, by name.
@@ -229,7 +286,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         ))
         .into());
     }
-    let words = Words::parse(&args.words)?;
+    let mut words = Words::parse(&args.words)?;
+    let is_classic = args.format.layout().is_some();
+    if is_classic && words.page == PageName::default() {
+        // The only page that has these layouts.
+        words.page = PageName::Intervals;
+    }
     if args.depth.is_some() && words.page != PageName::Timeline {
         return Err(WrongUsage("--depth is for the page `timeline`".into()).into());
     }
@@ -239,6 +301,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if args.over.is_some() && words.page != PageName::Tree {
         return Err(WrongUsage("--over is for the page `tree`".into()).into());
     }
+    let classic = classic(args)?;
     // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
     let columns = args.metrics.as_deref().map(Column::parse_list).transpose()?.unwrap_or_default();
@@ -265,11 +328,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
             OverName::Locations => Across::Locations,
             OverName::Processes => Across::Processes,
         }),
-        format: match args.format {
-            FormatName::Text => Format::Text,
-            FormatName::Json => Format::Json,
-            FormatName::Csv => Format::Csv,
-        },
+        format: args.format.format(),
+        classic,
         processors: args.processors,
         io_as: match args.io_as {
             IoName::Productive => IoAs::Productive,
@@ -290,6 +350,37 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         gaps::note(&dir.to_string_lossy(), quality);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The parts of the classic layouts.
+fn classic(args: &ReportArgs) -> Result<Option<Classic>> {
+    let layout = args.format.layout();
+    let of_classic = [
+        ("--characteristics", !args.characteristics.is_empty()),
+        ("--ranks", args.ranks.is_some()),
+        ("--zeros", args.zeros),
+    ];
+    if let Some((option, _)) = of_classic.iter().find(|(_, given)| *given && layout.is_none()) {
+        return Err(WrongUsage(format!("{option} is for --format dvm and dvm-mpi")).into());
+    }
+    let Some(layout) = layout else { return Ok(None) };
+    let mut classic = Classic { layout, zeros: args.zeros, ..Classic::default() };
+    if !args.characteristics.is_empty() {
+        let block = |name: &BlockName| match name {
+            BlockName::Main => Block::Main,
+            BlockName::Comparative => Block::Comparative,
+            BlockName::Processors => Block::Processors,
+            BlockName::Operations => Block::Operations,
+        };
+        classic.blocks = args.characteristics.iter().map(block).collect();
+    }
+    if let Some(ranks) = &args.ranks {
+        classic.ranks = Some(Classic::parse_ranks(ranks)?);
+        if !classic.blocks.contains(&Block::Processors) {
+            classic.blocks.push(Block::Processors);
+        }
+    }
+    Ok(Some(classic))
 }
 
 /// Opens a run and prints a page of it.

@@ -33,8 +33,9 @@ use crate::record::{self, FAILED, RecordOptions};
 /// Arguments of `proust sweep`.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "\
-In the command, and in variables of the environment, {n} stands for the count, {threads}, {ranks} and
-{NAME} for the value on that axis. --threads sets OMP_NUM_THREADS and RAYON_NUM_THREADS by itself.
+In the command, and in variables of the environment, {threads}, {ranks} and {NAME} stand for the value
+on that axis; where there is one count only, the letter n in such brackets does, too. --threads sets
+OMP_NUM_THREADS and RAYON_NUM_THREADS by itself.
 Several axes are combined: every value of one with every value of the others. Repetitions are
 interleaved (1,2,4,1,2,4,...), so that a slow spell of the machine does not fall on one count alone.
 
@@ -49,7 +50,7 @@ repetitions. They stay where they are. Runs that failed, or cannot be read, are 
 
 Examples:
   proust sweep --threads 1,2,4 -o solve.sweep -- ./solve --size 1000
-  proust sweep --ranks 1,2,4 --repeat 5 -- mpirun -n {n} ./solve
+  proust sweep --ranks 1,2,4 --repeat 5 -- mpirun -n {ranks} ./solve
   proust sweep --threads 1,2 --axis size=100,1000 -- ./solve --size {size}
   proust sweep --from job-256.proust job-8192.proust -o jobs.sweep
   proust report solve.sweep scaling
@@ -65,7 +66,7 @@ pub struct SweepArgs {
         value_parser = clap::value_parser!(u32).range(1..=65_536)
     )]
     pub threads: Vec<u32>,
-    /// Counts of ranks; the command starts them: mpirun -n {n} ...
+    /// Counts of ranks; the command starts them: mpirun -n {ranks} ...
     #[arg(
         long,
         value_name = "N,N,...",

@@ -26,7 +26,7 @@ pub fn note_of(asked_hz: u32) {
         && f64::from(asked_hz) > highest_rate_hz(tick_ns)
     {
         message!(
-            "note: {asked_hz} samples a second were asked for, and this kernel delivers at most {:.0} a second \
+            "note: {asked_hz} samples a second were asked for; this kernel delivers at most {:.0} a second \
              and thread (its tick is {})",
             highest_rate_hz(tick_ns),
             duration(tick_ns as f64 / 1e9)

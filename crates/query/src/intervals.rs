@@ -8,7 +8,11 @@ use proust_profile::{
     ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
 };
 
+use super::characteristics::{Characterised, Processors as ProcessorsOfRun};
 use super::glob::matches;
+use whole::Whole;
+
+mod whole;
 
 /// Whether the work in an interval is parallel. The names are those of the DVM system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +88,10 @@ pub struct OfLocation {
     pub recorded_ns: u64,
     /// Of the executions, how many no mark of their own ended.
     pub unmarked: u64,
+    /// Begin of the first, ns since the run's start.
+    pub begin_ns: u64,
+    /// End of the last.
+    pub end_ns: u64,
 }
 
 impl OfLocation {
@@ -92,6 +100,8 @@ impl OfLocation {
             return;
         }
         self.min_ns = if self.executions == 0 { other.min_ns } else { self.min_ns.min(other.min_ns) };
+        self.begin_ns = if self.executions == 0 { other.begin_ns } else { self.begin_ns.min(other.begin_ns) };
+        self.end_ns = self.end_ns.max(other.end_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.executions += other.executions;
         self.time_ns += other.time_ns;
@@ -123,6 +133,17 @@ pub struct IntervalNode {
     pub ranks: BTreeSet<u32>,
     /// The account of the time in it.
     pub inside: Inside,
+    /// The characteristics of the DVM system.
+    pub characteristics: Option<Characterised>,
+}
+
+/// The intervals of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Intervals {
+    /// The characteristics of the whole run.
+    pub run: Option<Characterised>,
+    /// In the order of the tree, those around others first.
+    pub nodes: Vec<IntervalNode>,
 }
 
 impl IntervalNode {
@@ -156,7 +177,7 @@ pub struct Question<'q> {
 ///
 /// # Errors
 /// When the profile's processes and locations contradict each other.
-pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<IntervalNode>, LedgerError> {
+pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals, LedgerError> {
     let infos = &profile.intervals;
     let wanted = wanted_ones(infos, question);
     let is_in_scope = |location: LocationId| question.locations.binary_search(&location).is_ok();
@@ -198,6 +219,8 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
             recorded: 1,
             recorded_ns: within,
             unmarked: u64::from(row.end != ExecutionEnd::Marked),
+            begin_ns: row.begin_ns,
+            end_ns: row.end_ns,
         });
     }
     for row in &profile.execution_sums {
@@ -210,19 +233,20 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
                 min_ns: row.min_ns,
                 max_ns: row.max_ns,
                 iterations: row.iterations,
+                begin_ns: row.begin_ns,
+                end_ns: row.end_ns,
                 ..OfLocation::default()
             });
         }
     }
-    if executed.is_empty() {
-        return Ok(Vec::new());
-    }
     let run = timelines(profile);
+    let processors_of_run = ProcessorsOfRun::of(profile, &run, &is_in_scope);
+    executed.extend(&processors_of_run.roots);
     let processors = match question.processors {
         Some(total) => Processors::given(&run, total)?,
         None => Processors::measured(&run, &Windows::all())?,
     };
-    let inside = inside(&run, &processors, &windows, infos.len(), &executed)?;
+    let inside = inside(&run, &processors, &windows, infos.len() + 1, &executed)?;
     let kinds = kinds(profile);
     let mut nodes = Vec::new();
     let mut position = HashMap::new();
@@ -246,9 +270,13 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
             by_location: by_interval[id].clone(),
             all,
             inside: inside[id].clone(),
+            characteristics: None,
         });
     }
-    Ok(nodes)
+    let is_whole_run = windows.as_slice() == Windows::all().as_slice();
+    let whole = Whole { profile, processors: &processors_of_run, inside: &inside[infos.len()], is_whole_run };
+    let run = whole.characterise(&mut nodes);
+    Ok(Intervals { run, nodes })
 }
 
 fn nodes_level(nodes: &[IntervalNode], at: usize) -> usize {

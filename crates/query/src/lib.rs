@@ -7,8 +7,10 @@
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`intervals`]: marked intervals, and the account of the time in each
+//! - [`characteristics`]: those of the DVM system, of each interval
 //! - [`lines()`]: amounts by source line
 //! - [`BottomUp`]: functions, and under each its callers
+//! - [`mpi`]: calls of MPI, waits for partners, messages between ranks
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
 //! - [`OperationSums`]: waits and I/O by operation and place
@@ -16,6 +18,7 @@
 
 mod amounts;
 mod bottom_up;
+pub mod characteristics;
 mod doing;
 mod expression;
 mod forest;
@@ -25,6 +28,7 @@ mod hot_path;
 pub mod intervals;
 mod lines;
 mod measure;
+pub mod mpi;
 mod neighbours;
 pub mod openmp;
 mod operations;

@@ -19,9 +19,16 @@ pub fn derivation(
     pages::derivation(ledger, findings, number, dir, style)
 }
 
-/// What a kind of finding is, by its identifier, as text; None if there is no such kind.
+/// The title of findings of a kind.
+pub fn finding_name(kind: Kind) -> &'static str {
+    pages::finding_name(kind)
+}
+
+/// What a kind of finding is, by its identifier or its title, as text; None if there is no such kind.
 pub fn explain_kind(id: &str, style: &Style) -> Option<String> {
-    let kind = Kind::ALL.iter().find(|kind| kind.id().eq_ignore_ascii_case(id))?;
+    let is_meant =
+        |kind: &&Kind| [kind.id(), finding_name(**kind)].iter().any(|name| name.eq_ignore_ascii_case(id));
+    let kind = Kind::ALL.iter().find(is_meant)?;
     Some(style.plain(pages::kind_text(*kind, style)))
 }
 

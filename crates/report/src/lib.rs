@@ -34,12 +34,12 @@ pub use diff::{
     DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_sweep_diff, sweep_diff_picture,
 };
 pub use error::ReportError;
-pub use explained::{derivation, explain_kind, explain_thresholds};
+pub use explained::{derivation, explain_kind, explain_thresholds, finding_name};
 pub use kept::{Kept, Rendered};
 pub use number::{bytes, duration, utc};
 pub use page::{Need, Orders, PAGES, PageHead, PageName, PageSpec, listed};
 pub use pages::{render, render_with};
-pub use question::{Across, Format, Question, Sort};
+pub use question::{Across, Block, Classic, Format, Layout, Question, Sort};
 pub use schema::SCHEMA;
 pub use shell::shell_word;
 pub use shorten::middle;

@@ -128,6 +128,9 @@ pages! {
     Openmp "openmp" ""
         "parallel regions: work and waits at each of their sites, by thread"
         [ColumnsByAccount, PathsOfUser] Orders::Own;
+    Mpi "mpi" ""
+        "calls of MPI: waits for other ranks and what made these late, messages, collectives"
+        [Causes, Samples] Orders::Own;
     Intervals "intervals" "[INTERVAL]"
         "the intervals that the program marks, and the account of the time in each"
         [AccountRows, Samples] Orders::Own;

@@ -13,6 +13,7 @@ mod io;
 mod ledger;
 mod locations;
 mod locks;
+mod mpi;
 mod numbers;
 mod one_function;
 mod openmp;
@@ -20,6 +21,7 @@ mod operations;
 mod processes;
 mod quality;
 mod samples;
+mod site;
 mod summary;
 mod threads;
 mod timeline;
@@ -44,7 +46,7 @@ use crate::error::ReportError;
 use crate::kept::{Kept, Rendered};
 use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
-use crate::question::{Format, Question};
+use crate::question::{Classic, Format, Question};
 use crate::row_amounts::RowAmounts;
 use crate::shell::shell_word;
 use crate::style::{Paint, Style};
@@ -57,6 +59,10 @@ trait Page: Serialize {
     fn text(&self, style: &Style) -> String;
     /// The page's main table, headings first.
     fn rows(&self) -> Vec<Vec<String>>;
+    /// The page in the layouts of the analyzers of characteristics: only intervals have any.
+    fn classic(&self, _classic: &Classic) -> String {
+        String::new()
+    }
 }
 
 /// Builds a page and writes it in the format asked for.
@@ -90,6 +96,12 @@ fn written(
     style: &Style,
 ) -> Result<Rendered, ReportError> {
     question.order()?;
+    if question.classic.is_some() && question.page != PageName::Intervals {
+        return Err(ReportError::Usage(format!(
+            "--format dvm and dvm-mpi are for the page `intervals`, and not for `{}`",
+            question.page.id()
+        )));
+    }
     let mut selection = Selection::new(profile, &question.filter);
     let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger));
     // A page with columns by account still has its other columns where no account can be made.
@@ -133,6 +145,7 @@ fn written(
         PageName::Openmp => {
             write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
         }
+        PageName::Mpi => write(&mpi::MpiPage::build(&selection, question, blame())?, question, style),
         PageName::Intervals => {
             write(&intervals::IntervalsPage::build(&selection, question, drawn()?)?, question, style)
         }
@@ -157,6 +170,9 @@ pub(crate) fn derivation(
 }
 
 fn write(page: &impl Page, question: &Question, style: &Style) -> String {
+    if let Some(classic) = &question.classic {
+        return style.plain(page.classic(classic));
+    }
     match question.format {
         Format::Text => style.plain(page.text(style)),
         Format::Json => json::write(page),

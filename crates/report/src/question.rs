@@ -22,6 +22,73 @@ pub enum Format {
     Csv,
 }
 
+/// A layout of the characteristics of intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// That of the analyzer of the DVM system: processors are counted from 1.
+    #[default]
+    Dvm,
+    /// That of the analyzer of MPI traces: ranks, from 0.
+    DvmMpi,
+}
+
+/// A part of the classic layout of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// The main characteristics.
+    Main,
+    /// Least, most and mean over the processors.
+    Comparative,
+    /// Each processor.
+    Processors,
+    /// The table of operations.
+    Operations,
+}
+
+/// A classic layout, and which parts of it are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Classic {
+    /// Which layout.
+    pub layout: Layout,
+    /// Which blocks.
+    pub blocks: Vec<Block>,
+    /// Which processors, as ranges of the numbers that are printed; None = all.
+    pub ranks: Option<Vec<(u32, u32)>>,
+    /// Lines of zeros, and rows of operations that have no source, as well.
+    pub zeros: bool,
+}
+
+impl Default for Classic {
+    fn default() -> Classic {
+        let blocks = vec![Block::Main, Block::Comparative, Block::Operations];
+        Classic { layout: Layout::Dvm, blocks, ranks: None, zeros: false }
+    }
+}
+
+impl Classic {
+    /// Reads `1,3-5`.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn parse_ranks(text: &str) -> Result<Vec<(u32, u32)>, ReportError> {
+        let range = |word: &str| {
+            let (from, to) = word.split_once('-').unwrap_or((word, word));
+            let range = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+            (range.0 <= range.1).then_some(range)
+        };
+        text.split(',')
+            .map(range)
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| ReportError::Usage(format!("`{text}` are no processors: write them like 1,3-5")))
+    }
+
+    /// Whether the processor of this number is asked for.
+    pub fn has(&self, number: u32) -> bool {
+        let is_in = |&(from, to): &(u32, u32)| (from..=to).contains(&number);
+        self.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(is_in))
+    }
+}
+
 /// By what the rows are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
@@ -100,6 +167,8 @@ pub struct Question {
     pub over: Option<Across>,
     /// How it is written.
     pub format: Format,
+    /// Of intervals: a classic layout in place of the format.
+    pub classic: Option<Classic>,
     /// Processors instead of those that the run used.
     pub processors: Option<u32>,
     /// Whether time in I/O counts as productive.

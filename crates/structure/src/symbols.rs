@@ -39,6 +39,10 @@ pub(crate) struct Covering {
     pub(crate) sized: bool,
 }
 
+/// A label that is declared neither as a function nor with a size names code up to here behind it: a few
+/// pages of one assembler routine. What is further away has most likely lost its own labels.
+const LONGEST_LABELLED_BYTES: u64 = 4096;
+
 impl<'a> Symbols<'a> {
     /// The symbols of `files`; the first file is the module itself, whose sections count.
     pub(crate) fn read(files: &[&Elf<'a>]) -> Self {
@@ -101,7 +105,8 @@ impl<'a> Symbols<'a> {
         self.entries.is_empty()
     }
 
-    /// The innermost sized symbol around `address`, else the unsized symbol directly before it.
+    /// The innermost sized symbol around `address`, else the unsized symbol directly before it, if that is a
+    /// function or a label nearby.
     pub(crate) fn covering(&self, address: u64) -> Option<Covering> {
         let after = self.entries.partition_point(|entry| entry.address <= address);
         let mut best: Option<&Entry<'a>> = None;
@@ -124,11 +129,18 @@ impl<'a> Symbols<'a> {
             return None;
         }
         let entry = group.iter().min_by_key(|entry| preference(entry))?;
+        if entry.kind == STT_NOTYPE && address - nearest >= LONGEST_LABELLED_BYTES {
+            return None;
+        }
         let section_end =
             self.section_ends[self.section_ends.partition_point(|&end| end <= nearest)..].first();
         let next = self.entries.get(after).map(|entry| entry.address);
         let end = section_end.copied().into_iter().chain(next).min()?;
-        (address < end).then(|| covering(entry, end - nearest, false))
+        let size_bytes = match entry.kind {
+            STT_NOTYPE => (end - nearest).min(LONGEST_LABELLED_BYTES),
+            _ => end - nearest,
+        };
+        (address < end).then(|| covering(entry, size_bytes, false))
     }
 
     /// All names of the symbols that start at `address`, the preferred one first.

@@ -13,6 +13,7 @@ use super::delays::Delays;
 use super::evidence::{Evidence, Kind};
 use super::held::Doings;
 use super::meetings::Meetings;
+use super::partners::Partners;
 use super::sections::{self, Holder, Near, Share};
 use super::synchronisations::Synchronisations;
 use super::tally::Tally;
@@ -25,10 +26,11 @@ const BATCH: usize = 1 << 13;
 const AHEAD: usize = 8;
 
 /// What all waits are charged to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Charged {
     pub(super) tally: Tally,
-    pub(super) delays: Delays,
+    /// At barriers, and for partners of MPI.
+    pub(super) delays: [Delays; 2],
 }
 
 /// Runs `sweep`, which is watched, and charges the waits that it meets: those for locks beside it in shards
@@ -36,6 +38,7 @@ pub(super) struct Charged {
 pub(super) fn charged<R>(
     evidence: &Evidence<'_>,
     meetings: &Meetings,
+    partners: Partners<'_>,
     sweep: impl FnOnce(&mut Feeds) -> R,
 ) -> (R, Charged) {
     thread::scope(|scope| {
@@ -49,7 +52,7 @@ pub(super) fn charged<R>(
         let others = {
             let (feed, from) = Feed::new();
             feeds.of_others = Some((feed, !meetings.is_empty()));
-            scope.spawn(move || watch(Synchronisations::new(evidence, meetings), &from))
+            scope.spawn(move || watch(Synchronisations::new(evidence, meetings), partners, &from))
         };
         let result = sweep(&mut feeds);
         feeds.of_locks.into_iter().for_each(Feed::finish);
@@ -69,17 +72,22 @@ enum Met {
     Waited(WaitCharge),
 }
 
-fn watch(mut synchronisations: Synchronisations<'_>, from: &Receiver<Vec<Met>>) -> Delays {
+fn watch(
+    mut synchronisations: Synchronisations<'_>,
+    mut partners: Partners<'_>,
+    from: &Receiver<Vec<Met>>,
+) -> [Delays; 2] {
     for met in from.iter().flatten() {
         match met {
             Met::Begins(begun) => synchronisations.begins(&begun),
+            Met::Waited(charge) if charge.wait == Wait::MpiPartner => partners.waited(&charge),
             Met::Waited(charge) => {
                 let event = synchronisations.event(&charge);
                 synchronisations.waited(&charge, event);
             }
         }
     }
-    synchronisations.finish()
+    [synchronisations.finish(), partners.finish()]
 }
 
 /// Hands over the sweep's observations.

@@ -58,9 +58,10 @@ pub(super) type Victim = (LocationId, ContextId);
 /// Of a location's own time, and of empty slots charged to it, ns.
 pub(super) type Loss = (f64, f64);
 
-/// All waits at synchronisations.
-#[derive(Debug, Default)]
+/// All waits at synchronisations that are on one account.
+#[derive(Debug)]
 pub(super) struct Delays {
+    account: Account,
     pairs: Map<Pair, Delay>,
     /// From when the last one arrived: the synchronisation's own time.
     opening: Map<Victim, Loss>,
@@ -87,6 +88,17 @@ fn add(sums: &mut Map<Victim, Loss>, victim: Victim, loss: Loss) {
 }
 
 impl Delays {
+    pub(super) fn new(account: Account) -> Delays {
+        Delays {
+            account,
+            pairs: Map::default(),
+            opening: Map::default(),
+            unknown: Map::default(),
+            unplaced: Map::default(),
+            most_open: 0,
+        }
+    }
+
     /// So many waited for another one. What that one did is None where it was not seen.
     pub(super) fn compare(&mut self, pair: Pair, (late, waiters): (Option<&Doing>, usize), early: &Doing) {
         let delay = self.pairs.entry(pair).or_default();
@@ -125,16 +137,17 @@ impl Delays {
 
     /// Charges all of it.
     pub(super) fn charge(self, profile: &Profile, tally: &mut Tally) {
+        let account = self.account;
         for (victim, loss) in in_order(self.opening) {
             let cause = tally.cause(Cause::of(CauseKind::HandOver, victim));
-            tally.charge(victim, Account::Barrier, cause, loss);
+            tally.charge(victim, account, cause, loss);
         }
         for (victim, loss) in in_order(self.unknown) {
             let cause = tally.unknown(victim);
-            tally.charge(victim, Account::Barrier, cause, loss);
+            tally.charge(victim, account, cause, loss);
         }
         for (victim, loss) in in_order(self.unplaced) {
-            let id = tally.victim(victim.0, Account::Barrier, victim.1);
+            let id = tally.victim(victim.0, account, victim.1);
             tally.unplaced(id, loss);
         }
         let frames = frames(profile);
@@ -158,11 +171,11 @@ impl Delays {
                 .collect();
             for (victim, (ns, slots_ns)) in in_order(delay.waits) {
                 for &(to, share) in &charged {
-                    tally.charge(victim, Account::Barrier, to, (ns * share, slots_ns * share));
+                    tally.charge(victim, account, to, (ns * share, slots_ns * share));
                 }
                 if charged.is_empty() {
                     let unknown = tally.unknown(victim);
-                    tally.charge(victim, Account::Barrier, unknown, (ns, slots_ns));
+                    tally.charge(victim, account, unknown, (ns, slots_ns));
                 }
             }
         }

@@ -19,7 +19,7 @@ use super::evidence::Evidence;
 use super::forks::Forks;
 use super::meetings::{Group, GroupId, MeetingId, Meetings};
 use super::synchronisation::{Come, Last, ShortWaits, Synchronisation};
-use crate::ledger::{Begun, WaitCharge, Window};
+use crate::ledger::{Account, Begun, WaitCharge, Window};
 use rustc_hash::FxHashMap as Map;
 
 /// Watches the sweep.
@@ -65,7 +65,7 @@ impl<'e> Synchronisations<'e> {
             over: Map::default(),
             forks: Forks::new(evidence, meetings),
             short: ShortWaits::new(evidence),
-            delays: Delays::default(),
+            delays: Delays::new(Account::Barrier),
             evidence,
             meetings,
         }

@@ -3,11 +3,12 @@
 mod laws;
 mod locks;
 mod naive;
+mod partners;
 mod synchronisations;
 
 use proust_profile::{
-    Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, Process, ProcessId,
-    Profile, RegionId, RegionInfo, ReleaseRow, SampleRow, StayRow, Stop,
+    Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, PartnerWaitRow, Process,
+    ProcessId, Profile, RegionId, RegionInfo, ReleaseRow, SampleRow, StayRow, Stop, WaitPattern,
 };
 
 use super::{Blame, BlameRow, CauseKind};
@@ -19,7 +20,7 @@ use proust_log::operations::Operation;
 pub(super) const MS: u64 = 1_000_000;
 
 /// Operations by name have their position here as their number.
-pub(super) const OPERATIONS: [Operation; 11] = [
+pub(super) const OPERATIONS: [Operation; 12] = [
     Operation::MutexLock,
     Operation::MutexUnlock,
     Operation::Barrier,
@@ -31,6 +32,7 @@ pub(super) const OPERATIONS: [Operation; 11] = [
     Operation::FutexWake,
     Operation::OmpBarrier,
     Operation::OmpRegionEnd,
+    Operation::MPI_Recv,
 ];
 
 pub(super) fn number(operation: Operation) -> u32 {
@@ -76,6 +78,26 @@ impl Builder {
             ..EventRow::default()
         });
         self.0.events.last_mut().unwrap()
+    }
+
+    /// A location is in a call of MPI in which it waits until another one arrives.
+    pub(super) fn partner(
+        &mut self,
+        (location, context): (u32, u32),
+        (begin_ms, until_ms, end_ms): (u64, u64, u64),
+        late: u32,
+    ) {
+        let event = *self.wait(Operation::MPI_Recv, location, context, 1, (begin_ms, end_ms));
+        self.0.partner_waits.push(PartnerWaitRow {
+            location: event.location,
+            context: event.context,
+            operation: event.operation,
+            begin_ns: event.begin_ns,
+            until_ns: until_ms * MS,
+            pattern: WaitPattern::LateSender,
+            late: LocationId(late),
+            late_context: ContextId(9),
+        });
     }
 
     /// A location waits for a mutex.
@@ -183,6 +205,7 @@ impl Builder {
         self.0.events.sort_by_key(|event| (event.location, event.end_ns));
         self.0.samples.sort_by_key(|row| (row.location, row.time_ns));
         self.0.releases.sort_by_key(|row| (row.location, row.time_ns));
+        self.0.partner_waits.sort_by_key(|wait| (wait.location, wait.begin_ns));
         self.0.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
         self.0.check().unwrap();
         self.0

@@ -55,6 +55,30 @@ pub struct Inside {
     pub beyond_ns: u64,
     /// What each location did meanwhile, by location. With what is beyond the processors.
     pub locations: BTreeMap<LocationId, (Accounts, PassiveTimes)>,
+    /// The part of a location's accounts that it spent inside parallel regions.
+    pub in_regions: BTreeMap<LocationId, Accounts>,
+    /// The owners of slots that execute it.
+    pub owners: Vec<InsideOwner>,
+}
+
+/// What the slots of one owner came to while something was executed. Where locations count for themselves
+/// there are no slots, and only the owner is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InsideOwner {
+    /// The owner's process.
+    pub process: ProcessId,
+    /// Its processors.
+    pub processors: u32,
+    /// Time of its executions, where several overlap once, ns.
+    pub wall_ns: u64,
+    /// Of it, recording was paused, ns.
+    pub paused_ns: u64,
+    /// Empty slots while others worked outside of parallel regions, ns.
+    pub serial_ns: u64,
+    /// Empty slots while others worked inside of them, ns.
+    pub narrow_ns: u64,
+    /// Slots while all locations were passive, ns.
+    pub asleep_ns: u64,
 }
 
 /// Draws up the account of the time in which each `what` of `executed` was executed, below `count`; within
@@ -86,7 +110,10 @@ pub fn inside<S: Spans>(
     }
     observed.prepare(windows);
     sweep.run(run, owners.life, windows, &mut observed);
-    let of_owner = |owner: usize| processors.of(owners.list[owner].process).unwrap_or_default();
+    let of_owner = |owner: usize| {
+        let process = owners.list[owner].process;
+        (process, processors.of(process).unwrap_or_default())
+    };
     Ok(observed.finish(of_owner))
 }
 
@@ -117,7 +144,7 @@ struct OfOwner {
 
 #[derive(Clone, Debug, Default)]
 struct Sums {
-    owners: Vec<bool>,
+    owners: BTreeMap<usize, SumsOfOwner>,
     alone: bool,
     slots: SlotSums,
     wall_ns: u64,
@@ -128,8 +155,18 @@ struct Sums {
 }
 
 #[derive(Clone, Debug, Default)]
+struct SumsOfOwner {
+    wall_ns: u64,
+    slots: SlotSums,
+    serial: Units,
+    narrow: Units,
+}
+
+#[derive(Clone, Debug, Default)]
 struct OfLocation {
     accounts: [Units; Account::ALL.len()],
+    /// Of these, inside parallel regions.
+    in_regions: [Units; Account::ALL.len()],
     passive: PassiveTimes,
 }
 
@@ -141,14 +178,14 @@ struct Observed<'p> {
 
 impl<'p> Observed<'p> {
     fn new(owners: usize, count: usize, processes: &'p HashMap<LocationId, ProcessId>) -> Observed<'p> {
-        let sums = Sums { owners: vec![false; owners], ..Sums::default() };
+        let sums = Sums::default();
         let owners = (0..owners).map(|_| OfOwner::default()).collect();
         Observed { processes, owners, sums: vec![sums; count] }
     }
 
     fn add(&mut self, owner: usize, executed: &Executed) {
         if let Some(sums) = self.sums.get_mut(executed.what as usize) {
-            sums.owners[owner] = true;
+            sums.owners.entry(owner).or_default();
             self.owners[owner].executed.push(*executed);
         }
     }
@@ -163,12 +200,14 @@ impl<'p> Observed<'p> {
                 }
             }
         }
-        for owner in &mut self.owners {
+        for (index, owner) in self.owners.iter_mut().enumerate() {
             for of_one in owner.executed.chunk_by(|a, b| a.what == b.what) {
                 let what = of_one[0].what;
                 let alone = self.sums[what as usize].alone;
                 let all: Windows = of_one.iter().map(|one| one.window).collect();
-                self.sums[what as usize].wall_ns += all.intersection(windows).length_ns();
+                let wall_ns = all.intersection(windows).length_ns();
+                self.sums[what as usize].wall_ns += wall_ns;
+                self.sums[what as usize].owners.entry(index).or_default().wall_ns += wall_ns;
                 let mut push = |window: &Window, location| {
                     let change = |at_ns, begins| Change { at_ns, what, location, begins };
                     owner.changes.push(change(window.start_ns, true));
@@ -189,8 +228,8 @@ impl<'p> Observed<'p> {
         }
     }
 
-    fn finish(self, processors_of: impl Fn(usize) -> u32) -> Vec<Inside> {
-        self.sums.into_iter().map(|sums| sums.finish(&processors_of)).collect()
+    fn finish(self, owner_at: impl Fn(usize) -> (ProcessId, u32)) -> Vec<Inside> {
+        self.sums.into_iter().map(|sums| sums.finish(&owner_at)).collect()
     }
 }
 
@@ -233,7 +272,9 @@ impl Observer for Observed<'_> {
                 (None, false) => {
                     if let Some(at) = of_owner.open.iter().rposition(|open| open.0 == change.what) {
                         let (what, since) = of_owner.open.remove(at);
-                        self.sums[what as usize].slots.add_since(&slots.0, &since);
+                        let sums = &mut self.sums[what as usize];
+                        sums.slots.add_since(&slots.0, &since);
+                        sums.owners.entry(owner).or_default().slots.add_since(&slots.0, &since);
                     }
                 }
                 (Some(location), true) => of_owner.open_alone.push((change.what, location)),
@@ -272,11 +313,22 @@ impl Sums {
             Kind::Spent(account) => {
                 self.accounts[account as usize] += booked.amount - booked.beyond.min(booked.amount);
                 self.beyond += booked.beyond;
-                self.locations.entry(booked.location).or_default().accounts[account as usize] +=
-                    booked.amount;
+                let of_location = self.locations.entry(booked.location).or_default();
+                of_location.accounts[account as usize] += booked.amount;
+                if booked.in_region {
+                    of_location.in_regions[account as usize] += booked.amount;
+                }
             }
             // An empty slot belongs to all locations together.
-            Kind::Blamed(account) if !self.alone => self.accounts[account as usize] += booked.amount,
+            Kind::Blamed(account) if !self.alone => {
+                self.accounts[account as usize] += booked.amount;
+                let of_owner = self.owners.entry(booked.owner).or_default();
+                match account {
+                    Account::Serial => of_owner.serial += booked.amount,
+                    Account::Narrow => of_owner.narrow += booked.amount,
+                    _ => {}
+                }
+            }
             Kind::Blamed(_) => {}
             Kind::Passive(reason) => {
                 let passive = &mut self.locations.entry(booked.location).or_default().passive;
@@ -285,7 +337,7 @@ impl Sums {
         }
     }
 
-    fn finish(mut self, processors_of: &impl Fn(usize) -> u32) -> Inside {
+    fn finish(mut self, owner_at: &impl Fn(usize) -> (ProcessId, u32)) -> Inside {
         for (account, ns) in [
             (Account::Asleep, self.slots.asleep_ns),
             (Account::Idle, self.slots.idle_ns),
@@ -306,9 +358,13 @@ impl Sums {
         let sum: Units = self.accounts.iter().sum();
         let total_ns = if self.alone { whole_ns(sum + units(1) / 2) } else { self.slots.total_ns };
         let amounts: Vec<(Units, u64)> = self.accounts.iter().map(|&amount| (amount, u64::MAX)).collect();
-        let owners = self.owners.iter().enumerate().filter(|(_, executes)| **executes);
+        let owners = self.owners.iter().map(|(&owner, sums)| sums.finish(owner_at(owner)));
+        let owners: Vec<InsideOwner> = owners.collect();
+        let in_regions = self.locations.iter().filter(|(_, of)| of.in_regions.iter().any(|&of| of > 0));
         Inside {
-            processors: if self.alone { 0 } else { owners.map(|(owner, _)| processors_of(owner)).sum() },
+            processors: if self.alone { 0 } else { owners.iter().map(|owner| owner.processors).sum() },
+            owners,
+            in_regions: in_regions.map(|(&id, of)| (id, accounts_of(round_running(of.in_regions)))).collect(),
             alone: self.alone,
             wall_ns: self.wall_ns,
             total_ns,
@@ -319,6 +375,20 @@ impl Sums {
                 .into_iter()
                 .map(|(id, of)| (id, (accounts_of(round_running(of.accounts)), of.passive)))
                 .collect(),
+        }
+    }
+}
+
+impl SumsOfOwner {
+    fn finish(&self, (process, processors): (ProcessId, u32)) -> InsideOwner {
+        InsideOwner {
+            process,
+            processors,
+            wall_ns: self.wall_ns,
+            paused_ns: self.slots.paused_ns / u64::from(processors.max(1)),
+            serial_ns: whole_ns(self.serial),
+            narrow_ns: whole_ns(self.narrow),
+            asleep_ns: self.slots.asleep_ns,
         }
     }
 }

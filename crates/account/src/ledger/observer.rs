@@ -67,6 +67,8 @@ pub struct Booked {
     pub(super) amount: Units,
     /// The part of it beyond the processors.
     pub(super) beyond: Units,
+    /// Whether it is of an act inside a parallel region.
+    pub(super) in_region: bool,
 }
 
 /// An owner's slots from the beginning up to an instant.

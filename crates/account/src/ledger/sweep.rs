@@ -249,7 +249,8 @@ impl Sweep {
             location.amounts.add(context, Kind::Passive(reason), units(length_ns));
             if let Some(owner) = location.owner {
                 let (kind, amount) = (Kind::Passive(reason), units(length_ns));
-                observer.booked(&Booked { location: location.location, owner, kind, amount, beyond: 0 });
+                let (id, in_region) = (location.location, piece.span.in_region);
+                observer.booked(&Booked { location: id, owner, kind, amount, beyond: 0, in_region });
             }
             return;
         }
@@ -257,8 +258,10 @@ impl Sweep {
         let location = &mut self.locations[index];
         location.wall_ns += length_ns;
         let (id, owner) = (location.location, location.owner);
-        let blamed =
-            |kind, amount| owner.map(|owner| Booked { location: id, owner, kind, amount, beyond: 0 });
+        let in_region = piece.span.in_region;
+        let blamed = |kind, amount| {
+            owner.map(|owner| Booked { location: id, owner, kind, amount, beyond: 0, in_region })
+        };
         let mut booking = Booking {
             observer,
             location: id,
@@ -266,6 +269,7 @@ impl Sweep {
             amounts: &mut location.amounts,
             beyond: &mut location.beyond,
             context,
+            in_region,
             length_ns,
             levels,
         };
@@ -324,6 +328,7 @@ struct Booking<'s, O> {
     amounts: &'s mut Amounts,
     beyond: &'s mut Beyond,
     context: ContextId,
+    in_region: bool,
     length_ns: u64,
     /// The time since the piece began.
     levels: Levels,
@@ -362,7 +367,8 @@ impl<O: Observer> Booking<'_, O> {
     fn report(&mut self, account: Account, amount: Units, beyond: Units) {
         if let Some(owner) = self.owner {
             let (location, kind) = (self.location, Kind::Spent(account));
-            self.observer.booked(&Booked { location, owner, kind, amount, beyond });
+            let in_region = self.in_region;
+            self.observer.booked(&Booked { location, owner, kind, amount, beyond, in_region });
         }
     }
 

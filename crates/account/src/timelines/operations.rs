@@ -1,9 +1,10 @@
 //! The operations of a location as its timeline needs them: inside its life, one after the other, each with
 //! the class of its time.
 
-use proust_profile::{ContextId, EventRow};
+use proust_profile::{ContextId, EventRow, PartnerWaitRow};
 
 use super::states::{Class, States};
+use crate::ledger::Wait;
 
 /// An operation that was recorded by itself.
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +36,18 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    pub(super) fn of(start_ns: u64, end_ns: u64, events: &[EventRow], states: &States) -> Operations {
+    /// `waits`: the waits for partners of the same location.
+    pub(super) fn of(
+        (start_ns, end_ns): (u64, u64),
+        events: &[EventRow],
+        waits: &[PartnerWaitRow],
+        states: &States,
+    ) -> Operations {
         // Most are recorded one by one where there are many.
         let mut operations =
             Operations { singles: Vec::with_capacity(events.len()), ..Operations::default() };
         let mut free_ns = start_ns;
+        let mut waits = waits.iter().peekable();
         for event in events {
             let (class, context) = (states.of_event(event), event.context);
             if event.summed {
@@ -52,7 +60,20 @@ impl Operations {
             if from_ns < to_ns {
                 let asleep_until_ns = event.begin_ns.saturating_add(states.asleep_ns(event));
                 let single = Single { start_ns: from_ns, end_ns: to_ns, class, context, asleep_until_ns };
-                operations.singles.push(single);
+                // Both are in the order of time; a call that a pause cuts has its wait in several pieces.
+                while waits.next_if(|wait| wait.until_ns <= from_ns).is_some() {}
+                let is_in_it =
+                    |wait: &&&PartnerWaitRow| wait.begin_ns <= event.begin_ns && wait.context == context;
+                let waited_ns =
+                    waits.peek().filter(is_in_it).map_or(from_ns, |wait| wait.until_ns.min(to_ns));
+                if waited_ns > from_ns {
+                    // Libraries poll while they wait.
+                    let class = Class::Poll(Wait::MpiPartner);
+                    operations.singles.push(Single { end_ns: waited_ns, class, ..single });
+                }
+                if waited_ns < to_ns {
+                    operations.singles.push(Single { start_ns: waited_ns, ..single });
+                }
                 free_ns = to_ns;
             }
         }

@@ -176,7 +176,7 @@ fn by_operation(operation: OperationKind, target: Target) -> Class {
         Nature::Release | Nature::Wake => Class::Work(Work::Compute),
         Nature::Runtime => Class::Work(Work::Runtime),
         Nature::Pool => Class::Idle(PassiveReason::Pool),
-        // Until the partners are known: waiting for them is a part of it.
+        // Waits for partners are told apart by their rows.
         Nature::Message | Nature::Collective | Nature::Communicate => Class::Work(Work::MpiTransfer),
     }
 }

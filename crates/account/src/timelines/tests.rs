@@ -11,6 +11,7 @@ use proust_log::operations::Operation;
 mod classes;
 mod laws;
 mod operations;
+mod partners;
 mod samples;
 
 pub(super) const MS: u64 = 1_000_000;
@@ -20,7 +21,7 @@ pub(super) const LOCK: State = State::Waiting(Wait::Lock);
 pub(super) const UNKNOWN: State = State::Passive(PassiveReason::Unknown);
 
 /// Operations by name have their position here as their number.
-const OPERATIONS: [Operation; 10] = [
+const OPERATIONS: [Operation; 11] = [
     Operation::MutexLock,
     Operation::Sleep,
     Operation::Read,
@@ -31,6 +32,7 @@ const OPERATIONS: [Operation; 10] = [
     Operation::ConditionWait,
     Operation::Connect,
     Operation::Close,
+    Operation::MPI_Recv,
 ];
 
 /// A row of a thread that blocked once.
@@ -89,11 +91,21 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
 }
 
 pub(super) fn spans_within(location: &Location, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
+    spans_with_waits(location, rows, events, &[])
+}
+
+pub(super) fn spans_with_waits(
+    location: &Location,
+    rows: &[SampleRow],
+    events: &[EventRow],
+    waits: &[PartnerWaitRow],
+) -> Vec<Span> {
     let states = States::of(&profile(vec![], vec![], vec![]));
     let spans = Recorded {
         location,
         rows,
         events,
+        waits,
         stops: &[],
         pauses: &[],
         fault: FaultCost::of(&Profile::default()),

@@ -20,7 +20,8 @@ proptest! {
         profile.processes.raw[0].name = thread.clone();
         profile.locations.raw[1].name = thread;
         let folded = String::from_utf8(exported(&profile, Format::Folded)).unwrap();
-        let sum: u64 = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
+        let amount = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        let sum: u64 = folded.lines().map(amount).sum();
         prop_assert_eq!(sum, cpu_ns(&profile));
         prop_assert_eq!(crate::speedscope::checked(&json(&profile, Format::Speedscope)), cpu_ns(&profile));
         crate::firefox::checked(&json(&profile, Format::Firefox));

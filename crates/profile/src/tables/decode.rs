@@ -5,19 +5,21 @@ use std::thread;
 use serde::de::DeserializeOwned;
 
 use super::encode::{
-    CONTEXTS, EXECUTION_SUMS, FUNCTIONS, INTERVAL_CONTEXTS, INTERVALS, LOCATIONS, MODULES, OPERATIONS,
-    PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, VALUES,
+    COMMUNICATORS, CONTEXTS, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS, LOCATIONS,
+    MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED, VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function,
-    IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
-    OperationKind, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow, SegmentRow,
-    StayRow, Target, TrialSums, Value,
+    CommunicatorInfo, Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow,
+    Family, Function, GatheringRow, IntervalContext, IntervalInfo, IntervalWork, Location, MessagePart,
+    Metric, Module, Nature, OperationInfo, OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile,
+    RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, TrafficRow, TrialSums, UnmatchedReason,
+    UnmatchedRow, Value, WaitPattern,
 };
 
-/// Fills all tables of `profile` but the samples, events, releases, stays and executions.
+/// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
+/// partners.
 pub(super) fn read_all_but_rows(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
@@ -35,6 +37,10 @@ pub(super) fn read_all_but_rows(
     profile.interval_contexts = rows(&open(INTERVAL_CONTEXTS)?, interval_contexts)?;
     profile.execution_sums = rows(&open(EXECUTION_SUMS)?, execution_sums)?;
     profile.process_samples = rows(&open(PROCESS_SAMPLES)?, process_samples)?;
+    profile.communicators = rows(&open(COMMUNICATORS)?, communicators)?;
+    profile.traffic = rows(&open(TRAFFIC)?, traffic)?;
+    profile.gatherings = rows(&open(GATHERINGS)?, gatherings)?;
+    profile.unmatched = rows(&open(UNMATCHED)?, unmatched)?;
     Ok(())
 }
 
@@ -67,6 +73,11 @@ pub(super) fn read_releases(table: &Table) -> Result<Vec<ReleaseRow>, TablesErro
 /// The executions.
 pub(super) fn read_executions(table: &Table) -> Result<Vec<ExecutionRow>, TablesError> {
     side_by_side(table, executions)
+}
+
+/// The waits for partners.
+pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, TablesError> {
+    side_by_side(table, partner_waits)
 }
 
 /// The stays.
@@ -387,6 +398,62 @@ fn execution_sums(table: &Table, group: usize) -> Result<Vec<ExecutionSumRow>, T
         max_ns,
         executions,
         iterations,
+    })
+}
+
+fn communicators(table: &Table, group: usize) -> Result<Vec<CommunicatorInfo>, TablesError> {
+    zip_rows!(table, group;
+    id: u64s, size: u32s, second_size: u32s, is_world: bools, is_known: bools, recorded: u32s,
+    messages: u64s, bytes: u64s, members: texts;
+    CommunicatorInfo {
+        id,
+        size,
+        second_size,
+        is_world,
+        is_known,
+        recorded,
+        messages,
+        bytes,
+        members: list(table, &members)?,
+    })
+}
+
+fn traffic(table: &Table, group: usize) -> Result<Vec<TrafficRow>, TablesError> {
+    zip_rows!(table, group; from: ids, to: ids, messages: u64s, bytes: u64s;
+        TrafficRow { from, to, messages, bytes })
+}
+
+fn gatherings(table: &Table, group: usize) -> Result<Vec<GatheringRow>, TablesError> {
+    zip_rows!(table, group; communicator: u32s, operation: ids, instances: u64s, bytes: u64s;
+        GatheringRow { communicator, operation, instances, bytes })
+}
+
+fn unmatched(table: &Table, group: usize) -> Result<Vec<UnmatchedRow>, TablesError> {
+    zip_rows!(table, group; process: ids, part: texts, reason: texts, count: u64s;
+    UnmatchedRow {
+        process,
+        part: MessagePart::from_id(&part)
+            .ok_or_else(|| table.damaged(format!("unknown part of a message `{part}`")))?,
+        reason: UnmatchedReason::from_id(&reason)
+            .ok_or_else(|| table.damaged(format!("unknown reason `{reason}`")))?,
+        count,
+    })
+}
+
+fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWaitRow>, TablesError> {
+    zip_rows!(table, group;
+    location: ids, context: ids, operation: ids, begin_ns: u64s, until_ns: u64s, pattern: texts, late: ids,
+    late_context: ids;
+    PartnerWaitRow {
+        location,
+        context,
+        operation,
+        begin_ns,
+        until_ns,
+        pattern: WaitPattern::from_id(&pattern)
+            .ok_or_else(|| table.damaged(format!("unknown pattern of waits `{pattern}`")))?,
+        late,
+        late_context,
     })
 }
 

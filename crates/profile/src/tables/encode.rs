@@ -25,6 +25,12 @@ pub(super) const EXECUTION_SUMS: &str = "execution_sums.parquet";
 pub(super) const STAYS: &str = "stays.parquet";
 pub(super) const PROCESS_SAMPLES: &str = "process_samples.parquet";
 
+pub(super) const COMMUNICATORS: &str = "communicators.parquet";
+pub(super) const TRAFFIC: &str = "traffic.parquet";
+pub(super) const GATHERINGS: &str = "gatherings.parquet";
+pub(super) const UNMATCHED: &str = "unmatched.parquet";
+pub(super) const PARTNER_WAITS: &str = "partner_waits.parquet";
+
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
     profile: &Profile,
@@ -47,7 +53,12 @@ pub(super) fn write_all(
     write(EXECUTIONS, &executions(profile))?;
     write(EXECUTION_SUMS, &execution_sums(profile))?;
     write(STAYS, &stays(profile))?;
-    write(PROCESS_SAMPLES, &process_samples(profile))
+    write(PROCESS_SAMPLES, &process_samples(profile))?;
+    write(COMMUNICATORS, &communicators(profile))?;
+    write(TRAFFIC, &traffic(profile))?;
+    write(GATHERINGS, &gatherings(profile))?;
+    write(UNMATCHED, &unmatched(profile))?;
+    write(PARTNER_WAITS, &partner_waits(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -309,6 +320,65 @@ fn execution_sums(profile: &Profile) -> Vec<Column> {
         column!(rows, "max_ns", U64, |r| r.max_ns),
         column!(rows, "executions", U64, |r| r.executions),
         column!(rows, "iterations", U64, |r| r.iterations),
+    ]
+}
+
+fn communicators(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.communicators;
+    vec![
+        column!(rows, "id", Id, |r| r.id),
+        column!(rows, "size", U32, |r| r.size),
+        column!(rows, "second_size", U32, |r| r.second_size),
+        column!(rows, "is_world", Bool, |r| r.is_world),
+        column!(rows, "is_known", Bool, |r| r.is_known),
+        column!(rows, "recorded", U32, |r| r.recorded),
+        column!(rows, "messages", U64, |r| r.messages),
+        column!(rows, "bytes", U64, |r| r.bytes),
+        column!(rows, "members", Text, |r| text(&list(&r.members))),
+    ]
+}
+
+fn traffic(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.traffic;
+    vec![
+        column!(rows, "from", U32, |r| r.from.0),
+        column!(rows, "to", U32, |r| r.to.0),
+        column!(rows, "messages", U64, |r| r.messages),
+        column!(rows, "bytes", U64, |r| r.bytes),
+    ]
+}
+
+fn gatherings(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.gatherings;
+    vec![
+        column!(rows, "communicator", U32, |r| r.communicator),
+        column!(rows, "operation", U32, |r| r.operation.0),
+        column!(rows, "instances", U64, |r| r.instances),
+        column!(rows, "bytes", U64, |r| r.bytes),
+    ]
+}
+
+fn unmatched(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.unmatched;
+    vec![
+        column!(rows, "process", U32, |r| r.process.0),
+        column!(rows, "part", Text, |r| text(r.part.id())),
+        column!(rows, "reason", Text, |r| text(r.reason.id())),
+        column!(rows, "count", U64, |r| r.count),
+    ]
+}
+
+fn partner_waits(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.partner_waits;
+    vec![
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "operation", U32, |r| r.operation.0),
+        column!(rows, "begin_ns", U64, |r| r.begin_ns),
+        column!(rows, "until_ns", U64, |r| r.until_ns),
+        column!(rows, "pattern", Text, |r| text(r.pattern.id())),
+        column!(rows, "late", U32, |r| r.late.0),
+        column!(rows, "late_context", U32, |r| r.late_context.0),
     ]
 }
 

@@ -128,6 +128,7 @@ impl Kept {
             releases: decode::read_releases(&self.table(encode::RELEASES)?)?,
             stays: decode::read_stays(&self.table(encode::STAYS)?)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,
+            partner_waits: decode::read_partner_waits(&self.table(encode::PARTNER_WAITS)?)?,
         };
         rows.check(profile).map_err(|source| self.broken(source))?;
         Ok(rows)

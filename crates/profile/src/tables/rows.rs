@@ -1,6 +1,9 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
-use crate::{BrokenInvariant, EventRow, ExecutionRow, Profile, ReleaseRow, SampleRow, StayRow, invariants};
+use crate::{
+    BrokenInvariant, EventRow, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow, StayRow,
+    invariants,
+};
 
 /// The rows of a profile.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,15 +18,17 @@ pub struct Rows {
     pub stays: Vec<StayRow>,
     /// The timeline of executions of marked intervals.
     pub executions: Vec<ExecutionRow>,
+    /// The timeline of waits for partners.
+    pub partner_waits: Vec<PartnerWaitRow>,
 }
 
 impl Rows {
     /// Gives a profile its rows.
     pub fn give_to(self, profile: &mut Profile) {
-        let Rows { samples, events, releases, stays, executions } = self;
+        let Rows { samples, events, releases, stays, executions, partner_waits } = self;
         (profile.samples, profile.events) = (samples, events);
         (profile.releases, profile.stays) = (releases, stays);
-        profile.executions = executions;
+        (profile.executions, profile.partner_waits) = (executions, partner_waits);
     }
 
     /// Whether they can be those of this profile.
@@ -32,6 +37,7 @@ impl Rows {
         invariants::check_events(&self.events, profile)?;
         invariants::check_releases(&self.releases, profile)?;
         invariants::check_stays(&self.stays, profile)?;
-        invariants::check_executions(&self.executions, profile)
+        invariants::check_executions(&self.executions, profile)?;
+        invariants::check_partner_waits(&self.partner_waits, profile)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+mod messages;
+
 use proptest::prelude::*;
 use proust_profile::notes::{ModuleNote, RunNote};
 use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
@@ -345,6 +347,11 @@ fn profile() -> impl Strategy<Value = Profile> {
                 );
                 (values(count, location_count), rows).prop_map(
                     move |(values, (samples, events, releases, regions))| Profile {
+                        communicators: messages::communicators(&releases),
+                        traffic: messages::traffic(&releases, process_count),
+                        gatherings: messages::gatherings(&releases),
+                        unmatched: messages::unmatched(process_count),
+                        partner_waits: messages::partner_waits(&releases, count),
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality {
                             samples: facts.2,
@@ -414,6 +421,8 @@ proptest! {
         prop_assert!(without.samples.is_empty() && without.events.is_empty());
         prop_assert!(without.releases.is_empty() && without.stays.is_empty());
         let rows = kept.rows(&without).unwrap();
+        prop_assert!(without.partner_waits.is_empty());
+        prop_assert_eq!(&rows.partner_waits, &profile.partner_waits);
         prop_assert_eq!(&rows.samples, &profile.samples);
         prop_assert_eq!(&rows.stays, &profile.stays);
         prop_assert_eq!(&rows.events, &profile.events);

@@ -7,11 +7,11 @@ use anyhow::{Result, bail};
 use proust_compare::scaling::{Ensemble, Kind, Source, Swept, read};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{RANKS, SweepPoint, THREADS};
-use proust_report::{Format, PageName, SweepPage, SweepQuestion, SweepView, render_sweep, sweep_picture};
+use proust_report::{PageName, SweepPage, SweepQuestion, SweepView, render_sweep, sweep_picture};
 use proust_report::{SweepNote, Worded};
 use proust_words::nearest::nearest;
 
-use super::{FormatName, ReportArgs};
+use super::ReportArgs;
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::sweep::FromRuns;
 use crate::{gaps, output, progress, runs, terminal};
@@ -169,11 +169,7 @@ fn show(
         kind: if args.weak { Kind::Weak } else { Kind::Strong },
         paper: args.paper,
         limit: args.limit,
-        format: match args.format {
-            FormatName::Text => Format::Text,
-            FormatName::Json => Format::Json,
-            FormatName::Csv => Format::Csv,
-        },
+        format: args.format.format(),
     };
     let rendered = render_sweep(&view, &question, &terminal::style()).inspect_err(|_| {
         // That a run was left out may be why.
@@ -197,6 +193,10 @@ fn refuse_what_is_for_runs(args: &ReportArgs) -> Result<(), WrongUsage> {
         ("--metrics", args.metrics.is_some()),
         ("--sort", args.sort.is_some()),
         ("--processors", args.processors.is_some()),
+        ("--format dvm", args.format.layout().is_some()),
+        ("--characteristics", !args.characteristics.is_empty()),
+        ("--ranks", args.ranks.is_some()),
+        ("--zeros", args.zeros),
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(WrongUsage(format!("{option} is for pages of one run, not of a sweep"))),

@@ -95,6 +95,11 @@ const USERS: &[(&str, &[&str], &str)] = &[
         "the log has the same codes for all MPI libraries: nothing behind it knows which one a program had",
     ),
     (
+        "proust_messages",
+        &["messages", "ingest"],
+        "a profile holds messages and waits: nothing behind it matches calls again",
+    ),
+    (
         "proust_structure",
         &["structure", "ingest"],
         "a profile holds all names: nothing behind it opens a binary",
@@ -109,6 +114,11 @@ const USERS: &[(&str, &[&str], &str)] = &[
         "proust_account",
         &["account", "query", "findings", "store", "compare", "report", "export", "proust"],
         "no question is asked of a profile while it is made",
+    ),
+    (
+        "proust_characteristics",
+        &["characteristics", "query", "findings", "store", "compare", "report", "proust"],
+        "characteristics know processors by position, and no profile",
     ),
     (
         "proust_query",
@@ -214,8 +224,10 @@ fn files_of_a_room_do_not_use_each_other_in_circles() {
         "profile",
         "structure",
         "streams",
+        "messages",
         "ingest",
         "account",
+        "characteristics",
         "query",
         "findings",
         "store",

@@ -27,6 +27,10 @@ impl Mpi {
 
     /// What starts two ranks; None, said as `SKIP:`, where it is not installed.
     pub fn launcher(self) -> Option<Vec<String>> {
+        self.launcher_of(2)
+    }
+
+    fn launcher_of(self, ranks: u32) -> Option<Vec<String>> {
         let launcher = format!("mpirun.{}", self.name());
         if !has(&launcher) {
             println!("SKIP: {launcher} is not installed");
@@ -36,7 +40,8 @@ impl Mpi {
             Mpi::Open => &["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"],
             Mpi::Mpich => &[],
         };
-        let words = [launcher.as_str()].into_iter().chain(options.iter().copied()).chain(["-n", "2"]);
+        let ranks = ranks.to_string();
+        let words = [launcher.as_str()].into_iter().chain(options.iter().copied()).chain(["-n", &ranks]);
         Some(words.map(str::to_owned).collect())
     }
 
@@ -47,7 +52,12 @@ impl Mpi {
 
     /// Records two ranks of a program.
     pub fn record(self, name: &str, arguments: &[&str]) -> Option<Recorded> {
-        let mut command = self.launcher()?;
+        self.record_ranks(2, name, arguments)
+    }
+
+    /// Records so many ranks of a program.
+    pub fn record_ranks(self, ranks: u32, name: &str, arguments: &[&str]) -> Option<Recorded> {
+        let mut command = self.launcher_of(ranks)?;
         command.push(self.built(name)?.display().to_string());
         command.extend(arguments.iter().map(|&argument| argument.to_owned()));
         Some(record(&command[0], &command[1..]))

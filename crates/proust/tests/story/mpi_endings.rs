@@ -3,10 +3,13 @@
 
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::command::{Ended, run};
 use crate::explained::Except;
 use crate::mpi::Mpi;
 use crate::pages::Operations;
+use crate::recording::{list, number};
 
 /// The program's own lines: launchers add theirs, with numbers of processes and addresses.
 fn lines(ended: &Ended) -> Vec<String> {
@@ -43,6 +46,11 @@ fn assert_ends(mpi: Mpi, how: &str, barriers: u64, sure: Sure) {
     }
     let waits: Operations = recorded.page("waits", &[]);
     assert!(waits.of("MPI_Barrier").0 >= barriers, "{how}: {waits:#?}");
+    let page: Value = recorded.page("mpi", &[]);
+    let together = list(&page, "/collectives").iter().filter(|row| row["operation"] == "MPI_Barrier");
+    let instances: f64 = together.map(|row| number(row, "/instances")).sum();
+    // Two ranks call it once for each instance.
+    assert!(2.0 * instances >= barriers as f64, "{how}: {page:#}");
     if how == "never" {
         assert!(waits.operations.iter().all(|row| !row.operation.starts_with("MPI_")), "{waits:#?}");
     }

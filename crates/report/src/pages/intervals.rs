@@ -1,13 +1,15 @@
 //! The page `intervals`: the intervals that the program marks, as a tree, with the account of the time in
 //! each.
 //!
-//! JSON: `{"schema":1,"intervals":[…],"notes":[…]}`; the first entry is the whole run, at level 0. An
-//! interval is
+//! JSON: `{"schema":1,"intervals":[…],"critical":[positions],"notes":[…]}`; the first entry is the whole run,
+//! at level 0. `critical` leads to the critical part: at each level the interval that loses most, while that
+//! is half of what the one around it loses. An interval is
 //! `{"handle","parent":position|null,"level","name","id":n|null,"file","line","kind":"SEQ"|"PAR"|"COMB",
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
 //! "lost_s","efficiency":…|null,"beyond_s","accounts":{account: seconds},"comparative":{account:
-//! {"min_s","min_at","max_s","max_at","mean_s"}},"locations":[…]}`. `accounts` sum to `total_s`.
+//! {"min_s","min_at","max_s","max_at","mean_s"}},"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
+//! [`characteristics`]. `accounts` sum to `total_s`.
 //!
 //! `execution_s` is that of the location that takes longest; `min_s`, `mean_s` and `max_s` are of single
 //! executions. `alone`: several threads of a process execute it at once, and each counts for itself; then
@@ -15,14 +17,15 @@
 //! than `executions` where a thread marks so often that only every n-th is recorded alone: their number and
 //! times are exact, the account is that of the recorded ones in proportion. `unmarked` executions were ended
 //! by another mark, or by the end of their thread. A location is `{"handle","process","rank","thread","name",
-//! "executions","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":{account: seconds},
-//! "passive":{reason: seconds}}`; a location with 0 executions is another thread of a process that executes
-//! it, and what it did meanwhile. `min_at` and `max_at` are handles of locations.
+//! "executions","begin_s","end_s","time_s","min_s","max_s","iterations","active_s","passive_s","accounts":
+//! {account: seconds},"passive":{reason: seconds}}`; a location with 0 executions is another thread of a
+//! process that executes it, and what it did meanwhile. `min_at` and `max_at` are handles of locations.
 
 use std::collections::BTreeMap;
 
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger, PassiveTimes, Windows};
 use proust_profile::{LocationId, Profile};
+use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
@@ -34,12 +37,18 @@ use super::locations::{Seconds, accounts_of, passive_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
 use crate::number::sum;
-use crate::question::{Format, Question};
+use crate::question::{Classic, Format, Layout, Question};
 use crate::schema::SCHEMA;
 use crate::style::Style;
-use crate::wording::{Notes, PageNote};
+use crate::wording::Notes;
+use characteristics::{Dvm, threads_of};
+use notes::notes_about;
 
+mod advice;
+mod characteristics;
+mod classic;
 mod csv;
+mod notes;
 mod text;
 
 /// Rows of text when nothing else is asked for.
@@ -49,6 +58,8 @@ const ROWS: usize = 60;
 pub(super) struct IntervalsPage {
     schema: u32,
     intervals: Vec<Row>,
+    /// Positions, from the outermost inwards: at each level the one that loses most.
+    critical: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
     #[serde(flatten)]
@@ -58,6 +69,8 @@ pub(super) struct IntervalsPage {
     /// Whether it is about one interval: its text has the threads, too.
     #[serde(skip)]
     is_one: bool,
+    #[serde(skip)]
+    is_without_marks: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,9 +104,15 @@ struct Row {
     beyond_s: f64,
     accounts: Seconds,
     comparative: BTreeMap<&'static str, Comparative>,
+    dvm: Option<Dvm>,
     locations: Vec<LocationRow>,
     #[serde(skip)]
     label: String,
+    #[serde(skip)]
+    characterised: Option<Characterised>,
+    /// The threads of each processor, in words.
+    #[serde(skip)]
+    threads: Vec<String>,
 }
 
 /// An account over the locations that execute an interval.
@@ -114,6 +133,8 @@ struct LocationRow {
     thread: u32,
     name: String,
     executions: u64,
+    begin_s: f64,
+    end_s: f64,
     time_s: f64,
     min_s: f64,
     max_s: f64,
@@ -156,12 +177,23 @@ impl IntervalsPage {
                 in_scope: selection.intervals().to_vec(),
             },
         )?;
-        let nodes = found.iter().map(|node| Row::of(profile, node, drawn.io));
+        let nodes = found.nodes.iter().map(|node| Row::of(profile, node, drawn.io));
         let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
         intervals.extend(nodes);
+        let layout = question.classic.as_ref().map(|classic| classic.layout);
+        if layout == Some(Layout::DvmMpi) && profile.ranks() == 0 {
+            return Err(ReportError::Usage(
+                "the layout dvm-mpi is one of ranks, and this run has none; `--format dvm` shows its threads"
+                    .into(),
+            ));
+        }
         if let Some(level) = question.level {
             intervals.retain(|row| row.level <= level);
         }
+        let lost_ns = |row: &Row| row.characterised.as_ref().map_or(0, |of| of.interval.lost_ns);
+        let tree: Vec<(Option<usize>, u64)> =
+            intervals.iter().map(|row| (row.parent, lost_ns(row))).collect();
+        let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
         let mut scope = counted(intervals.len().saturating_sub(1), "interval");
@@ -169,13 +201,24 @@ impl IntervalsPage {
             scope = format!("{scope}, where {}", question.filter);
         }
         let mut cut = None;
-        let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
+        let is_text = question.format == Format::Text && question.classic.is_none();
+        let limit = question.limit.or(is_text.then_some(ROWS));
         if let Some(limit) = limit.filter(|&limit| limit < intervals.len()) {
             let amount = intervals[limit..].iter().map(|row| row.total_s).fold(0.0, f64::max);
             cut = Some(Cut { rows: intervals.len() - limit, amount });
             intervals.truncate(limit);
+            critical.retain(|&at| at < limit);
         }
-        Ok(IntervalsPage { schema: SCHEMA, intervals, cut, notes, scope, is_one: wanted.is_some() })
+        Ok(IntervalsPage {
+            schema: SCHEMA,
+            intervals,
+            critical,
+            cut,
+            notes,
+            scope,
+            is_one: wanted.is_some(),
+            is_without_marks: found.nodes.is_empty(),
+        })
     }
 }
 
@@ -194,20 +237,6 @@ fn unknown(profile: &Profile, word: &str) -> String {
         "no interval of this run matches `{word}`; there are {}{more}",
         labels[..labels.len().min(8)].join(", ")
     )
-}
-
-/// What a reader must know of these, in words.
-fn notes_about(intervals: &[Row]) -> Vec<PageNote> {
-    let mut notes = Vec::new();
-    let some: Vec<String> =
-        intervals.iter().filter(|row| row.recorded < row.executions).map(|row| row.label.clone()).collect();
-    if !some.is_empty() {
-        notes.push(PageNote::ExecutionsDrawn { intervals: some });
-    }
-    if intervals.iter().any(|row| row.alone) {
-        notes.push(PageNote::IntervalsAlone {});
-    }
-    notes
 }
 
 /// Accounts, and what follows from them.
@@ -239,11 +268,12 @@ fn scaled(mut amounts: Seconds, scale: f64) -> Seconds {
 
 impl Row {
     /// The whole run.
-    fn of_run(selection: &Selection<'_>, drawn: &Drawn<'_>, nodes: &[IntervalNode]) -> Row {
+    fn of_run(selection: &Selection<'_>, drawn: &Drawn<'_>, found: &intervals::Intervals) -> Row {
         let profile = selection.profile();
         let ledger = &drawn.ledger;
         let sums = Sums::of(&ledger.accounts, ledger.total_ns, 1.0, drawn.io);
-        let is_parallel = !profile.regions.is_empty() || nodes.iter().any(|node| node.kind.id() != "SEQ");
+        let is_parallel =
+            !profile.regions.is_empty() || found.nodes.iter().any(|node| node.kind.id() != "SEQ");
         let locations: Vec<LocationRow> = ledger
             .locations
             .iter()
@@ -254,6 +284,8 @@ impl Row {
                     time_ns: row.wall_ns,
                     min_ns: row.wall_ns,
                     max_ns: row.wall_ns,
+                    begin_ns: nanoseconds(profile.locations[row.location].start_s),
+                    end_ns: nanoseconds(profile.locations[row.location].end_s),
                     ..OfLocation::default()
                 };
                 LocationRow::new(profile, row.location, &of, (&row.accounts, &row.passive), 1.0)
@@ -261,14 +293,16 @@ impl Row {
             .collect();
         let wall_s = seconds(ledger.wall_ns);
         let name = profile.facts.command.first().map_or("program", |command| base_name(command));
+        let (file, line) = place_of_main(profile);
+        let characterised = found.run.clone();
         Row {
             handle: Handle::Context(proust_profile::ContextId::PROGRAM).to_string(),
             parent: None,
             level: 0,
             name: name.into(),
             id: None,
-            file: None,
-            line: None,
+            file,
+            line,
             kind: if is_parallel { "COMB" } else { "SEQ" },
             work: "plain",
             degree: None,
@@ -291,8 +325,11 @@ impl Row {
             beyond_s: seconds(ledger.beyond_ns),
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            dvm: characterised.as_ref().map(Dvm::of),
             locations,
             label: name.into(),
+            threads: threads_of(profile, characterised.as_ref()),
+            characterised,
         }
     }
 
@@ -347,10 +384,24 @@ impl Row {
             beyond_s: seconds(inside.beyond_ns) * scale,
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            dvm: node.characteristics.as_ref().map(Dvm::of),
             locations,
             label: info.label(),
+            threads: threads_of(profile, node.characteristics.as_ref()),
+            characterised: node.characteristics.clone(),
         }
     }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds.max(0.0) * 1e9) as u64
+}
+
+/// The file and line of the program's main function.
+fn place_of_main(profile: &Profile) -> (Option<String>, Option<u32>) {
+    let is_main = |name: &str| ["main", "MAIN__"].contains(&name);
+    let found = profile.functions.iter().find(|function| is_main(&function.name) && function.file.is_some());
+    found.map_or((None, None), |function| (function.file.clone(), function.line))
 }
 
 impl LocationRow {
@@ -370,6 +421,8 @@ impl LocationRow {
             thread: location.tid,
             name: location.name.clone(),
             executions: of.executions,
+            begin_s: seconds(of.begin_ns),
+            end_s: seconds(of.end_ns),
             time_s: seconds(of.time_ns),
             min_s: seconds(of.min_ns),
             max_s: seconds(of.max_ns),
@@ -409,6 +462,26 @@ fn comparative(locations: &[LocationRow]) -> BTreeMap<&'static str, Comparative>
 }
 
 impl Page for IntervalsPage {
+    fn classic(&self, classic: &Classic) -> String {
+        let mut parts = Vec::new();
+        for row in &self.intervals {
+            let Some(of) = &row.characterised else { continue };
+            let head = classic::Head {
+                file: row.file.as_deref(),
+                line: row.line,
+                name: &row.label,
+                level: row.level,
+                kind: row.kind,
+                threads: &row.threads,
+            };
+            parts.push(match &of.mpi {
+                Some(mpi) if classic.layout == Layout::DvmMpi => classic::mpi(&head, of, mpi, classic),
+                _ => classic::dvm(&head, of, classic),
+            });
+        }
+        parts.join("\n")
+    }
+
     fn text(&self, style: &Style) -> String {
         self.as_text(style)
     }

@@ -8,7 +8,6 @@
 //! accounts.
 
 mod row;
-mod site;
 mod text;
 mod wakers;
 

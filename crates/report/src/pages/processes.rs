@@ -1,8 +1,8 @@
 //! The page `processes`: which programs ran, with which arguments, and what their time went into.
 //!
 //! JSON: `{"schema":1,"programs":[…],"processes":[…],"notes":[…]}`. A program is
-//! `{"program","processes","threads","wall_s","cpu_s"}`, summed over the images in scope that are called so. A
-//! process is one image of it (a process that calls exec is two) and has `handle`, `process` (id), `parent`
+//! `{"program","processes","threads","wall_s","cpu_s"}`, summed over the images in scope that are called so.
+//! A process is one image of it (a process that calls exec is two) and has `handle`, `process` (id), `parent`
 //! (id), `parent_handle` (null where the parent was not recorded), `rank`, `program`, `executable`,
 //! `arguments`, `host`, `origin`, `ending`, `start_s`, `wall_s`, `cpu_s`, `threads`, `samples`,
 //! `peak_resident_bytes`, `accounts` (account → seconds) and `passive` (reason → seconds) of its threads that
@@ -328,8 +328,8 @@ impl Page for Processes {
             ));
         }
         faint(
-            " A process that calls exec has an image for each program. of: the image that started it. Accounts: \
-             of its threads."
+            " A process that calls exec has an image for each program. of: the image that started it. \
+             Accounts: of its threads."
                 .into(),
         );
         text + &self.notes.lines(style)

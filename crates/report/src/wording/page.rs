@@ -37,6 +37,26 @@ proust_profile::notes! {
         }
         /// Several threads were in an interval at once, each for itself.
         IntervalsAlone "intervals-alone" Note {}
+        /// Some processors did not execute some intervals.
+        IntervalsPartial "intervals-partial" Note {
+            /// Which intervals.
+            intervals: Vec<String>,
+        }
+        /// Processors executed some intervals unequally often.
+        ExecutionsUneven "executions-uneven" Note {
+            /// Which intervals.
+            intervals: Vec<String>,
+        }
+        /// No mark of its own ended some executions.
+        ExecutionsUnmarked "executions-unmarked" Note {
+            /// Of which intervals.
+            intervals: Vec<String>,
+        }
+        /// The productive time may contain work that several processors repeat.
+        MayBeReplicated "may-be-replicated" Note {
+            /// Of which intervals.
+            intervals: Vec<String>,
+        }
         /// Other programs had the processors.
         Preempted "preempted" Caution {
             /// For how long in all.
@@ -52,6 +72,38 @@ proust_profile::notes! {
             /// For how long in all.
             seconds: f64,
         }
+    }
+}
+
+impl PageNote {
+    /// See [`PageNote::IntervalsPartial`].
+    pub(crate) fn partial(intervals: Vec<String>) -> PageNote {
+        PageNote::IntervalsPartial { intervals }
+    }
+
+    /// See [`PageNote::ExecutionsUneven`].
+    pub(crate) fn uneven(intervals: Vec<String>) -> PageNote {
+        PageNote::ExecutionsUneven { intervals }
+    }
+
+    /// See [`PageNote::ExecutionsUnmarked`].
+    pub(crate) fn open(intervals: Vec<String>) -> PageNote {
+        PageNote::ExecutionsUnmarked { intervals }
+    }
+
+    /// See [`PageNote::MayBeReplicated`].
+    pub(crate) fn replicated(intervals: Vec<String>) -> PageNote {
+        PageNote::MayBeReplicated { intervals }
+    }
+}
+
+/// `solve and 3 others`.
+fn named(intervals: &[String]) -> String {
+    let first = intervals.first().map_or("", String::as_str);
+    match intervals.len() {
+        0 | 1 => first.to_owned(),
+        2 => format!("{first} and another one"),
+        n => format!("{first} and {} others", n - 1),
     }
 }
 
@@ -103,6 +155,25 @@ impl Worded for PageNote {
                  alone: its total is the time in which these threads were active, without empty slots"
                     .into()
             }
+            PageNote::IntervalsPartial { intervals } => format!(
+                "not all processors of the run executed {}: characteristics are over those that did",
+                named(intervals)
+            ),
+            PageNote::ExecutionsUneven { intervals } => format!(
+                "processors executed {} unequally often: EXE_COUNT is the mean, and times are those of all \
+                 executions",
+                named(intervals)
+            ),
+            PageNote::ExecutionsUnmarked { intervals } => format!(
+                "some executions of {} were ended by the mark of an interval around them, or with their \
+                 thread or process; the page quality lists them",
+                named(intervals)
+            ),
+            PageNote::MayBeReplicated { intervals } => format!(
+                "the productive time of {} may contain work that several ranks repeat, since nothing is \
+                 marked as parallel or replicated: the efficiency is an upper bound",
+                named(intervals)
+            ),
             PageNote::Preempted { seconds } => format!(
                 "others had the processors for {} in which this run could have gone on: measure again on a \
                  quiet machine before you change the program for it",

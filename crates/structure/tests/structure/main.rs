@@ -6,6 +6,7 @@ mod cache;
 mod cpp_programs;
 mod damage;
 mod fortran_programs;
+mod labels;
 mod own_executable;
 mod replaced;
 mod stripped;

@@ -274,7 +274,7 @@ fn a_synchronisation_does_not_open_where_its_process_is_stopped() {
 /// Memory does not grow with the number of synchronisations.
 #[test]
 fn a_thousand_times_as_many_synchronisations_are_kept_in_as_much() {
-    use super::super::{charging, evidence::Evidence, meetings::Meetings};
+    use super::super::{charging, evidence::Evidence, meetings::Meetings, partners::Partners};
     use crate::ledger::{Ledger, Processors};
     use crate::timelines::{OperationStates, timelines};
 
@@ -286,11 +286,12 @@ fn a_thousand_times_as_many_synchronisations_are_kept_in_as_much() {
         let processors = Processors::measured(&timelines, &Windows::all()).unwrap();
         let evidence = Evidence::new(&profile, &states);
         let meetings = Meetings::new(&evidence);
-        let (ledger, charged) = charging::charged(&evidence, &meetings, |observer| {
+        let partners = Partners::new(&evidence, &timelines);
+        let (ledger, charged) = charging::charged(&evidence, &meetings, partners, |observer| {
             Ledger::observed(&timelines, &processors, &Windows::all(), observer)
         });
         ledger.unwrap();
-        (charged.delays.len(), charged.delays.most_open)
+        (charged.delays[0].len(), charged.delays[0].most_open)
     };
     let few = kept(10);
     assert_eq!(few.1, 1);

@@ -14,6 +14,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
         location: &location,
         rows,
         events,
+        waits: &[],
         stops: &[],
         pauses: &[],
         fault: FaultCost::of(&profile),

@@ -126,24 +126,65 @@ impl IntervalsPage {
         text + &table.render(style)
     }
 
+    /// The characteristics of an interval.
+    fn characteristics(&self, row: Option<&Row>, style: &Style) -> String {
+        let Some((row, of)) = row.and_then(|row| Some((row, row.characterised.as_ref()?))) else {
+            return String::new();
+        };
+        let title = format!("Characteristics of {}", row.label);
+        let explanation = "as the DVM system defines them; --format dvm prints all of them";
+        let mut text = String::from("\n") + &heading(style, &title, explanation);
+        let blocks = super::classic::main(&of.interval, false) + &super::classic::pop(&of.interval);
+        for line in blocks.lines() {
+            text.push_str(&format!(" {line}\n"));
+        }
+        text.push_str(" Conclusions\n");
+        for (n, step) in super::advice::of(&of.interval).iter().enumerate() {
+            text.push_str(&crate::wrap::wrapped(&format!("{}. {}", n + 1, step.text), 2, style.width));
+        }
+        text
+    }
+
+    /// The way to the critical part, level by level.
+    fn critical_part(&self, style: &Style) -> String {
+        let way = self.critical.iter().filter_map(|&at| self.intervals.get(at)).map(|row| {
+            let efficiency = row.characterised.as_ref().and_then(|of| of.interval.efficiency());
+            let lost_s = row.characterised.as_ref().map_or(0.0, |of| of.interval.lost_ns as f64 / 1e9);
+            let efficiency = efficiency.map_or_else(|| "-".into(), |part| percent(part, 1.0));
+            format!("{} ({efficiency} %, {} lost)", row.label, duration(lost_s))
+        });
+        let way: Vec<String> = way.collect();
+        if way.len() < 2 {
+            return String::new();
+        }
+        let text = format!("critical part, by DVM's efficiency and lost time: {}", way.join(" > "));
+        crate::wrap::wrapped(&text, 1, style.width)
+    }
+
     /// The page as text.
     pub(super) fn as_text(&self, style: &Style) -> String {
         let mut text = heading(style, "Marked intervals", &self.scope);
         if self.intervals.len() < 2 {
-            text.push_str(
-                " no marks were executed here; the guide says how to make some (docs/pages/intervals.md)\n",
-            );
-            return text;
+            if self.is_without_marks {
+                text.push_str(
+                    " no marks were executed here; the guide says how to make some \
+                     (docs/pages/intervals.md)\n",
+                );
+            }
+            text.push_str(&self.characteristics(self.intervals.first(), style));
+            return text + &self.notes.lines(style);
         }
         text.push_str(&self.table(style));
         if let Some(cut) = &self.cut {
             let more = format!(" {} more are not shown; --limit N shows more", cut.rows);
             text.push_str(&(style.paint(Paint::Faint, &more) + "\n"));
         }
+        text.push_str(&self.critical_part(style));
         if self.is_one
             && let Some(row) = self.intervals.get(1)
         {
             text.push_str(&self.of_one(row, style));
+            text.push_str(&self.characteristics(Some(row), style));
         }
         let legend = "total = P × time in the interval, other threads of its processes included; time: of \
                       the thread that takes longest; kind: SEQ, PAR (parallel) or COMB (contains parallel \

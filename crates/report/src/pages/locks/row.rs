@@ -8,7 +8,7 @@ use proust_query::{Handle, Selection};
 use serde::Serialize;
 
 use super::super::facts::seconds;
-use super::site::Site;
+use super::super::site::Site;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct LockRow {

@@ -1,10 +1,10 @@
-//! A place in the program where a lock is used: the code that the reader wrote, and not the library's.
+//! A place in the program: the code that the reader wrote, and not a library's part of a lock.
 
 use proust_profile::{ContextId, ContextKind};
 use proust_query::Selection;
 use serde::Serialize;
 
-use super::super::place;
+use super::place;
 use crate::table::Cell;
 
 /// A place in the program.

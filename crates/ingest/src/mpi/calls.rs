@@ -1,0 +1,99 @@
+//! The calls of MPI in one lane, as they are in the log.
+
+use std::ops::Range;
+
+use proust_log::operations::Operation;
+use proust_log::records::{
+    Communicator, EVENT_CLOCK, EVENT_LEFT, Event, NO_SLOT, RECEIVED_CANCELLED, Received,
+};
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(super) struct RawCall {
+    /// Which of the lane's threads made it.
+    pub(super) thread: usize,
+    pub(super) operation: Operation,
+    /// CLOCK_MONOTONIC of the log.
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) object: u64,
+    pub(super) object2: u64,
+    pub(super) bytes: u64,
+    /// One more than the first slot; 0 = none.
+    pub(super) request: u32,
+    pub(super) has_failed: bool,
+    /// The records that belong to it, as positions in [`MpiCalls`].
+    pub(super) completed: Range<usize>,
+    pub(super) received: Range<usize>,
+}
+
+/// All calls of a lane, in the order in which they ended.
+#[derive(Debug, Default)]
+pub(crate) struct MpiCalls {
+    pub(super) calls: Vec<RawCall>,
+    /// First slot and how many.
+    pub(super) completed: Vec<(u16, u16)>,
+    pub(super) received: Vec<proust_messages::call::Received>,
+    /// With the bits of its head.
+    pub(super) communicators: Vec<(u16, Communicator)>,
+    /// The end of the last call before records were lost.
+    pub(super) lost_after_ns: Option<u64>,
+}
+
+impl MpiCalls {
+    /// A call, by thread number `thread` of the lane.
+    pub(crate) fn event(&mut self, number: u16, head: u16, event: &Event, thread: usize) {
+        let operation = Operation::from_number(number);
+        let is_call = head & EVENT_CLOCK == 0 && event.begin_ns <= event.end_ns;
+        let Some(operation) = operation.filter(|operation| operation.is_of_mpi() && is_call) else { return };
+        // What was written before the previous call belongs to that one.
+        let (completed, received) =
+            self.calls.last().map_or((0, 0), |call| (call.completed.end, call.received.end));
+        self.calls.push(RawCall {
+            thread,
+            operation,
+            begin_ns: event.begin_ns,
+            end_ns: event.end_ns,
+            object: event.object,
+            object2: event.object2,
+            bytes: event.bytes,
+            request: event.request,
+            // One that was left by a jump says no more of itself than one that failed.
+            has_failed: event.error != 0 || head & EVENT_LEFT != 0,
+            completed: completed..self.completed.len(),
+            received: received..self.received.len(),
+        });
+    }
+
+    /// More requests of the next call.
+    pub(crate) fn completed(&mut self, first: u16, count: u16) {
+        self.completed.push((first, count));
+    }
+
+    /// What a receive got.
+    pub(crate) fn received(&mut self, slot: u16, flags: u16, received: &Received) {
+        self.received.push(proust_messages::call::Received {
+            slot: (slot != NO_SLOT).then_some(slot),
+            source: super::acts::partner(received.source),
+            tag: received.tag,
+            bytes: received.bytes,
+            cancelled: flags & RECEIVED_CANCELLED != 0,
+        });
+    }
+
+    /// A communicator, with the bits of its head.
+    pub(crate) fn communicator(&mut self, flags: u16, communicator: Communicator) {
+        self.communicators.push((flags, communicator));
+    }
+
+    /// Records were lost here.
+    pub(crate) fn lost(&mut self) {
+        let last_ns = self.last_ns();
+        self.lost_after_ns.get_or_insert(last_ns);
+    }
+
+    /// The end of the last call.
+    pub(super) fn last_ns(&self) -> u64 {
+        self.calls.last().map_or(0, |call| call.end_ns)
+    }
+}

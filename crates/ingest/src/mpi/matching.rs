@@ -1,0 +1,274 @@
+//! The calls of all processes, matched: the profile's tables of messages.
+
+use std::collections::HashMap;
+
+use proust_log::operations::Operation;
+use proust_log::records::{
+    COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
+};
+use proust_messages::matched::{
+    Communicator, Matched, Membership, Part, Process, Reason, Run, Wait, matched,
+};
+use proust_messages::waits::Pattern;
+use proust_profile::bindings;
+use proust_profile::{
+    CommunicatorInfo, ContextId, EventRow, GatheringRow, LocationId, MessagePart, MessageQuality,
+    OperationId, PartnerWaitRow, ProcessId, Profile, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+};
+
+use super::gathered::{Gathered, Made, Places, gathered};
+use crate::clock::RunClock;
+use crate::log::LogHarvest;
+
+/// Fills the profile's tables of messages. The events are there already, `places` says which location each
+/// thread of each log is, and `operations` which number the profile gives each operation of the log.
+pub(crate) fn fill(
+    profile: &mut Profile,
+    logs: &[LogHarvest],
+    places: &[Places],
+    operations: &[Option<OperationId>],
+    clock: &RunClock,
+) {
+    let mut ids: Vec<ProcessId> = Vec::new();
+    let mut calls: Vec<Gathered> = Vec::new();
+    for (number, (log, places)) in logs.iter().zip(places).enumerate() {
+        if let Some(gathered) = gathered(number, log, places, clock) {
+            ids.push(ProcessId::from_index(number));
+            calls.push(gathered);
+        }
+    }
+    if calls.is_empty() {
+        return;
+    }
+    let mut communicators = Communicators::default();
+    let jobs = jobs(profile);
+    let mut run = Run::default();
+    for (id, gathered) in ids.iter().zip(&mut calls) {
+        let memberships = (gathered.communicators.iter())
+            .map(|&(flags, recorded)| {
+                let members = members(&logs[id.index()], recorded.number);
+                let job = jobs[id.index()].ok_or(*id);
+                let membership = communicators.add((job, *id), flags, &recorded, members);
+                (recorded.number, membership)
+            })
+            .collect();
+        run.processes.push(Process {
+            endpoints: std::mem::take(&mut gathered.endpoints),
+            calls: gathered.times.clone(),
+            communicators: memberships,
+            known_until_ns: gathered.known_until_ns,
+            receives_known_until_ns: gathered.receives_known_until_ns,
+            was_cut_off: gathered.was_cut_off,
+        });
+    }
+    run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
+    let matched = matched(run);
+    profile.partner_waits = partner_waits(profile, &calls, &matched.waits, operations);
+    tables(profile, &ids, communicators, &matched, operations);
+    profile.quality.messages = Some(MessageQuality {
+        messages: matched.traffic.values().map(|traffic| traffic.messages).sum(),
+        contradictions: matched.contradictions,
+        violations: matched.violations,
+        largest_violation_ns: matched.largest_violation_ns,
+        matched_until_ns: matched.matched_until_ns,
+        unknown_requests: calls.iter().map(|gathered| gathered.unknown_requests).sum(),
+        untraced_calls: calls.iter().map(|gathered| gathered.untraced_calls).sum(),
+    });
+}
+
+/// The job of each process that is a rank.
+fn jobs(profile: &Profile) -> Vec<Option<u32>> {
+    let processes = &profile.processes.raw;
+    let parent_of = |id: usize| {
+        let is_parent = |other: &&proust_profile::Process| {
+            (other.pid, &other.host) == (processes[id].parent_pid, &processes[id].host)
+        };
+        processes.iter().position(|other| is_parent(&other))
+    };
+    bindings::jobs(processes, parent_of)
+}
+
+/// World ranks of the members of a communicator, where this process wrote them down.
+fn members(log: &LogHarvest, number: u32) -> Vec<u32> {
+    let texts = log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::Members));
+    let bytes = texts.filter(|text| text.id == number).map(|text| text.bytes()).next().unwrap_or_default();
+    bytes.chunks_exact(4).map(|rank| u32::from_le_bytes([rank[0], rank[1], rank[2], rank[3]])).collect()
+}
+
+/// Whose communicators have the same ids: a job's, or those of a process alone.
+type World = Result<u32, ProcessId>;
+
+/// The communicators of a run.
+#[derive(Default)]
+struct Communicators {
+    all: Vec<Found>,
+    numbers: HashMap<(World, u64, u32), u32>,
+    /// Which process is which member; another one with the same place would be another communicator.
+    taken: HashMap<(u32, bool, u32), ProcessId>,
+}
+
+#[derive(Default)]
+struct Found {
+    info: CommunicatorInfo,
+    is_contradictory: bool,
+}
+
+impl Communicators {
+    fn add(
+        &mut self,
+        (world, process): (World, ProcessId),
+        flags: u16,
+        recorded: &Recorded,
+        members: Vec<u32>,
+    ) -> Membership {
+        let is_known = flags & COMMUNICATOR_UNKNOWN == 0;
+        let is_on_second_side = flags & COMMUNICATOR_SECOND_SIDE != 0;
+        let sides = (recorded.size, recorded.remote_size);
+        let (size, second_size) = if is_on_second_side { (sides.1, sides.0) } else { sides };
+        // One process alone, and one that was made unnoticed, is none that another process knows.
+        let is_shared = is_known && u64::from(size) + u64::from(second_size) > 1;
+        let world = if is_shared { world } else { Err(process) };
+        let next = self.all.len() as u32;
+        let own = if is_shared { 0 } else { recorded.number };
+        let communicator = *self.numbers.entry((world, recorded.id, own)).or_insert(next);
+        if communicator == next {
+            self.all.push(Found::default());
+        }
+        let found = &mut self.all[communicator as usize];
+        let info = &mut found.info;
+        if info.recorded == 0 {
+            (info.id, info.size, info.second_size) = (recorded.id, size, second_size);
+            info.is_world = flags & COMMUNICATOR_WORLD != 0;
+            info.is_known = is_known;
+        }
+        info.recorded += 1;
+        if !members.is_empty() && !is_on_second_side {
+            info.members = members;
+        }
+        found.is_contradictory |= (info.size, info.second_size) != (size, second_size);
+        let place = (communicator, is_on_second_side, recorded.rank);
+        found.is_contradictory |= self.taken.insert(place, process).is_some();
+        Membership { communicator, rank: recorded.rank, is_on_second_side }
+    }
+}
+
+impl Found {
+    fn as_matched(&self) -> Communicator {
+        let CommunicatorInfo { size, second_size, is_known, .. } = self.info;
+        Communicator { size, second_size, is_known: is_known && !self.is_contradictory }
+    }
+}
+
+fn tables(
+    profile: &mut Profile,
+    ids: &[ProcessId],
+    communicators: Communicators,
+    matched: &Matched,
+    operations: &[Option<OperationId>],
+) {
+    profile.communicators = (0_u32..)
+        .zip(communicators.all)
+        .map(|(number, found)| {
+            let is_known = found.as_matched().is_known;
+            let (messages, bytes) = matched.messages.get(&number).copied().unwrap_or_default();
+            CommunicatorInfo { is_known, messages, bytes, ..found.info }
+        })
+        .collect();
+    profile.traffic = (matched.traffic.iter())
+        .map(|(&(from, to), traffic)| TrafficRow {
+            from: ids[from as usize],
+            to: ids[to as usize],
+            messages: traffic.messages,
+            bytes: traffic.bytes,
+        })
+        .collect();
+    profile.traffic.sort_unstable_by_key(|row| (row.from, row.to));
+    profile.gatherings = (matched.gatherings.iter())
+        .filter_map(|(&(communicator, operation), gathering)| {
+            let operation = operations.get(operation as usize).copied().flatten()?;
+            let (instances, bytes) = (gathering.instances, gathering.bytes);
+            Some(GatheringRow { communicator, operation, instances, bytes })
+        })
+        .collect();
+    profile.gatherings.sort_unstable_by_key(|row| (row.communicator, row.operation));
+    profile.unmatched = (matched.unmatched.iter())
+        .map(|(&(process, part, reason), &count)| UnmatchedRow {
+            process: ids[process as usize],
+            part: match part {
+                Part::Send => MessagePart::Send,
+                Part::Receive => MessagePart::Receive,
+                Part::Collective => MessagePart::Collective,
+            },
+            reason: match reason {
+                Reason::NotRecorded => UnmatchedReason::NotRecorded,
+                Reason::UnknownCommunicator => UnmatchedReason::UnknownCommunicator,
+                Reason::BehindGap => UnmatchedReason::BehindGap,
+                Reason::CutOff => UnmatchedReason::CutOff,
+                Reason::NeverCompleted => UnmatchedReason::NeverCompleted,
+                Reason::Missing => UnmatchedReason::Missing,
+            },
+            count,
+        })
+        .collect();
+    profile.unmatched.sort_unstable_by_key(|row| (row.process, row.part, row.reason));
+}
+
+/// The waits as rows, at the call sites of their events.
+fn partner_waits(
+    profile: &Profile,
+    calls: &[Gathered],
+    waits: &[Vec<Option<Wait>>],
+    operations: &[Option<OperationId>],
+) -> Vec<PartnerWaitRow> {
+    let mut rows: Vec<PartnerWaitRow> = Vec::new();
+    for (process, waits) in waits.iter().enumerate() {
+        for (call, wait) in waits.iter().enumerate() {
+            let Some(wait) = wait else { continue };
+            let times = calls[process].times[call];
+            let Made { location, operation } = calls[process].made[call];
+            let late = (wait.late.0 as usize, wait.late.1 as usize);
+            let late_made = calls[late.0].made[late.1];
+            let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
+            let Some(operation) = of_operation(operation) else { continue };
+            let context = site(&profile.events, location, operation, times.end_ns);
+            let late_context = of_operation(late_made.operation)
+                .and_then(|operation| {
+                    let end_ns = calls[late.0].times[late.1].end_ns;
+                    site(&profile.events, late_made.location, operation, end_ns)
+                })
+                .unwrap_or(ContextId::PROGRAM);
+            rows.extend(context.map(|context| PartnerWaitRow {
+                location,
+                context,
+                operation,
+                begin_ns: times.begin_ns,
+                until_ns: wait.until_ns.clamp(times.begin_ns, times.end_ns.max(times.begin_ns)),
+                pattern: pattern(wait.pattern),
+                late: late_made.location,
+                late_context,
+            }));
+        }
+    }
+    rows.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
+    rows
+}
+
+/// The call site of the operation that ended then; None if it is not among the events.
+fn site(events: &[EventRow], location: LocationId, operation: OperationId, end_ns: u64) -> Option<ContextId> {
+    let first = events.partition_point(|event| (event.location, event.end_ns) < (location, end_ns));
+    let ended_then = |event: &&EventRow| (event.location, event.end_ns) == (location, end_ns);
+    let mut events = events[first..].iter().take_while(ended_then);
+    events.find(|event| event.operation == operation && !event.summed).map(|event| event.context)
+}
+
+fn pattern(pattern: Pattern) -> WaitPattern {
+    match pattern {
+        Pattern::LateSender => WaitPattern::LateSender,
+        Pattern::LateReceiver => WaitPattern::LateReceiver,
+        Pattern::Barrier => WaitPattern::Barrier,
+        Pattern::AllToAll => WaitPattern::AllToAll,
+        Pattern::LateRoot => WaitPattern::LateBroadcast,
+        Pattern::EarlyRoot => WaitPattern::EarlyReduce,
+        Pattern::EarlyScan => WaitPattern::EarlyScan,
+    }
+}

@@ -1,0 +1,24 @@
+//! Calls of MPI matched with each other: the send that each receive got, the members of each collective, and
+//! the waits of each call for a partner that had not arrived yet. Pure functions of calls; they know neither
+//! a log nor a profile.
+//!
+//! - [`call`]: the input, a call as its process recorded it
+//! - [`endpoint`]: one end of a message, or one member's part of a collective
+//! - [`requests`]: calls to endpoints, of one process: which call completes what another one started
+//! - [`point_to_point`]: sends to receives
+//! - [`collectives`]: members to instances
+//! - [`waits`]: the time in a call before its partner arrived
+//! - [`merge`]: the endpoints of all processes in order of time
+//! - [`matched`]: all of it in one pass
+//!
+//! Matching holds what is under way: messages that were sent and not received yet, or the other way round,
+//! and collectives that some members have not called yet.
+
+pub mod call;
+pub mod collectives;
+pub mod endpoint;
+pub mod matched;
+mod merge;
+pub mod point_to_point;
+pub mod requests;
+pub mod waits;

@@ -1,0 +1,497 @@
+//! All calls of a run, matched in one pass in order of time.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner};
+use crate::collectives::{Collectives, Member};
+use crate::endpoint::{End, Endpoint, Kind};
+use crate::merge;
+use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
+use crate::waits::{self, Part as Arrival, Pattern, Side, Times};
+
+/// A communicator of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Communicator {
+    /// Its members; of an intercommunicator those of the first side.
+    pub size: u32,
+    /// Members of an intercommunicator's second side.
+    pub second_size: u32,
+    /// Whether all members know it by the same id. If not, nothing in it can be matched.
+    pub is_known: bool,
+}
+
+/// A communicator as one process knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// Position in [`Run::communicators`].
+    pub communicator: u32,
+    /// The process's rank in it.
+    pub rank: u32,
+    /// Whether it is on the second side of an intercommunicator.
+    pub is_on_second_side: bool,
+}
+
+/// A process that uses MPI.
+#[derive(Clone, Debug, Default)]
+pub struct Process {
+    /// Its endpoints, in the order in which they were started.
+    pub endpoints: Vec<Endpoint>,
+    /// Begin and end of its calls, by [`CallId`].
+    pub calls: Vec<Times>,
+    /// Its communicators, by the number that its endpoints have.
+    pub communicators: FxHashMap<u32, Membership>,
+    /// From when on its record has holes, or no calls any more; None = it is complete.
+    pub known_until_ns: Option<u64>,
+    /// From when on it may have received messages of which its record says nothing; None = it has not.
+    pub receives_known_until_ns: Option<u64>,
+    /// Whether it ended in another way than by the end of MPI: it was killed, or aborted.
+    pub was_cut_off: bool,
+}
+
+/// All processes.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Those that use MPI.
+    pub processes: Vec<Process>,
+    /// Those that any of them uses.
+    pub communicators: Vec<Communicator>,
+}
+
+/// A call of a process: its position in [`Run::processes`], and which call.
+pub type Place = (u32, CallId);
+
+/// A call waited for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Until when; the wait began with the call.
+    pub until_ns: u64,
+    /// Why.
+    pub pattern: Pattern,
+    /// The call that it waited for.
+    pub late: Place,
+}
+
+/// Messages from one process to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// How many.
+    pub messages: u64,
+    /// Their bytes, as they were received; of one that was not completed as it was sent.
+    pub bytes: u64,
+}
+
+/// Collectives of one function in one communicator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gathering {
+    /// Instances in which all members took part.
+    pub instances: u64,
+    /// Members' parts of the data, bytes.
+    pub bytes: u64,
+}
+
+/// Why an endpoint has no partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The partner's process, or that of a member, was not recorded.
+    NotRecorded,
+    /// How the communicator was made is not known.
+    UnknownCommunicator,
+    /// A process's record is incomplete from some time on: nothing behind it is matched.
+    BehindGap,
+    /// The partner's process was killed or aborted.
+    CutOff,
+    /// It was never completed, or one before it that may have got its message was not.
+    NeverCompleted,
+    /// The other end is not in the record.
+    Missing,
+}
+
+/// What an endpoint without a partner is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// A message that was sent.
+    Send,
+    /// A message that is received.
+    Receive,
+    /// A member's part of a collective.
+    Collective,
+}
+
+/// The result.
+#[derive(Clone, Debug, Default)]
+pub struct Matched {
+    /// The waits of each process's calls, by [`CallId`].
+    pub waits: Vec<Vec<Option<Wait>>>,
+    /// Messages by their sender and receiver, as positions in [`Run::processes`].
+    pub traffic: FxHashMap<(u32, u32), Traffic>,
+    /// Messages by communicator.
+    pub messages: FxHashMap<u32, (u64, u64)>,
+    /// Collectives by communicator and function.
+    pub gatherings: FxHashMap<(u32, u32), Gathering>,
+    /// Endpoints without a partner, by process.
+    pub unmatched: FxHashMap<(u32, Part, Reason), u64>,
+    /// Instances whose members did not all call the same function with the same root.
+    pub contradictions: u64,
+    /// Messages that were received before they were sent, by the clocks.
+    pub violations: u64,
+    /// The largest such difference, ns.
+    pub largest_violation_ns: u64,
+    /// From when on nothing was matched.
+    pub matched_until_ns: Option<u64>,
+    /// The most endpoints that were under way at once.
+    pub most_under_way: usize,
+}
+
+/// An endpoint while it is under way.
+#[derive(Clone, Copy, Debug)]
+struct Under {
+    process: u32,
+    start: CallId,
+    end: End,
+    bytes: u64,
+    is_buffered: bool,
+    operation: u32,
+    root: Partner,
+}
+
+/// A message of which both ends are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The call that sent it, or started to.
+    pub sent: Place,
+    /// The call that received it, or started to.
+    pub received: Place,
+}
+
+/// Matches all calls of a run.
+pub fn matched(run: Run) -> Matched {
+    matched_with(run, |_| ())
+}
+
+/// As [`matched()`]; `observe` gets each message.
+pub fn matched_with(mut run: Run, mut observe: impl FnMut(Message)) -> Matched {
+    let sources: Vec<Vec<Endpoint>> =
+        run.processes.iter_mut().map(|process| std::mem::take(&mut process.endpoints)).collect();
+    let until_ns = run.processes.iter().filter_map(|process| process.known_until_ns).min();
+    let mut matching = Matching::new(&run, until_ns);
+    let begin_ns =
+        |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
+    merge::in_order(sources, begin_ns, |process, endpoint| {
+        matching.take(process as u32, &endpoint, &mut observe);
+    });
+    matching.finish()
+}
+
+impl Process {
+    fn times(&self, call: CallId) -> Times {
+        // A call that nothing is known of waited for nothing.
+        self.calls.get(call as usize).copied().unwrap_or(Times { begin_ns: 0, end_ns: 0 })
+    }
+}
+
+struct Matching<'r> {
+    run: &'r Run,
+    /// Members that were recorded, and the process that each is.
+    recorded: FxHashMap<(u32, bool, u32), u32>,
+    /// Communicators all of whose members were recorded.
+    complete: FxHashSet<u32>,
+    /// Receives of which it is not known what they got, by communicator and process.
+    unknown: FxHashMap<(u32, u32), Vec<(Partner, i32)>>,
+    point_to_point: PointToPoint<Under>,
+    collectives: Collectives<(Under, Collective)>,
+    result: Matched,
+}
+
+impl<'r> Matching<'r> {
+    fn new(run: &'r Run, until_ns: Option<u64>) -> Matching<'r> {
+        let mut recorded = FxHashMap::default();
+        for (process, of) in (0..).zip(&run.processes) {
+            for &Membership { communicator, rank, is_on_second_side } in of.communicators.values() {
+                recorded.insert((communicator, is_on_second_side, rank), process);
+            }
+        }
+        let mut members: FxHashMap<u32, u64> = FxHashMap::default();
+        recorded.keys().for_each(|(communicator, ..)| *members.entry(*communicator).or_default() += 1);
+        let is_complete = |&(communicator, members): &(u32, u64)| {
+            let of = run.communicators.get(communicator as usize).copied().unwrap_or_default();
+            members >= of.members()
+        };
+        let complete =
+            members.into_iter().filter(is_complete).map(|(communicator, _)| communicator).collect();
+        let result = Matched {
+            waits: run.processes.iter().map(|process| vec![None; process.calls.len()]).collect(),
+            matched_until_ns: until_ns,
+            ..Matched::default()
+        };
+        let (point_to_point, collectives) = (PointToPoint::default(), Collectives::default());
+        Matching {
+            run,
+            recorded,
+            complete,
+            unknown: FxHashMap::default(),
+            point_to_point,
+            collectives,
+            result,
+        }
+    }
+
+    fn take(&mut self, process: u32, endpoint: &Endpoint, observe: &mut impl FnMut(Message)) {
+        let side = match endpoint.kind {
+            Kind::Send(_) => Part::Send,
+            Kind::Receive | Kind::Probe => Part::Receive,
+            Kind::Collective(_) => Part::Collective,
+        };
+        let own = &self.run.processes[process as usize];
+        let until_ns = self.result.matched_until_ns.unwrap_or(u64::MAX);
+        let begin_ns = own.times(endpoint.start).begin_ns;
+        let membership = own.communicators.get(&endpoint.communicator).copied();
+        let communicator = membership.and_then(|of| self.run.communicators.get(of.communicator as usize));
+        let refused = match (endpoint.end, membership.zip(communicator)) {
+            (End::Cancelled, _) => return,
+            _ if begin_ns >= until_ns => Err(Reason::BehindGap),
+            _ if side == Part::Receive
+                && own.receives_known_until_ns.is_some_and(|from_ns| begin_ns >= from_ns) =>
+            {
+                Err(Reason::BehindGap)
+            }
+            (_, Some((membership, communicator))) if communicator.is_known => Ok((membership, *communicator)),
+            _ => Err(Reason::UnknownCommunicator),
+        };
+        let (membership, communicator) = match refused {
+            Ok(known) => known,
+            Err(reason) => return self.unmatched(process, side, endpoint.kind, reason),
+        };
+        let under = Under {
+            process,
+            start: endpoint.start,
+            end: endpoint.end,
+            bytes: endpoint.bytes,
+            is_buffered: endpoint.kind == Kind::Send(Mode::Buffered),
+            operation: endpoint.operation,
+            root: endpoint.partner,
+        };
+        if let Kind::Collective(kind) = endpoint.kind {
+            return self.collective(under, kind, membership, communicator);
+        }
+        if endpoint.is_unknown_receive() {
+            let unknown = self.unknown.entry((membership.communicator, process)).or_default();
+            unknown.push((endpoint.partner, endpoint.tag));
+            return self.unmatched(process, side, endpoint.kind, Reason::NeverCompleted);
+        }
+        let Partner::Rank(partner) = endpoint.partner else {
+            return self.unmatched(process, side, endpoint.kind, Reason::NeverCompleted);
+        };
+        if side == Part::Receive && self.may_be_overtaken(process, membership.communicator, endpoint) {
+            return self.unmatched(process, side, endpoint.kind, Reason::NeverCompleted);
+        }
+        let is_between = communicator.second_size > 0;
+        let partner_side = membership.is_on_second_side != is_between;
+        if !self.recorded.contains_key(&(membership.communicator, partner_side, partner)) {
+            return self.unmatched(process, side, endpoint.kind, Reason::NotRecorded);
+        }
+        let of_sender = |from: u32, to: u32, from_second_side: bool| Channel {
+            communicator: membership.communicator,
+            from_second_side,
+            from,
+            to,
+            tag: endpoint.tag,
+        };
+        let Matching { run, point_to_point, result, .. } = self;
+        let found = |pair: Pair<Under>| {
+            if let Pair::Message(send, receive) = pair {
+                let (sent, received) = ((send.process, send.start), (receive.process, receive.start));
+                observe(Message { sent, received });
+            }
+            message(run, result, membership.communicator, pair);
+        };
+        match endpoint.kind {
+            Kind::Send(_) => {
+                let channel = of_sender(membership.rank, partner, membership.is_on_second_side);
+                point_to_point.send(channel, under, found);
+            }
+            Kind::Receive => {
+                point_to_point.receive(of_sender(partner, membership.rank, partner_side), under, found);
+            }
+            Kind::Probe => {
+                point_to_point.probe(of_sender(partner, membership.rank, partner_side), under, found);
+            }
+            Kind::Collective(_) => {}
+        }
+    }
+
+    /// Whether a receive that was started before, and of which it is not known what it got, may have got
+    /// this one's message, and this one the next.
+    fn may_be_overtaken(&self, process: u32, communicator: u32, endpoint: &Endpoint) -> bool {
+        let may_be = |&(partner, tag): &(Partner, i32)| {
+            (partner == Partner::Any || partner == endpoint.partner)
+                && (tag == ANY_TAG || tag == endpoint.tag)
+        };
+        self.unknown.get(&(communicator, process)).is_some_and(|unknown| unknown.iter().any(may_be))
+    }
+
+    fn collective(
+        &mut self,
+        under: Under,
+        kind: Collective,
+        Membership { communicator, rank, is_on_second_side }: Membership,
+        of: Communicator,
+    ) {
+        if !self.complete.contains(&communicator) {
+            let kind = Kind::Collective(kind);
+            return self.unmatched(under.process, Part::Collective, kind, Reason::NotRecorded);
+        }
+        let member = (is_on_second_side, rank);
+        if let Some(parts) = self.collectives.call(communicator, of.members(), member, (under, kind)) {
+            self.instance(communicator, of, &parts);
+        }
+    }
+
+    fn instance(&mut self, communicator: u32, of: Communicator, members: &[(Member, (Under, Collective))]) {
+        let Some(&(_, (first, kind))) = members.first() else { return };
+        let root_of = |&(member, (under, _)): &(Member, (Under, Collective))| match under.root {
+            Partner::Root => Some(member),
+            // Of an intercommunicator those that receive name the root by its rank on the other side.
+            Partner::Rank(rank) if of.second_size > 0 => Some((!member.0, rank)),
+            Partner::Rank(rank) => Some((false, rank)),
+            Partner::Any | Partner::Nobody | Partner::None => None,
+        };
+        let mut roots = members.iter().filter_map(root_of);
+        let root = roots.next();
+        let same = members.iter().all(|(_, (under, _))| under.operation == first.operation);
+        if !same || roots.any(|other| Some(other) != root) {
+            self.result.contradictions += 1;
+            return;
+        }
+        let parts: Vec<Arrival> = members
+            .iter()
+            .map(|&((side, rank), (under, _))| {
+                let (part, has_part) = (self.side(under), under.root != Partner::Nobody);
+                Arrival {
+                    rank: u64::from(side) << 32 | u64::from(rank),
+                    is_root: root == Some((side, rank)),
+                    side: if has_part { part } else { Side { waited: None, ..part } },
+                }
+            })
+            .collect();
+        let gathering = self.result.gatherings.entry((communicator, first.operation)).or_default();
+        gathering.instances += 1;
+        gathering.bytes += members.iter().map(|(_, (under, _))| under.bytes).sum::<u64>();
+        for (at, wait) in waits::collective(kind, &parts).into_iter().enumerate() {
+            let (Some((until_ns, pattern, late)), (_, (under, _))) = (wait, members[at]) else { continue };
+            let (_, (late, _)) = members[late];
+            let wait = Wait { until_ns, pattern, late: (late.process, late.start) };
+            add(&mut self.result.waits, under, wait);
+        }
+    }
+
+    fn side(&self, under: Under) -> Side {
+        side(self.run, under)
+    }
+
+    /// Probes leave their messages to others, which are counted.
+    fn unmatched(&mut self, process: u32, side: Part, kind: Kind, reason: Reason) {
+        if kind != Kind::Probe {
+            *self.result.unmatched.entry((process, side, reason)).or_default() += 1;
+        }
+    }
+
+    fn finish(mut self) -> Matched {
+        self.result.most_under_way = self.point_to_point.most_under_way() + self.collectives.most_open();
+        let until_ns = self.result.matched_until_ns;
+        let (sends, receives) = std::mem::take(&mut self.point_to_point).finish();
+        let mut count = |process: u32, side: Part, reason: Reason| {
+            *self.result.unmatched.entry((process, side, reason)).or_default() += 1;
+        };
+        let reason = |member: (u32, bool, u32), under: &Under| {
+            let partner = self.recorded.get(&member).map(|&process| &self.run.processes[process as usize]);
+            match partner {
+                None => Reason::NotRecorded,
+                Some(partner) if partner.was_cut_off => Reason::CutOff,
+                Some(partner) if until_ns.is_some() || partner.receives_known_until_ns.is_some() => {
+                    Reason::BehindGap
+                }
+                Some(_) if !under.end.is_complete() => Reason::NeverCompleted,
+                Some(_) => Reason::Missing,
+            }
+        };
+        let is_between = |channel: &Channel| {
+            self.run.communicators.get(channel.communicator as usize).is_some_and(|of| of.second_size > 0)
+        };
+        for (channel, under) in &sends {
+            let side = channel.from_second_side != is_between(channel);
+            count(under.process, Part::Send, reason((channel.communicator, side, channel.to), under));
+        }
+        for (channel, under) in &receives {
+            let member = (channel.communicator, channel.from_second_side, channel.from);
+            count(under.process, Part::Receive, reason(member, under));
+        }
+        let any_cut_off = self.run.processes.iter().any(|process| process.was_cut_off);
+        for (_, members) in std::mem::take(&mut self.collectives).finish() {
+            for (_, (under, _)) in members {
+                let reason = match until_ns {
+                    _ if any_cut_off => Reason::CutOff,
+                    Some(_) => Reason::BehindGap,
+                    None => Reason::Missing,
+                };
+                count(under.process, Part::Collective, reason);
+            }
+        }
+        self.result
+    }
+}
+
+impl Communicator {
+    fn members(&self) -> u64 {
+        u64::from(self.size) + u64::from(self.second_size)
+    }
+}
+
+fn side(run: &Run, under: Under) -> Side {
+    let process = &run.processes[under.process as usize];
+    Side { start: process.times(under.start), waited: under.end.waited().map(|call| process.times(call)) }
+}
+
+fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>) {
+    let (Pair::Message(send, receive) | Pair::Probed(send, receive)) = pair;
+    let (sent, received) = (side(run, send), side(run, receive));
+    let late_sender = waits::late_sender(sent, received);
+    let mut late_receiver = None;
+    if let Pair::Message(..) = pair {
+        late_receiver = waits::late_receiver(sent, received).filter(|_| !send.is_buffered);
+        let ended = match receive.end {
+            End::Waited(call) | End::Tested(call) => {
+                Some(run.processes[receive.process as usize].times(call))
+            }
+            End::Open | End::Cancelled => None,
+        };
+        if let Some(violation_ns) = ended.map(|call| waits::violation_ns(sent, call)).filter(|&ns| ns > 0) {
+            result.violations += 1;
+            result.largest_violation_ns = result.largest_violation_ns.max(violation_ns);
+        }
+        let bytes = if receive.end.is_complete() { receive.bytes } else { send.bytes };
+        let traffic = result.traffic.entry((send.process, receive.process)).or_default();
+        traffic.messages += 1;
+        traffic.bytes += bytes;
+        let of_communicator = result.messages.entry(communicator).or_default();
+        (of_communicator.0, of_communicator.1) = (of_communicator.0 + 1, of_communicator.1 + bytes);
+    }
+    if let Some(until_ns) = late_sender {
+        let late = (send.process, send.start);
+        add(&mut result.waits, receive, Wait { until_ns, pattern: Pattern::LateSender, late });
+    }
+    if let Some(until_ns) = late_receiver {
+        let late = (receive.process, receive.start);
+        add(&mut result.waits, send, Wait { until_ns, pattern: Pattern::LateReceiver, late });
+    }
+}
+
+/// A call that waits for several has the longest wait of them.
+fn add(waits: &mut [Vec<Option<Wait>>], under: Under, wait: Wait) {
+    let Some(call) = under.end.waited() else { return };
+    let known = waits.get_mut(under.process as usize).and_then(|calls| calls.get_mut(call as usize));
+    if let Some(known) = known
+        && known.is_none_or(|known| wait.until_ns > known.until_ns)
+    {
+        *known = Some(wait);
+    }
+}

@@ -1,0 +1,161 @@
+//! The calls of one process to its endpoints: which call completed what another one had started.
+
+use rustc_hash::FxHashMap;
+
+use crate::call::{Act, Call, CallId, Mode, Partner, Received};
+use crate::endpoint::{End, Endpoint, Kind};
+
+/// The endpoints of a process, in the order in which they were started. Endpoints to nobody are left out.
+#[derive(Debug, Default)]
+pub struct Endpoints {
+    all: Vec<Endpoint>,
+    slots: FxHashMap<u16, Request>,
+    calls: CallId,
+    /// Requests that were completed and never started, as far as is known.
+    unknown: u64,
+}
+
+/// A request in its slot.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    /// Its endpoint while it is under way.
+    active: Option<usize>,
+    /// How it is started again; None = it is gone when it is complete.
+    prepared: Option<Endpoint>,
+}
+
+impl Endpoints {
+    /// Takes the process's next call, in the order in which calls ended; its number.
+    pub fn take(&mut self, call: &Call<'_>) -> CallId {
+        let id = self.calls;
+        self.calls = self.calls.saturating_add(1);
+        match call.act {
+            Act::Send(mode) => self.push(call, Kind::Send(mode), id, End::Waited(id)),
+            Act::Receive => self.push(call, Kind::Receive, id, End::Waited(id)),
+            Act::Probe => self.push(call, Kind::Probe, id, End::Waited(id)),
+            Act::Collective(kind) => self.push(call, Kind::Collective(kind), id, End::Waited(id)),
+            Act::SendReceive => {
+                self.push(call, Kind::Send(Mode::Standard), id, End::Waited(id));
+                for received in call.received.iter().filter(|received| received.slot.is_none()) {
+                    let Received { source: partner, tag, bytes, .. } = *received;
+                    self.push(&Call { partner, tag, bytes, ..*call }, Kind::Receive, id, End::Waited(id));
+                }
+            }
+            Act::StartSend(mode) => self.begin(call, Kind::Send(mode), id),
+            Act::StartReceive | Act::MatchedProbe => self.begin(call, Kind::Receive, id),
+            Act::StartCollective(kind) => self.begin(call, Kind::Collective(kind), id),
+            Act::PrepareSend(mode) => self.prepare(call, Kind::Send(mode)),
+            Act::PrepareReceive => self.prepare(call, Kind::Receive),
+            Act::Start => call.slots.iter().for_each(|slot| self.start(slot, id)),
+            Act::StartMatched { from } => {
+                if let (Some(request), Some(slot)) = (self.slots.remove(&from), call.slots.iter().next()) {
+                    self.slots.insert(slot, request);
+                }
+            }
+            Act::ReceiveMatched => {
+                // Its own record has the bytes.
+                if let Some(slot) = call.slots.iter().next()
+                    && let Some(at) = self.slots.get(&slot).and_then(|request| request.active)
+                {
+                    self.all[at].bytes = call.bytes;
+                }
+                self.complete(call, End::Waited(id));
+            }
+            Act::Wait => self.complete(call, End::Waited(id)),
+            Act::Test => self.complete(call, End::Tested(id)),
+            Act::Free => {
+                for slot in call.slots.iter() {
+                    self.slots.remove(&slot);
+                }
+            }
+            Act::StartOther => {
+                if let Some(slot) = call.slots.iter().next() {
+                    self.slots.insert(slot, Request { active: None, prepared: None });
+                }
+            }
+            Act::Other => {}
+        }
+        id
+    }
+
+    /// All endpoints; and how many requests were completed without a known start.
+    pub fn finish(self) -> (Vec<Endpoint>, u64) {
+        (self.all, self.unknown)
+    }
+
+    fn push(&mut self, call: &Call<'_>, kind: Kind, start: CallId, end: End) {
+        if !is_to_nobody(call, kind) {
+            self.all.push(endpoint(call, kind, start, end));
+        }
+    }
+
+    fn begin(&mut self, call: &Call<'_>, kind: Kind, id: CallId) {
+        if is_to_nobody(call, kind) {
+            return;
+        }
+        let at = self.all.len();
+        self.all.push(endpoint(call, kind, id, End::Open));
+        // Without a slot it is not followed: it has no end.
+        if let Some(slot) = call.slots.iter().next() {
+            self.slots.insert(slot, Request { active: Some(at), prepared: None });
+        }
+    }
+
+    fn prepare(&mut self, call: &Call<'_>, kind: Kind) {
+        if let Some(slot) = call.slots.iter().next() {
+            let prepared = (!is_to_nobody(call, kind)).then(|| endpoint(call, kind, 0, End::Open));
+            self.slots.insert(slot, Request { active: None, prepared });
+        }
+    }
+
+    fn start(&mut self, slot: u16, id: CallId) {
+        let Some(request) = self.slots.get_mut(&slot) else {
+            self.unknown += 1;
+            return;
+        };
+        if let Some(prepared) = request.prepared {
+            request.active = Some(self.all.len());
+            self.all.push(Endpoint { start: id, ..prepared });
+        }
+    }
+
+    fn complete(&mut self, call: &Call<'_>, end: End) {
+        for slot in call.slots.iter() {
+            let Some(request) = self.slots.get_mut(&slot) else {
+                self.unknown += 1;
+                continue;
+            };
+            let active = request.active.take();
+            if request.prepared.is_none() {
+                self.slots.remove(&slot);
+            }
+            if let Some(at) = active {
+                self.all[at].end = end;
+            }
+            let received = call.received.iter().find(|received| received.slot == Some(slot));
+            if let (Some(at), Some(&received)) = (active, received) {
+                let endpoint = &mut self.all[at];
+                if received.cancelled {
+                    endpoint.end = End::Cancelled;
+                } else {
+                    let Received { source, tag, bytes, .. } = received;
+                    (endpoint.partner, endpoint.tag, endpoint.bytes) = (source, tag, bytes);
+                }
+            }
+        }
+    }
+}
+
+fn endpoint(call: &Call<'_>, kind: Kind, start: CallId, end: End) -> Endpoint {
+    let Call { operation, communicator, partner, tag, bytes, .. } = *call;
+    Endpoint { kind, operation, communicator, partner, tag, bytes, start, end }
+}
+
+fn is_to_nobody(call: &Call<'_>, kind: Kind) -> bool {
+    match kind {
+        Kind::Send(_) | Kind::Receive | Kind::Probe => call.partner == Partner::Nobody,
+        // Members of the root's group that have no part give nobody as the root, and are members all the
+        // same.
+        Kind::Collective(_) => call.communicator == 0,
+    }
+}

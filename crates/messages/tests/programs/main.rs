@@ -1,0 +1,159 @@
+//! Random legal programs of MPI, played by the rules of the standard: which receive gets which message is
+//! decided by queues of posted receives and of messages that have come, not by counting.
+
+mod play;
+
+use std::collections::BTreeSet;
+
+use play::{Played, Step, play};
+use proptest::prelude::*;
+use proust_messages::matched::{Communicator, Matched, Message, Part, Run, matched_with};
+
+fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
+    let communicators =
+        played.sizes.iter().map(|&size| Communicator { size, second_size: 0, is_known: true });
+    let processes = (0..played.calls.len()).map(|process| {
+        played.process(process, played.calls[process].len(), shift_ns.get(process).copied().unwrap_or(0))
+    });
+    Run { processes: processes.collect(), communicators: communicators.collect() }
+}
+
+type Pairs = BTreeSet<((u32, u64), (u32, u64))>;
+
+/// Messages by the begins of the calls that started their ends.
+fn pairs(run: Run, shift_ns: &[u64]) -> (Pairs, Matched) {
+    let begins: Vec<Vec<u64>> = run
+        .processes
+        .iter()
+        .map(|process| process.calls.iter().map(|call| call.begin_ns).collect())
+        .collect();
+    let at = |(process, call): (u32, u32)| {
+        let shift_ns = shift_ns.get(process as usize).copied().unwrap_or(0);
+        (process, begins[process as usize][call as usize] - shift_ns)
+    };
+    let mut pairs = BTreeSet::new();
+    let matched = matched_with(run, |Message { sent, received }| {
+        assert!(pairs.insert((at(sent), at(received))), "a message was matched twice");
+    });
+    (pairs, matched)
+}
+
+fn count(matched: &Matched, part: Part) -> u64 {
+    matched.unmatched.iter().filter(|((_, of, _), _)| *of == part).map(|(_, count)| count).sum()
+}
+
+fn programs() -> impl Strategy<Value = (usize, Vec<Step>)> {
+    (2..5_usize, prop::collection::vec(any::<(u8, u8, u8, u8)>(), 0..400))
+}
+
+proptest! {
+    /// Each receive has the send that it got, and nothing else is matched.
+    #[test]
+    fn messages_are_matched_as_they_were_received((processes, steps) in programs()) {
+        let played = play(processes, &steps, true);
+        let (found, matched) = pairs(run_of(&played, &[]), &[]);
+        let truth: Pairs = played.messages.iter().copied().collect();
+        prop_assert_eq!(&found, &truth);
+        prop_assert_eq!(matched.violations, 0);
+        prop_assert_eq!(count(&matched, Part::Collective), 0);
+        let instances: u64 = matched.gatherings.values().map(|gathering| gathering.instances).sum();
+        prop_assert_eq!(instances, played.instances);
+        let messages: u64 = matched.traffic.values().map(|traffic| traffic.messages).sum();
+        prop_assert_eq!(messages, truth.len() as u64);
+        let bytes: u64 = matched.traffic.values().map(|traffic| traffic.bytes).sum();
+        prop_assert_eq!(bytes, played.bytes);
+        prop_assert_eq!(count(&matched, Part::Send), played.lost);
+    }
+
+    /// The clocks of processes decide nothing about that.
+    #[test]
+    fn clocks_do_not_matter(
+        (processes, steps) in programs(),
+        shift_ns in prop::collection::vec(0..1000_u64, 5),
+    ) {
+        let played = play(processes, &steps, true);
+        let (found, _) = pairs(run_of(&played, &shift_ns), &shift_ns);
+        let truth: Pairs = played.messages.iter().copied().collect();
+        prop_assert_eq!(found, truth);
+    }
+
+    /// What is under way is all that is kept.
+    #[test]
+    fn little_is_kept((processes, steps) in programs()) {
+        let played = play(processes, &steps, true);
+        let (_, matched) = pairs(run_of(&played, &[]), &[]);
+        prop_assert!(matched.most_under_way <= played.most_under_way, "{} > {}", matched.most_under_way,
+            played.most_under_way);
+    }
+
+    /// Records that end early, or are missing, lose messages, and make none up.
+    #[test]
+    fn damage_loses_messages_and_makes_none_up(
+        (processes, steps) in programs(),
+        kept in prop::collection::vec(0..=100_usize, 5),
+        missing in 0..8_usize,
+    ) {
+        let played = play(processes, &steps, true);
+        let mut run = run_of(&played, &[]);
+        for (process, percent) in kept.iter().enumerate().take(processes) {
+            let calls = played.calls[process].len();
+            let cut = played.process(process, calls * percent / 100, 0);
+            run.processes[process] = cut;
+            run.processes[process].was_cut_off = *percent < 100;
+        }
+        if missing < processes {
+            run.processes[missing] = Default::default();
+        }
+        let all: Vec<_> = run.processes.iter().flat_map(|process| process.endpoints.clone()).collect();
+        let (found, matched) = pairs(run, &[]);
+        let truth: Pairs = played.messages.iter().copied().collect();
+        prop_assert!(found.is_subset(&truth), "made up: {:?}", found.difference(&truth));
+        use proust_messages::endpoint::{End, Kind};
+        let of = |is: fn(Kind) -> bool| {
+            all.iter().filter(|one| is(one.kind) && one.end != End::Cancelled).count() as u64
+        };
+        let sends = of(|kind| matches!(kind, Kind::Send(_)));
+        let receives = of(|kind| kind == Kind::Receive);
+        prop_assert_eq!(found.len() as u64 + count(&matched, Part::Send), sends);
+        prop_assert_eq!(found.len() as u64 + count(&matched, Part::Receive), receives);
+    }
+
+    /// Without wildcards a prefix of each record has all messages of which both ends are in it.
+    #[test]
+    fn prefixes_keep_all_of_their_messages(
+        (processes, steps) in programs(),
+        kept in prop::collection::vec(0..=100_usize, 5),
+    ) {
+        let played = play(processes, &steps, false);
+        let mut run = run_of(&played, &[]);
+        for (process, percent) in kept.iter().enumerate().take(processes) {
+            run.processes[process] = played.process(process, played.calls[process].len() * percent / 100, 0);
+        }
+        let begun: BTreeSet<(u32, u64)> = (0..).zip(&run.processes)
+            .flat_map(|(process, of)| of.calls.iter().map(move |call| (process, call.begin_ns)))
+            .collect();
+        let (found, _) = pairs(run, &[]);
+        let truth: Pairs = played.messages.iter().copied()
+            .filter(|(sent, received)| begun.contains(sent) && begun.contains(received))
+            .collect();
+        prop_assert_eq!(found, truth);
+    }
+
+    /// No call waits before it began, after it ended, or for itself; and whom it waits for arrived then.
+    #[test]
+    fn waits_lie_in_their_calls((processes, steps) in programs()) {
+        let played = play(processes, &steps, true);
+        let run = run_of(&played, &[]);
+        let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
+        let (_, matched) = pairs(run, &[]);
+        for (process, waits) in matched.waits.iter().enumerate() {
+            for (call, wait) in waits.iter().enumerate() {
+                let Some(wait) = wait else { continue };
+                let call = calls[process][call];
+                prop_assert!(call.begin_ns < wait.until_ns && wait.until_ns <= call.end_ns);
+                let late = calls[wait.late.0 as usize][wait.late.1 as usize];
+                prop_assert_eq!(late.begin_ns.min(call.end_ns), wait.until_ns);
+            }
+        }
+    }
+}

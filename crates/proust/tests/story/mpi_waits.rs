@@ -1,0 +1,194 @@
+//! Waits for other ranks: as long as the program says, of the right pattern, and caused by the late rank in
+//! the function in which it was late.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::chance::assert_close;
+use crate::explained::Except;
+use crate::mpi::Mpi;
+use crate::recording::{Recorded, list, number};
+
+/// A pattern of the program `late`.
+struct Case {
+    /// The program's name of it, but for hyphens that of its function.
+    name: &'static str,
+    ranks: u32,
+    /// Proust's name.
+    pattern: &'static str,
+    late_rank: u64,
+}
+
+const CASES: [Case; 10] = [
+    Case { name: "late-sender", ranks: 2, pattern: "late-sender", late_rank: 0 },
+    Case { name: "late-receiver", ranks: 2, pattern: "late-receiver", late_rank: 1 },
+    Case { name: "barrier", ranks: 3, pattern: "wait-at-barrier", late_rank: 2 },
+    Case { name: "alltoall", ranks: 3, pattern: "wait-at-n-to-n", late_rank: 1 },
+    Case { name: "bcast", ranks: 3, pattern: "late-broadcast", late_rank: 1 },
+    Case { name: "reduce", ranks: 2, pattern: "early-reduce", late_rank: 1 },
+    Case { name: "waitall", ranks: 2, pattern: "late-sender", late_rank: 1 },
+    Case { name: "ibarrier", ranks: 3, pattern: "wait-at-barrier", late_rank: 0 },
+    Case { name: "sendrecv", ranks: 2, pattern: "late-sender", late_rank: 0 },
+    // Each rank waits for the one before it, and the first one is the cause of all.
+    Case { name: "chain", ranks: 3, pattern: "late-sender", late_rank: 0 },
+];
+
+/// How long a late rank sleeps in each of four rounds.
+const DELAY_S: &str = "0.2";
+
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or("")
+}
+
+fn seconds(value: &Value) -> f64 {
+    number(value, "/seconds")
+}
+
+fn sum_s<'v>(values: impl Iterator<Item = &'v Value>) -> f64 {
+    values.map(seconds).sum()
+}
+
+fn check(case: &Case, run: &Recorded) {
+    let (name, truth): (&str, Value) = (case.name, run.truth());
+    let page: Value = run.page("mpi", &[]);
+    let function = name.replace('-', "_");
+    let (true_s, others_s) = (number(&truth, "/all_s"), number(&truth, "/others_s"));
+    let tolerance_s = (0.05 * true_s).max(0.02);
+
+    let states = list(&page, "/wait_states");
+    let sites =
+        || states.iter().flat_map(|state| list(state, "/sites").iter().map(move |site| (state, site)));
+    let is_here = |site: &Value| text(site, "function") == function;
+    let of_pattern =
+        |(state, site): &(&Value, &Value)| text(state, "pattern") == case.pattern && is_here(site);
+    let found_s = sum_s(sites().filter(|one| of_pattern(one)).map(|(_, site)| site));
+    assert_close(name, found_s, true_s, tolerance_s);
+    let other_s = sum_s(sites().filter(|one| !of_pattern(one)).map(|(_, site)| site));
+    let most_s = (0.05 * true_s).max(others_s + 0.02);
+    assert!(
+        other_s <= most_s,
+        "{name}: {other_s} s in other patterns, {others_s} s by the program: {page:#}"
+    );
+
+    let causes = list(&page, "/causes");
+    let caused_s = |is: &dyn Fn(&Value) -> bool| {
+        let victims = causes.iter().filter(|cause| is(cause)).flat_map(|cause| list(cause, "/victims"));
+        sum_s(victims.filter(|victim| is_here(victim)))
+    };
+    let is_late =
+        |cause: &Value| text(cause, "function") == "dawdle" && cause["rank"].as_u64() == Some(case.late_rank);
+    let (late_s, all_s) = (caused_s(&is_late), caused_s(&|_| true));
+    assert_close(&format!("{name}: causes"), all_s, found_s, 0.001);
+    assert!(late_s >= 0.9 * found_s, "{name}: {late_s} of {found_s} s are caused by the late rank: {page:#}");
+
+    assert_identities(name, run, &page);
+}
+
+/// What must hold of every page, whatever waited for whom.
+fn assert_identities(name: &str, run: &Recorded, page: &Value) {
+    let of = |field: &str| number(page, &format!("/{field}"));
+    let parts_s = of("partner_s") + of("transfer_s") + of("io_s") + of("runtime_s");
+    assert_close(&format!("{name}: parts"), parts_s, of("mpi_s"), 1e-6);
+    let sum_of = |table: &str, field: &str| -> f64 {
+        list(page, &format!("/{table}")).iter().map(|row| number(row, &format!("/{field}"))).sum()
+    };
+    assert_close(&format!("{name}: calls"), sum_of("operations", "seconds"), of("mpi_s"), 1e-6);
+    assert_close(
+        &format!("{name}: waits of calls"),
+        sum_of("operations", "partner_s"),
+        of("partner_s"),
+        1e-6,
+    );
+    assert_close(&format!("{name}: patterns"), sum_of("wait_states", "seconds"), of("partner_s"), 1e-6);
+    assert_close(&format!("{name}: causes"), sum_of("causes", "seconds"), of("partner_s"), 0.01);
+    // The ledger has the same waits.
+    let ledger: Value = run.page("ledger", &[]);
+    let accounts = list(&ledger, "/ledger/accounts").iter();
+    let partner = accounts.filter(|account| account["id"] == "mpi-partner").map(seconds).sum::<f64>();
+    assert_close(&format!("{name}: ledger"), partner, of("partner_s"), 0.01 * of("partner_s") + 0.01);
+    assert_eq!(list(page, "/unmatched").len(), 0, "{name}: {page:#}");
+    assert_eq!(number(page, "/matching/violations"), 0.0, "{name}");
+    assert_eq!(number(page, "/matching/contradictions"), 0.0, "{name}");
+}
+
+fn waits(mpi: Mpi) {
+    for case in &CASES {
+        let Some(run) = mpi.record_ranks(case.ranks, "late", &[case.name, DELAY_S]) else { return };
+        check(case, &run.succeeded());
+    }
+}
+
+#[test]
+fn open_mpi_has_the_programmed_waits_with_their_causes() {
+    waits(Mpi::Open);
+}
+
+#[test]
+fn mpich_has_the_programmed_waits_with_their_causes() {
+    waits(Mpi::Mpich);
+}
+
+/// Everything that a program sends is received: in all kinds of sends, receives, requests, persistent ones,
+/// probes, communicators within and between groups, and collectives. At its end receives fail, which may have
+/// taken messages: nothing received after that is matched.
+fn all_are_matched(mpi: Mpi) {
+    let folder = crate::recording::empty_folder();
+    let Some(run) = mpi.record("semantics", &[&folder.path().display().to_string()]) else { return };
+    let run = run.succeeded();
+    let page: Value = run.page("mpi", &[]);
+    let mut unmatched = list(&page, "/unmatched").iter();
+    let is_behind_failure =
+        |row: &Value| text(row, "reason") == "behind-gap" && text(row, "part") != "collective";
+    assert!(unmatched.all(is_behind_failure), "{:#} {:#}", page["unmatched"], page["matching"]);
+    // Its polling loops alone send as many.
+    assert!(number(&page, "/matching/messages") > 100_000.0, "{:#}", page["matching"]);
+    for field in ["contradictions", "violations", "untraced_calls"] {
+        assert_eq!(number(&page, &format!("/matching/{field}")), 0.0, "{field}: {:#}", page["matching"]);
+    }
+    let messages: f64 = list(&page, "/matrix").iter().map(|pair| number(pair, "/messages")).sum();
+    assert_eq!(messages, number(&page, "/matching/messages"));
+}
+
+#[test]
+fn open_mpi_has_a_partner_for_every_message() {
+    all_are_matched(Mpi::Open);
+}
+
+#[test]
+fn mpich_has_a_partner_for_every_message() {
+    all_are_matched(Mpi::Mpich);
+}
+
+/// Without the log of a rank no wait is made up: what it was a part of is counted, with the reason.
+#[test]
+fn what_a_missing_rank_was_a_part_of_is_not_matched() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let Some(run) = mpi.record_ranks(3, "late", &["chain", "0.05"]) else { continue };
+        let run = run.succeeded();
+        run.except(Except::DamagedLog);
+        let of_rank = |one: &crate::pages::Location| one.rank == Some(1) && one.thread == one.process;
+        let pid = run.threads().locations.iter().find(|one| of_rank(one)).map(|one| one.process);
+        let prefix = format!("{}-", pid.expect("rank 1 is in the report"));
+        let logs = fs::read_dir(run.dir.join("log")).expect("the folder of logs").flatten();
+        let of_process = |log: &fs::DirEntry| log.file_name().to_string_lossy().starts_with(&prefix);
+        let removed = logs.filter(of_process).map(|log| fs::remove_file(log.path()).expect("a log")).count();
+        assert!(removed > 0);
+
+        let page: Value = run.page("mpi", &[]);
+        let unmatched = |rank: u64, part: &str| -> f64 {
+            let rows = list(&page, "/unmatched").iter();
+            let is_it = |row: &&Value| {
+                row["rank"] == rank && text(row, "part") == part && text(row, "reason") == "not-recorded"
+            };
+            rows.filter(is_it).map(|row| number(row, "/count")).sum()
+        };
+        // In each of four rounds rank 0 sends to rank 1, and rank 1 to rank 2; all meet three times.
+        assert_eq!((unmatched(0, "send"), unmatched(2, "receive")), (4.0, 4.0), "{page:#}");
+        for rank in [0, 2] {
+            assert!(unmatched(rank, "collective") >= 12.0, "{page:#}");
+        }
+        assert_eq!(list(&page, "/wait_states").len(), 0, "{page:#}");
+        assert_eq!(number(&page, "/matching/messages"), 0.0, "{page:#}");
+    }
+}

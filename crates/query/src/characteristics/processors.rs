@@ -1,0 +1,199 @@
+//! Which locations are a processor: a thread, or several that are not active at the same time.
+//!
+//! A thread that waits for the one that it started, and threads that follow one another, need one processor
+//! together: with one for each, a program that starts a thousand short threads would have a thousand
+//! processors, nearly all of them absent. Threads of parallel regions stay apart.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use proust_account::ledger::{Executed, Run, State, Timeline, Window, Windows};
+use proust_profile::{LocationId, ProcessId, Profile};
+
+/// Threads of which at most this part of their active time is beside others share their processor.
+const BESIDE: f64 = 0.01;
+/// Outside of parallel regions also those that are active beside others for at most this part of the run.
+const BRIEFLY: f64 = 0.001;
+/// With more locations than these only threads that follow one another share a processor.
+const COMPARED: usize = 64;
+
+/// A processor: locations of one owner of slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Processor {
+    /// The rank.
+    pub rank: Option<u32>,
+    /// The locations; the one that is active longest first.
+    pub locations: Vec<LocationId>,
+}
+
+/// The processors of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Processors {
+    /// All of them: by rank, and by first location.
+    pub all: Vec<Processor>,
+    /// The thread that executes the whole run: of each owner of slots.
+    pub roots: Vec<Executed>,
+    has_ranks: bool,
+    ranks: HashMap<ProcessId, Option<u32>>,
+}
+
+#[derive(Debug)]
+struct Candidate {
+    location: LocationId,
+    active: Windows,
+    life: Window,
+    in_team: bool,
+}
+
+#[derive(Debug)]
+struct Taken {
+    locations: Vec<LocationId>,
+    active: Windows,
+}
+
+impl Processors {
+    /// The processors of these locations.
+    pub fn of(profile: &Profile, run: &Run, in_scope: &dyn Fn(LocationId) -> bool) -> Processors {
+        let ranks: HashMap<ProcessId, Option<u32>> =
+            profile.processes.keys().map(|id| (id, profile.processes[id].rank)).collect();
+        let has_ranks = ranks.values().any(Option::is_some);
+        let teams: HashSet<LocationId> = profile.segments.iter().map(|row| row.location).collect();
+        let mut owners: BTreeMap<Option<u32>, Vec<Candidate>> = BTreeMap::new();
+        for timeline in &run.timelines {
+            let rank = ranks.get(&timeline.process).copied().flatten();
+            // Processes outside of all ranks, such as the launcher, have no processors.
+            if timeline.service || has_ranks && rank.is_none() || !in_scope(timeline.location) {
+                continue;
+            }
+            if let Some(candidate) = Candidate::of(timeline, &teams) {
+                owners.entry(rank).or_default().push(candidate);
+            }
+        }
+        let lives = lives(run, &ranks);
+        let mut processors = Processors { has_ranks, ranks, ..Processors::default() };
+        let what = profile.intervals.len() as u32;
+        for (rank, candidates) in owners {
+            let first = candidates.iter().min_by_key(|one| (one.life.start_ns, one.location));
+            if let (Some(first), Some(&window)) = (first, lives.get(&rank)) {
+                processors.roots.push(Executed { what, location: first.location, window });
+                processors.all.extend(shared(candidates, window.length_ns(), rank));
+            }
+        }
+        processors
+    }
+
+    /// The processors of an owner of slots, by their positions.
+    pub fn of_owner(&self, owner: ProcessId) -> impl Iterator<Item = usize> {
+        let rank = self.ranks.get(&owner).copied().flatten();
+        let is_of = move |processor: &Processor| processor.rank == rank || !self.has_ranks;
+        self.all.iter().enumerate().filter(move |(_, processor)| is_of(processor)).map(|(at, _)| at)
+    }
+
+    /// Whether processes of the run are ranks.
+    pub fn has_ranks(&self) -> bool {
+        self.has_ranks
+    }
+}
+
+/// From the first begin of an owner's processes to the last end, as the ledger has it.
+fn lives(run: &Run, ranks: &HashMap<ProcessId, Option<u32>>) -> HashMap<Option<u32>, Window> {
+    let mut lives: HashMap<Option<u32>, Window> = HashMap::new();
+    for process in &run.processes {
+        let rank = ranks.get(&process.id).copied().flatten();
+        let own = Window::new(process.start_ns, process.end_ns);
+        let life = lives.entry(rank).or_insert(own);
+        *life = Window::new(life.start_ns.min(own.start_ns), life.end_ns.max(own.end_ns));
+    }
+    lives
+}
+
+impl Candidate {
+    fn of(timeline: &Timeline, teams: &HashSet<LocationId>) -> Option<Candidate> {
+        let start_ns = timeline.spans.first()?.start_ns;
+        let end_ns = timeline.spans.iter().map(|span| span.end_ns).max()?;
+        let active = timeline.spans.iter().filter(|span| !matches!(span.state, State::Passive(_)));
+        Some(Candidate {
+            location: timeline.location,
+            active: active.map(|span| Window::new(span.start_ns, span.end_ns)).collect(),
+            life: Window::new(start_ns, end_ns),
+            in_team: teams.contains(&timeline.location),
+        })
+    }
+}
+
+/// The processors that an owner's locations share, by first location.
+fn shared(mut candidates: Vec<Candidate>, run_ns: u64, rank: Option<u32>) -> Vec<Processor> {
+    if candidates.len() > COMPARED {
+        for one in &mut candidates {
+            one.active = [one.life].into_iter().collect();
+        }
+    }
+    // The first one among equals: a stable sort.
+    candidates.sort_by_key(|one| std::cmp::Reverse(one.active.length_ns()));
+    let mut taken: Vec<Taken> = Vec::new();
+    for one in candidates {
+        let own_ns = one.active.length_ns() as f64;
+        let may_be_beside_ns = if one.in_team { 0.0 } else { BRIEFLY * run_ns as f64 };
+        let limit_ns = may_be_beside_ns.max(BESIDE * own_ns);
+        let fits = |place: &&mut Taken| place.active.intersection(&one.active).length_ns() as f64 <= limit_ns;
+        match taken.iter_mut().find(fits) {
+            Some(place) => {
+                let both = place.active.as_slice().iter().chain(one.active.as_slice());
+                place.active = both.copied().collect();
+                place.locations.push(one.location);
+            }
+            None => taken.push(Taken { locations: vec![one.location], active: one.active }),
+        }
+    }
+    let mut processors: Vec<Processor> =
+        taken.into_iter().map(|place| Processor { rank, locations: place.locations }).collect();
+    processors.sort_by_key(|processor| processor.locations.iter().min().copied());
+    processors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN_NS: u64 = 1_000_000;
+
+    fn candidate(id: u32, active: &[(u64, u64)], in_team: bool) -> Candidate {
+        let windows = || active.iter().map(|&(from, to)| Window::new(from, to));
+        Candidate {
+            location: LocationId(id),
+            active: windows().collect(),
+            life: Window::new(active[0].0, active[active.len() - 1].1),
+            in_team,
+        }
+    }
+
+    fn found(candidates: Vec<Candidate>) -> Vec<Vec<u32>> {
+        let mut all = Vec::new();
+        for processor in shared(candidates, RUN_NS, None) {
+            let mut ids: Vec<u32> = processor.locations.iter().map(|id| id.0).collect();
+            ids.sort_unstable();
+            all.push(ids);
+        }
+        all
+    }
+
+    #[test]
+    fn threads_that_follow_one_another_share_a_processor() {
+        let one_by_one =
+            (0..9).map(|n| candidate(n, &[(u64::from(n) * 100, u64::from(n) * 100 + 90)], false));
+        assert_eq!(found(one_by_one.collect()), [(0..9).collect::<Vec<u32>>()]);
+    }
+
+    #[test]
+    fn who_waits_for_those_that_it_started_shares_a_processor_with_one() {
+        let main = candidate(0, &[(0, 900), (900_000, 901_000)], false);
+        let workers = [1, 2].map(|n| candidate(n, &[(100, 900_000)], false));
+        assert_eq!(found([main].into_iter().chain(workers).collect()), [vec![0, 1], vec![2]]);
+    }
+
+    #[test]
+    fn threads_of_a_team_stay_apart_however_short_the_region() {
+        let main = candidate(0, &[(0, RUN_NS)], true);
+        let worker = candidate(1, &[(500, 600)], true);
+        assert_eq!(found(vec![main, worker]), [[0], [1]]);
+    }
+}

@@ -1,0 +1,129 @@
+//! The page `mpi`: the calls of MPI, who waited for whom and why, messages between ranks, collectives.
+//!
+//! JSON: `mpi_s` is the time in calls of MPI, the sum of `partner_s` (before a partner had arrived),
+//! `transfer_s`, `io_s` (files) and `runtime_s` (the begin and the end of MPI). `wait_states` has each
+//! pattern with its `seconds`, its `count`, and its `sites`; `causes` what made others wait, with the places
+//! where they did (`victims`); the seconds of both sum to `partner_s`, but for what the ledger cuts at
+//! windows. `operations` are calls by place, `matrix` messages and waits by sender and receiver,
+//! `collectives` and `communicators` those of the run, `unmatched` the parts of messages and collectives
+//! without a partner, and `matching` says how far all that can be trusted.
+
+mod row;
+mod text;
+
+use std::borrow::Cow;
+
+use proust_account::accounted::blame_within;
+use proust_account::blame::Blame;
+use proust_account::ledger::Windows;
+use proust_query::Selection;
+use proust_query::mpi::MpiSums;
+use serde::Serialize;
+
+use row::{
+    CauseLine, CollectiveLine, CommunicatorLine, Matching, OperationLine, PairLine, UnmatchedLine, WaitState,
+};
+
+use super::facts::seconds;
+use super::{Page, no_arguments};
+use crate::error::ReportError;
+use crate::number::exact;
+use crate::question::Question;
+use crate::schema::SCHEMA;
+use crate::style::Style;
+use crate::wording::Notes;
+
+#[derive(Debug, Serialize)]
+pub(super) struct MpiPage {
+    schema: u32,
+    ranks: usize,
+    mpi_s: f64,
+    partner_s: f64,
+    transfer_s: f64,
+    io_s: f64,
+    runtime_s: f64,
+    wait_states: Vec<WaitState>,
+    causes: Vec<CauseLine>,
+    operations: Vec<OperationLine>,
+    /// Operations that a limit left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<super::Cut>,
+    matrix: Vec<PairLine>,
+    collectives: Vec<CollectiveLine>,
+    communicators: Vec<CommunicatorLine>,
+    unmatched: Vec<UnmatchedLine>,
+    matching: Option<Matching>,
+    #[serde(flatten)]
+    notes: Notes,
+}
+
+impl MpiPage {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        kept: Option<&Blame>,
+    ) -> Result<MpiPage, ReportError> {
+        no_arguments(question)?;
+        let profile = selection.profile();
+        let blame = match kept {
+            Some(kept) => Cow::Borrowed(kept),
+            None => {
+                let windows = question.filter.windows().unwrap_or_else(Windows::all);
+                Cow::Owned(blame_within(profile, question.processors, &windows)?.1)
+            }
+        };
+        let sums = MpiSums::of(selection, &blame);
+        let mut operations: Vec<OperationLine> =
+            sums.calls.iter().map(|sum| OperationLine::new(selection, sum)).collect();
+        let mut cut = None;
+        if let Some(limit) = question.limit.filter(|&limit| limit < operations.len()) {
+            let hidden = operations.split_off(limit);
+            let amount = hidden.iter().map(|line| line.seconds).sum();
+            cut = Some(super::Cut { rows: hidden.len(), amount });
+        }
+        Ok(MpiPage {
+            schema: SCHEMA,
+            ranks: profile.ranks(),
+            mpi_s: seconds(sums.mpi_ns),
+            partner_s: seconds(sums.partner_ns),
+            transfer_s: seconds(sums.transfer_ns),
+            io_s: seconds(sums.io_ns),
+            runtime_s: seconds(sums.runtime_ns),
+            wait_states: WaitState::all(selection, &sums),
+            causes: CauseLine::all(selection, &sums),
+            operations,
+            cut,
+            matrix: sums.pairs.iter().map(|(pair, sum)| PairLine::new(profile, *pair, sum)).collect(),
+            collectives: CollectiveLine::all(profile, &sums),
+            communicators: profile.communicators.iter().map(CommunicatorLine::new).collect(),
+            unmatched: profile.unmatched.iter().map(|row| UnmatchedLine::new(profile, row)).collect(),
+            matching: profile.quality.messages.as_ref().map(Matching::new),
+            notes: Notes::of(selection.notes()),
+        })
+    }
+}
+
+impl Page for MpiPage {
+    fn text(&self, style: &Style) -> String {
+        text::page(self, style)
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let heads = ["operation", "function", "file", "line", "calls", "seconds", "partner_s", "bytes"];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        for line in &self.operations {
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            rows.push(vec![
+                line.operation.clone(),
+                text(&line.site.function),
+                text(&line.site.file),
+                line.site.line.map(|line| line.to_string()).unwrap_or_default(),
+                line.calls.to_string(),
+                exact(line.seconds),
+                exact(line.partner_s),
+                line.bytes.to_string(),
+            ]);
+        }
+        rows
+    }
+}

@@ -1,0 +1,168 @@
+//! A run of two ranks that wait for each other, and its page `mpi`.
+
+use proust_ingest::operation_info;
+use proust_profile::{
+    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, Function, FunctionId, GatheringRow,
+    Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process, ProcessId,
+    Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+};
+use proust_report::{Format, PageName, Question, Style, render};
+
+const MS: u64 = 1_000_000;
+const INIT: u32 = 0;
+const SEND: u32 = 1;
+const RECEIVE: u32 = 2;
+const BARRIER: u32 = 3;
+
+/// Both begin MPI until 100 ms. Rank 0 prepares until 400 ms, sends until 410 ms, and waits at a barrier
+/// until 700 ms; rank 1 receives until 410 ms, solves until 690 ms, and is the last at the barrier.
+fn messaging() -> Profile {
+    let context = |parent, function, line| Context {
+        parent: Some(ContextId(parent)),
+        kind: ContextKind::Frame,
+        function: Some(FunctionId(function)),
+        file: Some("/src/ranks.c".into()),
+        line: Some(line),
+    };
+    let function = |name: &str, line| Function {
+        name: name.into(),
+        file: Some("/src/ranks.c".into()),
+        line: Some(line),
+        ..Function::default()
+    };
+    let event = |location, operation, context, (begin_ms, end_ms): (u64, u64), bytes| EventRow {
+        location: LocationId(location),
+        operation: OperationId(operation),
+        context: ContextId(context),
+        begin_ns: begin_ms * MS,
+        end_ns: end_ms * MS,
+        time_ns: (end_ms - begin_ms) * MS,
+        calls: 1,
+        bytes,
+        ..EventRow::default()
+    };
+    let mut samples = Vec::new();
+    for (location, context, from_ms, to_ms) in [(0, 2, 100, 400), (1, 3, 410, 690)] {
+        samples.extend((from_ms / 5 + 1..=to_ms / 5).map(|n| SampleRow {
+            location: LocationId(location),
+            context: ContextId(context),
+            time_ns: n * 5 * MS,
+            cpu_ns: 5 * MS,
+            processor: location as u16,
+            ..SampleRow::default()
+        }));
+    }
+    let wait = |location, operation, context, (begin_ms, until_ms): (u64, u64), pattern, late_context| {
+        PartnerWaitRow {
+            location: LocationId(location),
+            context: ContextId(context),
+            operation: OperationId(operation),
+            begin_ns: begin_ms * MS,
+            until_ns: until_ms * MS,
+            pattern,
+            late: LocationId(1 - location),
+            late_context: ContextId(late_context),
+        }
+    };
+    let process = |rank| Process { pid: 10 + rank, rank: Some(rank), end_s: 0.7, ..Process::default() };
+    let location = |process| Location {
+        process: ProcessId(process),
+        end_s: 0.7,
+        cpu_s: if process == 0 { 0.3 } else { 0.28 },
+        ..Location::default()
+    };
+    let mut profile = Profile {
+        facts: RunFacts { wall_s: 0.7, available_processors: 2, ..RunFacts::default() },
+        processes: vec![process(0), process(1)].into(),
+        locations: vec![location(0), location(1)].into(),
+        functions: vec![function("main", 3), function("prepare", 20), function("solve", 40)].into(),
+        contexts: vec![
+            Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None },
+            context(0, 0, 3),
+            context(1, 1, 8),
+            context(1, 2, 9),
+        ]
+        .into(),
+        operations: ["MPI_Init", "MPI_Send", "MPI_Recv", "MPI_Barrier"].map(operation_info).to_vec().into(),
+        events: vec![
+            event(0, INIT, 1, (0, 100), 0),
+            event(0, SEND, 1, (400, 410), 4096),
+            event(0, BARRIER, 1, (410, 700), 0),
+            event(1, INIT, 1, (0, 100), 0),
+            event(1, RECEIVE, 1, (100, 410), 4096),
+            event(1, BARRIER, 1, (690, 700), 0),
+        ],
+        samples,
+        communicators: vec![CommunicatorInfo {
+            id: 1,
+            size: 2,
+            is_world: true,
+            is_known: true,
+            recorded: 2,
+            messages: 1,
+            bytes: 4096,
+            members: vec![0, 1],
+            ..CommunicatorInfo::default()
+        }],
+        traffic: vec![TrafficRow { from: ProcessId(0), to: ProcessId(1), messages: 1, bytes: 4096 }],
+        gatherings: vec![GatheringRow {
+            communicator: 0,
+            operation: OperationId(BARRIER),
+            instances: 1,
+            bytes: 0,
+        }],
+        unmatched: vec![UnmatchedRow {
+            process: ProcessId(0),
+            part: MessagePart::Send,
+            reason: UnmatchedReason::Missing,
+            count: 2,
+        }],
+        partner_waits: vec![
+            wait(0, BARRIER, 1, (410, 690), WaitPattern::Barrier, 1),
+            wait(1, RECEIVE, 1, (100, 400), WaitPattern::LateSender, 1),
+        ],
+        ..Profile::default()
+    };
+    profile.quality.messages = Some(MessageQuality {
+        messages: 1,
+        violations: 1,
+        largest_violation_ns: 3000,
+        matched_until_ns: Some(700 * MS),
+        ..MessageQuality::default()
+    });
+    profile.check().expect("the example is a profile");
+    profile
+}
+
+fn shown(format: Format) -> String {
+    let question = Question { page: PageName::Mpi, format, ..Question::default() };
+    render(&messaging(), &question, &Style::default()).unwrap().page
+}
+
+#[test]
+fn ranks_that_wait() {
+    insta::assert_snapshot!("messaging_mpi_text", shown(Format::Text));
+    insta::assert_snapshot!("messaging_mpi_csv", shown(Format::Csv));
+    let value: serde_json::Value = serde_json::from_str(&shown(Format::Json)).unwrap();
+    insta::assert_json_snapshot!("messaging_mpi_json", value);
+}
+
+/// By hand: 300 + 280 ms of waits, caused by what the other rank did meanwhile.
+#[test]
+fn waits_and_causes_are_those_of_the_example() {
+    let page: serde_json::Value = serde_json::from_str(&shown(Format::Json)).unwrap();
+    let near = |value: &serde_json::Value, truth: f64| {
+        assert!((value.as_f64().unwrap() - truth).abs() < 1e-3, "{value} is not {truth}: {page:#}");
+    };
+    near(&page["partner_s"], 0.58);
+    near(&page["mpi_s"], 0.82);
+    near(&page["runtime_s"], 0.2);
+    near(&page["transfer_s"], 0.04);
+    let causes = page["causes"].as_array().unwrap();
+    let of = |function: &str, rank: u64| {
+        let is_it = |cause: &&serde_json::Value| cause["function"] == function && cause["rank"] == rank;
+        causes.iter().filter(is_it).filter_map(|cause| cause["seconds"].as_f64()).sum::<f64>()
+    };
+    near(&of("prepare", 0).into(), 0.3);
+    near(&of("solve", 1).into(), 0.28);
+}
