@@ -42,8 +42,8 @@ fn waits_are_where_they_were(mpi: Mpi) {
                 inside_s += own_s(name);
             }
         }
-        // Between polls the program computes, if only a test of a flag. How much is estimated from one poll in
-        // 64: where others want the processor, some ten turns of theirs decide it.
+        // Between polls the program computes, if only a test of a flag. How much is estimated from one poll
+        // in 64: where others want the processor, some ten turns of theirs decide it.
         let (test_s, polled_s) = (own_s("MPI_Test"), waits.of("MPI_Test").1);
         assert!(polled_s <= 1.02 * test_s + 0.01 && polled_s >= 0.2 * test_s - 0.02, "{polled_s} {test_s}");
         inside_s += test_s;
