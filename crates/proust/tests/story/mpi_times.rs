@@ -42,9 +42,10 @@ fn waits_are_where_they_were(mpi: Mpi) {
                 inside_s += own_s(name);
             }
         }
-        // Between polls the program computes, if only a test of a flag.
+        // Between polls the program computes, if only a test of a flag. How much is estimated from one poll
+        // in 64: where others want the processor, some ten turns of theirs decide it.
         let (test_s, polled_s) = (own_s("MPI_Test"), waits.of("MPI_Test").1);
-        assert!(polled_s <= 1.02 * test_s + 0.01 && polled_s >= 0.5 * test_s - 0.02, "{polled_s} {test_s}");
+        assert!(polled_s <= 1.02 * test_s + 0.01 && polled_s >= 0.2 * test_s - 0.02, "{polled_s} {test_s}");
         inside_s += test_s;
 
         let thread = of_rank(&run, rank);
@@ -60,7 +61,7 @@ fn waits_are_where_they_were(mpi: Mpi) {
         let burned_s = if rank == 0 { 5.0 * rounds * late_s } else { 0.5 * rounds * late_s };
         let computed_s = account("compute");
         assert!(computed_s >= 0.9 * burned_s, "rank {rank}: {computed_s} of {burned_s}: {thread:#?}");
-        let most_s = 1.05 * burned_s + 0.5 * test_s + 0.15;
+        let most_s = 1.05 * burned_s + 0.8 * test_s + 0.15;
         assert!(computed_s <= most_s, "rank {rank}: {computed_s} of {burned_s}: {thread:#?}");
         // Who is woken and has to wait for a processor is not asleep any more.
         let (slept_s, asked_s) = (thread.passive_s("sleep"), number(&truth, "/asked_s"));
