@@ -8,7 +8,7 @@
 //! - [`point_to_point`]: sends to receives
 //! - [`collectives`]: members to instances
 //! - [`waits`]: the time in a call before its partner arrived
-//! - [`merge`]: the endpoints of all processes in order of time
+//! - `merge`: the endpoints of all processes in order of time
 //! - [`matched`]: all of it in one pass
 //!
 //! Matching holds what is under way: messages that were sent and not received yet, or the other way round,

@@ -47,6 +47,9 @@ struct Queue<E> {
     probes: VecDeque<(usize, E)>,
 }
 
+/// Endpoints without a partner, by channel.
+pub type Unmatched<E> = Vec<(Channel, E)>;
+
 impl<E> Default for Queue<E> {
     fn default() -> Queue<E> {
         Queue { sends: VecDeque::new(), receives: VecDeque::new(), probes: VecDeque::new() }
@@ -120,7 +123,7 @@ impl<E: Copy> PointToPoint<E> {
 
     /// What is left without a partner: sends, then receives, by channel. Probes that saw a message whose send
     /// is not known are not counted: a receive of it is.
-    pub fn finish(self) -> (Vec<(Channel, E)>, Vec<(Channel, E)>) {
+    pub fn finish(self) -> (Unmatched<E>, Unmatched<E>) {
         let mut channels: Vec<(Channel, Queue<E>)> = self.channels.into_iter().collect();
         channels.sort_unstable_by_key(|(channel, _)| *channel);
         let (mut sends, mut receives) = (Vec::new(), Vec::new());

@@ -59,6 +59,9 @@ struct Posted {
     bytes: u64,
 }
 
+/// A prepared request: slot, whether it is under way, what it sends; a receive otherwise.
+type Prepared = (u16, bool, Option<(u32, u32, i32)>, Posted);
+
 #[derive(Default)]
 struct Proc {
     posted: Vec<Posted>,
@@ -68,8 +71,7 @@ struct Proc {
     done: Vec<(u16, Option<Received>)>,
     used: Vec<u16>,
     blocked: Option<Posted>,
-    /// Prepared requests: slot, whether it is under way, what it sends; a receive otherwise.
-    prepared: Vec<(u16, bool, Option<(u32, u32, i32)>, Posted)>,
+    prepared: Vec<Prepared>,
     called: BTreeMap<u32, u64>,
 }
 
@@ -364,7 +366,7 @@ impl World {
         let kind = KINDS[(nth + u64::from(communicator)) as usize % KINDS.len()];
         let has_root = matches!(kind, Collective::OneToAll | Collective::AllToOne);
         let root = Partner::Rank((nth % self.procs.len() as u64) as u32);
-        let starts = a % 2 == 0;
+        let starts = a.is_multiple_of(2);
         let slot = starts.then(|| self.slot(process));
         let act = if starts { Act::StartCollective(kind) } else { Act::Collective(kind) };
         let call = Recorded {

@@ -208,7 +208,7 @@ impl Processes {
         titles.extend(accounts.iter().map(|account| (account.id().to_owned(), Align::Right)));
         titles.push(("process".into(), Align::Right));
         titles.push(("of".into(), Align::Left));
-        titles.push(("program and what it was given".into(), Align::Left));
+        titles.push(("command".into(), Align::Left));
         let mut table = Table::new(titles);
         for row in &self.processes {
             let mut cells: Vec<Cell> =
