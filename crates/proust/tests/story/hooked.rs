@@ -13,7 +13,7 @@ use crate::pages::Operations;
 use crate::programs::built;
 use crate::recording::record;
 
-static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
+pub static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
 
 /// Fields of a line: name, family, how found, what is returned without one, result, arguments.
 const FIELDS: usize = 6;

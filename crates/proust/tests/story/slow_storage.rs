@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::command::{Ended, run};
+use crate::hooked::COLLECTOR;
 use crate::pages::{Summary, Threads};
 use crate::programs::{built, folder, has};
 use crate::recording::{empty_folder, number, truth_in};
@@ -84,8 +85,7 @@ fn that_reserves_nothing_costs_no_data() {
 #[test]
 fn that_has_a_quota_keeps_the_totals() {
     // The collector's own library and the first pages of a log fit, and not much more.
-    let library = std::fs::metadata(env!("CARGO_BIN_EXE_proust")).unwrap().len();
-    println!("{library} bytes of command");
-    let Some(seen) = recorded("1400000", "1", "0.5 return") else { return };
+    let quota_bytes = COLLECTOR.len() + 150_000;
+    let Some(seen) = recorded(&quota_bytes.to_string(), "1", "0.5 return") else { return };
     assert_complete(&seen);
 }

@@ -168,7 +168,7 @@ impl Member {
     }
 }
 
-/// stderr without the three lines that `record` says at the end.
+/// stderr without what `record` says: a note at the begin, and three lines at the end.
 fn without_own_lines(stderr: &[u8], recorded: bool) -> Vec<u8> {
     if !recorded {
         return stderr.to_vec();
@@ -176,7 +176,8 @@ fn without_own_lines(stderr: &[u8], recorded: bool) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = stderr.split_inclusive(|&byte| byte == b'\n').collect();
     let own = lines.iter().rev().take(3).take_while(|line| line.starts_with(b"proust: ")).count();
     lines.truncate(lines.len() - own);
-    lines.concat()
+    let notes = lines.iter().take_while(|line| line.starts_with(b"proust: note: ")).count();
+    lines.split_off(notes).concat()
 }
 
 fn first_difference(what: &str, alone: &[u8], recorded: &[u8]) -> String {
