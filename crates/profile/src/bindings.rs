@@ -1,6 +1,6 @@
 //! Which processors each process of a run may use, and which job it is a rank of.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::Process;
 
@@ -87,27 +87,44 @@ const NAMES: [&str; 6] = [
 /// side by side, and each has a rank 0.
 ///
 /// Where the launcher names no job, its process is the parent of all ranks on a host; that distinguishes jobs
-/// on one host.
+/// on one host. Ranks that were recorded one by one have a recorder each as parent: if no two of them have the
+/// same number, they are one job.
 pub fn jobs(processes: &[Process], parent_of: impl Fn(usize) -> Option<usize>) -> Vec<Option<u32>> {
     let one_host = processes.windows(2).all(|pair| pair[0].host == pair[1].host);
+    let launcher_of = |id: usize| {
+        let process = &processes[id];
+        // A rank's shell and what it starts have its variables: their launcher is that of the first of them.
+        let is_same = |parent: &usize| processes[*parent].rank == process.rank;
+        let ancestors = std::iter::successors(Some(id), |&id| parent_of(id).filter(is_same));
+        let first = ancestors.take(processes.len()).last()?;
+        // Whose parent has ended has another one: to whom it belonged is not known.
+        let launcher = processes[first].parent_pid;
+        (one_host && launcher > 1).then_some(launcher)
+    };
+    let launchers: Vec<Option<(u32, u32)>> = (0..processes.len())
+        .map(|id| Some((processes[id].rank?, launcher_of(id)?)).filter(|_| name_of(&processes[id]).is_none()))
+        .collect();
+    let one_by_one = have_a_launcher_each(&launchers);
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut job = |id: usize| {
         let process = &processes[id];
         process.rank?;
-        let key = name_of(process).or_else(|| {
-            // A rank's shell and what it starts have its variables: their launcher is that of the first of
-            // them.
-            let is_same = |parent: &usize| processes[*parent].rank == process.rank;
-            let ancestors = std::iter::successors(Some(id), |&id| parent_of(id).filter(is_same));
-            let first = ancestors.take(processes.len()).last()?;
-            // Whose parent has ended has another one: to whom it belonged is not known.
-            let launcher = processes[first].parent_pid;
-            (one_host && launcher > 1).then(|| format!("launcher {launcher}"))
+        let key = name_of(process).or_else(|| match launchers[id]? {
+            _ if one_by_one => Some("recorded one by one".to_owned()),
+            (_, launcher) => Some(format!("launcher {launcher}")),
         })?;
         let next = numbers.len() as u32;
         Some(*numbers.entry(key).or_insert(next))
     };
     (0..processes.len()).map(&mut job).collect()
+}
+
+/// Whether each of several ranks, given with the launcher of each of its processes, has a launcher of its own.
+fn have_a_launcher_each(ranks: &[Option<(u32, u32)>]) -> bool {
+    let pairs: BTreeSet<(u32, u32)> = ranks.iter().flatten().copied().collect();
+    let numbers: BTreeSet<u32> = pairs.iter().map(|(rank, _)| *rank).collect();
+    let launchers: BTreeSet<u32> = pairs.iter().map(|(_, launcher)| *launcher).collect();
+    pairs.len() > 1 && pairs.len() == numbers.len() && pairs.len() == launchers.len()
 }
 
 fn name_of(process: &Process) -> Option<String> {
@@ -165,6 +182,13 @@ mod tests {
         let all = [of(0, 11, 10), of(1, 13, 10), of(0, 12, 11), of(0, 21, 20), process(5, 1, "0")];
         let parent_of = |id: usize| (id == 2).then_some(0);
         assert_eq!(jobs(&all, parent_of), [Some(0), Some(0), Some(0), Some(1), None]);
+        // Each of three ranks has a recorder of its own; a fourth one repeats a number: another job is among
+        // them.
+        let one_by_one = [of(0, 11, 10), of(1, 13, 12), of(2, 15, 14), of(2, 16, 15)];
+        let parent_of = |id: usize| (id == 3).then_some(2);
+        assert_eq!(jobs(&one_by_one, parent_of), [Some(0); 4]);
+        let two = [of(0, 11, 10), of(1, 13, 12), of(1, 15, 14)];
+        assert_eq!(jobs(&two, |_| None), [Some(0), Some(1), Some(2)]);
         let orphan = [of(0, 11, 1)];
         assert_eq!(jobs(&orphan, |_| None), [None]);
     }

@@ -2,13 +2,15 @@
 //! the function in which it was late.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::chance::assert_close;
+use crate::command::run;
 use crate::explained::Except;
 use crate::mpi::Mpi;
-use crate::recording::{Recorded, list, number};
+use crate::recording::{Recorded, empty_folder, list, number, page_of, truth_in};
 
 /// A pattern of the program `late`.
 struct Case {
@@ -190,5 +192,25 @@ fn what_a_missing_rank_was_a_part_of_is_not_matched() {
         }
         assert_eq!(list(&page, "/wait_states").len(), 0, "{page:#}");
         assert_eq!(number(&page, "/matching/messages"), 0.0, "{page:#}");
+    }
+}
+
+/// The launcher starts a recorder for each rank, and all of them record one run.
+#[test]
+fn ranks_with_a_recorder_each_are_matched_too() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let (Some(launcher), Some(program)) = (mpi.launcher(), mpi.built("late")) else { continue };
+        let folder = empty_folder();
+        let dir = folder.path().join("run");
+        let mut command = Command::new(&launcher[0]);
+        command.args(&launcher[1..]).arg(env!("CARGO_BIN_EXE_proust")).args(["record", "-o"]).arg(&dir);
+        let ended = run(command.arg("--").arg(program).args(["late-sender", DELAY_S]));
+        assert!(ended.status.success(), "{}", ended.said());
+        let page: Value = page_of(&dir, "mpi", &[]);
+        assert_eq!(list(&page, "/unmatched").len(), 0, "{page:#}");
+        let true_s = number(&truth_in(&ended), "/all_s");
+        let of_pattern = |state: &&Value| text(state, "pattern") == "late-sender";
+        let waited_s = sum_s(list(&page, "/wait_states").iter().filter(of_pattern));
+        assert_close(mpi.name(), waited_s, true_s, (0.05 * true_s).max(0.02));
     }
 }
