@@ -87,8 +87,8 @@ const NAMES: [&str; 6] = [
 /// side by side, and each has a rank 0.
 ///
 /// Where the launcher names no job, its process is the parent of all ranks on a host; that distinguishes jobs
-/// on one host. Ranks that were recorded one by one have a recorder each as parent: if no two of them have the
-/// same number, they are one job.
+/// on one host. Ranks that were recorded one by one have a recorder each as parent: if no two of them have
+/// the same number, they are one job.
 pub fn jobs(processes: &[Process], parent_of: impl Fn(usize) -> Option<usize>) -> Vec<Option<u32>> {
     let one_host = processes.windows(2).all(|pair| pair[0].host == pair[1].host);
     let launcher_of = |id: usize| {
@@ -119,7 +119,7 @@ pub fn jobs(processes: &[Process], parent_of: impl Fn(usize) -> Option<usize>) -
     (0..processes.len()).map(&mut job).collect()
 }
 
-/// Whether each of several ranks, given with the launcher of each of its processes, has a launcher of its own.
+/// Whether each of several ranks has a launcher of its own. Given: rank and launcher of each process.
 fn have_a_launcher_each(ranks: &[Option<(u32, u32)>]) -> bool {
     let pairs: BTreeSet<(u32, u32)> = ranks.iter().flatten().copied().collect();
     let numbers: BTreeSet<u32> = pairs.iter().map(|(rank, _)| *rank).collect();

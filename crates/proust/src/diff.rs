@@ -32,7 +32,7 @@ use sweeps::Curve;
 #[command(after_help = help())]
 pub struct DiffArgs {
     /// The two sides, page, and what the page takes
-    #[arg(value_name = "A B [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
+    #[arg(value_name = "A B] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
           value_parser = Suggested(suggested::pages_of_comparisons))]
     pub words: Vec<String>,
     /// The point of sweeps to compare: AXIS=VALUE, separated by commas

@@ -23,7 +23,7 @@ use crate::{analysis_notes, gaps, progress, runs};
 #[command(after_help = help())]
 pub struct ExportArgs {
     /// Folder of the run [default: the newest one in the current folder], and the format
-    #[arg(value_name = "DIR] [FORMAT", num_args = 1..=2, required = true, hide_possible_values = true,
+    #[arg(value_name = "DIR] [FORMAT", num_args = 0..=2, hide_possible_values = true,
           value_parser = Suggested(suggested::formats))]
     pub words: Vec<String>,
     /// Where it goes [default: standard output]
