@@ -3,9 +3,11 @@
 
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
+
 use crate::command::run;
 use crate::programs::built;
-use crate::recording::{number, record, truth_in};
+use crate::recording::{list, number, record, truth_in};
 
 const PAIRS: usize = 5;
 
@@ -53,4 +55,16 @@ fn measuring_is_processor_time_on_a_busy_machine() {
         "{said_s:.3} s said, {added_s:.3} s more than bare, which spreads over {spread_s:.3} s"
     );
     assert!(said_s < 0.6 * mean(&recorded), "{said:?} of {recorded:?}");
+}
+
+/// At its begin a process tries what a hook takes. A program that calls nothing has no operations by that.
+#[test]
+fn trying_what_a_hook_takes_leaves_no_operations() {
+    let run = record("true", &[] as &[&str]).succeeded();
+    let page: Value = run.page("quality", &[]);
+    assert_eq!(number(&page, "/quality/events"), 0.0, "{page}");
+    for operations in ["io", "waits"] {
+        let page: Value = run.page(operations, &[]);
+        assert!(list(&page, "/operations").is_empty(), "{page}");
+    }
 }
