@@ -212,7 +212,8 @@ different counts of ranks or threads are shown as a sweep: RUN RUN... scaling.
 Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
   process   id or name              rank      number            thread    id, position, or name
   cpu       processor number        time      1.2s..3.4s        function  name
-  module    name or path            file      name or path
+  module    name or path            file      name or path      interval  name or name[3]
+  sample    3..5, pause..resume
   state     account, passive reason, or operation: barrier, sleep, critical
 Names may hold * and ?; ranges such as 0..3 have both ends; quoted names are taken as they are.
 

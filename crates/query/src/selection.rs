@@ -16,10 +16,12 @@ use super::scope_note::{Known, ScopeNote};
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
 use proust_profile::event_metrics::{Operations, metrics_of_event};
 
+mod between_samples;
 mod inventory;
 mod restrict;
 mod states;
 
+pub use between_samples::with_times;
 use inventory::{names, what_there_is};
 use restrict::is_function;
 use states::StatesInScope;

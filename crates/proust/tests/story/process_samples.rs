@@ -74,6 +74,43 @@ fn a_process_is_sampled_every_second_and_when_it_is_asked() {
     let first_second = page_of::<Value>(&dir, "samples", &["--where", "time=0s..0.5s"]);
     assert!(list(&first_second, "/samples").iter().all(|sample| number(sample, "/time_s") < 0.5));
     assert!(list(&first_second, "/samples").len() < all.len());
+    between_samples(&dir, all);
+}
+
+/// What is between two samples is what is in the time from one to the other, on every page.
+fn between_samples(dir: &std::path::Path, all: &[Value]) {
+    let at = |reason: &str| all.iter().find(|sample| sample["reason"] == reason).unwrap();
+    let (pause, resume) = (at("pause"), at("resume"));
+    let (from, to) = (number(pause, "/number"), number(resume, "/number"));
+    let times = format!("time={}s..{}s", pause["time_s"], resume["time_s"]);
+    for page in ["summary", "tree", "flat", "threads", "ledger", "timeline", "samples", "waits", "quality"] {
+        let of = |filter: &str| -> Value {
+            let mut page = page_of::<Value>(dir, page, &["--where", filter]);
+            // The filter itself.
+            page.as_object_mut().unwrap().remove("notes");
+            page
+        };
+        let by_time = of(&times);
+        for filter in [format!("sample={from}..{to}"), "sample=pause..resume".into()] {
+            assert_eq!(of(&filter), by_time, "{page} where {filter}, which is {times}");
+        }
+    }
+    let numbers: Vec<f64> =
+        list(&page_of::<Value>(dir, "samples", &["--where", "sample=pause..resume"]), "/samples")
+            .iter()
+            .map(|sample| number(sample, "/number"))
+            .collect();
+    assert_eq!((numbers.first(), numbers.last()), (Some(&from), Some(&to)));
+    let ledger: Value = page_of(dir, "ledger", &["--where", "sample=pause..resume"]);
+    let length_s = number(resume, "/time_s") - number(pause, "/time_s");
+    assert_close("between pause and resume", number(&ledger, "/ledger/wall_s"), length_s, 0.001);
+    let from_label = page_of::<Value>(dir, "samples", &["--where", "sample=\"after setup\".."]);
+    assert_eq!(list(&from_label, "/samples")[0]["label"], "after setup");
+    let nothing = run(proust().arg("report").arg(dir).args(["samples", "--where", "sample=after_setup.."]));
+    assert!(nothing.said().contains("no sample of this run matches"), "{}", nothing.said());
+    assert!(nothing.said().contains("after setup"), "{}", nothing.said());
+    let wrong = run(proust().arg("report").arg(dir).args(["samples", "--where", "sample=mark"]));
+    assert!(!wrong.status.success() && wrong.said().contains("expected two samples"), "{}", wrong.said());
 }
 
 #[test]

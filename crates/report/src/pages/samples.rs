@@ -114,7 +114,7 @@ impl Samples {
         let is_asked = |sample: &ProcessSampleRow| {
             let in_time = within.as_ref().is_none_or(|windows| {
                 let mut windows = windows.as_slice().iter();
-                windows.any(|window| (window.start_ns..window.end_ns).contains(&sample.time_ns))
+                windows.any(|window| (window.start_ns..=window.end_ns).contains(&sample.time_ns))
             });
             in_time && processes.contains(&sample.process)
         };
