@@ -1,6 +1,6 @@
 //! What a reader of the numbers must know: what is missing, why, and what still holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
@@ -108,6 +108,9 @@ fn about_process(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     }
     if let Some(signal) = first(NoteCode::SignalShared) {
         notes.push(RunNote::SignalShared { process: process(), signal });
+    }
+    for signal in BTreeSet::from_iter(values(NoteCode::RequestSignalUsed)) {
+        notes.push(RunNote::RequestSignalUsed { process: process(), signal });
     }
     if first(NoteCode::SignalGivenUp).is_some() {
         notes.push(RunNote::SignalGivenUp { process: process() });

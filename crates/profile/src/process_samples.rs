@@ -9,7 +9,7 @@ pub struct ProcessSampleRow {
     pub process: ProcessId,
     /// When, nanoseconds since the run's start.
     pub time_ns: u64,
-    /// `begin`, `end`, `period`, `fork`, `exec`, `pause`, `resume` or `asked`.
+    /// `begin`, `end`, `period`, `fork`, `exec`, `pause`, `resume`, `asked`, `mark` or `signal`.
     pub reason: String,
     /// Label of the request for it; empty = none.
     pub label: String,

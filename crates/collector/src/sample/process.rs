@@ -92,6 +92,11 @@ pub fn take_marked(record: &mut Record, label: &[u8], number: u32) {
     write(record, SampleReason::Mark, if label.is_empty() { 0 } else { number }, true);
 }
 
+/// Takes one that a signal asks for.
+pub fn take_signalled(record: &mut Record) {
+    write(record, SampleReason::Signal, 0, true);
+}
+
 fn write(record: &mut Record, reason: SampleReason, label: u32, asks_proc: bool) {
     let time_ns = clock::now_ns();
     let usage = Usage::of_process();

@@ -76,11 +76,13 @@ pub enum SampleReason {
     Asked = 8,
     /// A mark in the program.
     Mark = 9,
+    /// The signal that asks for one.
+    Signal = 10,
 }
 
 impl SampleReason {
     /// All reasons.
-    pub const ALL: [SampleReason; 9] = [
+    pub const ALL: [SampleReason; 10] = [
         SampleReason::Begin,
         SampleReason::End,
         SampleReason::Period,
@@ -90,6 +92,7 @@ impl SampleReason {
         SampleReason::Resume,
         SampleReason::Asked,
         SampleReason::Mark,
+        SampleReason::Signal,
     ];
 
     /// The reason with this number.
@@ -109,6 +112,7 @@ impl SampleReason {
             SampleReason::Resume => "resume",
             SampleReason::Asked => "asked",
             SampleReason::Mark => "mark",
+            SampleReason::Signal => "signal",
         }
     }
 }

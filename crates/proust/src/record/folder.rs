@@ -10,8 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use proust_log::control::{
-    CALIBRATED, CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control,
-    EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS, OFF, SWITCHES_AT, Switches,
+    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC,
+    Control, EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS, OFF, SWITCHES_AT, Switches,
 };
 use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
@@ -234,7 +234,9 @@ fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> 
 }
 
 fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
-    let is_paused = args.start_paused || args.delay.is_some();
+    // Where a signal resumes, each process is paused by itself.
+    let by_signal = args.start_paused && args.pause_signal.is_some();
+    let is_paused = args.start_paused && !by_signal || args.delay.is_some();
     let options = [
         (args.options.check_paths, CHECK_PATHS),
         (args.options.empty_handler, EMPTY_HANDLER),
@@ -242,6 +244,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         (args.options.without.contains(&Source::Locks), NO_WAITS),
         (args.options.without.contains(&Source::Io), NO_IO),
         (is_paused, OFF),
+        (by_signal, BEGIN_PAUSED),
     ];
     let control = Control {
         magic: CONTROL_MAGIC,
@@ -251,6 +254,8 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         options: options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
         quota_milli: ControlGroup::of_this_process().quota_milli().unwrap_or(0),
         filters: filters(),
+        sample_signal: args.sample_signal.unwrap_or(0),
+        pause_signal: args.pause_signal.unwrap_or(0),
         sync_threshold_ns: args.options.sync_threshold.unwrap_or(CALIBRATED),
         ..Control::default()
     };

@@ -80,6 +80,7 @@ mod queries;
 mod rayon_pool;
 mod recursion;
 mod refusals;
+mod request_signals;
 mod resident;
 mod scaling;
 mod semantics;
