@@ -45,6 +45,12 @@ fn assert_closes(page: &Value) {
 pub fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
     let program = built(program)?;
     let run = record(&program, arguments).succeeded();
+    let page = agreed(&run);
+    Some((run, page))
+}
+
+/// As [`agrees`], of what was recorded; the page.
+pub fn agreed(run: &Recorded) -> Value {
     let truth = run.truth();
     let page: Value = run.page("intervals", &[]);
     assert_closes(&page);
@@ -66,7 +72,7 @@ pub fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
             assert_close(name, time_s, truth_s, BESIDE_S + 0.02 * truth_s);
         }
     }
-    Some((run, page))
+    page
 }
 
 #[test]
