@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <string.h>
 #include "../truth.h"
+#include "proust.h"
 
 #define BEGIN_OF(id) ((int)(0xaa0000aau | (unsigned)(id) << 8))
 #define END_OF(id) ((int)(0xaa0000bbu | (unsigned)(id) << 8))
@@ -178,6 +179,16 @@ int main(int argc, char **argv)
     burn_cpu(seconds * 0.05);
     ends("no number");
     MPI_Pcontrol(-5, "no number", -2147483647 - 1);
+    proust_begin_replicated("by all", PROUST_NO_NUMBER, 0);
+    begun("by all");
+    burn_cpu(seconds * 0.1);
+    ends("by all");
+    proust_end("by all", PROUST_NO_NUMBER);
+    proust_begin_replicated_in("by these", PROUST_NO_NUMBER, turned);
+    begun("by these");
+    burn_cpu(seconds * 0.1);
+    ends("by these");
+    proust_end("by these", PROUST_NO_NUMBER);
     /* Of no meaning here, and not to be followed: the second argument is none. */
     MPI_Pcontrol(-1, (char *)1, 0);
     MPI_Pcontrol(3, (char *)1, 0);

@@ -75,7 +75,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 31;
+pub const ANALYSIS_VERSION: u32 = 32;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -252,12 +252,12 @@ fn analyse(
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     let tree = filling.paths.finish();
-    filling.intervals.give_to(&mut profile, tree.intervals);
+    let marked_at = filling.intervals.give_to(&mut profile, tree.intervals);
     profile.contexts = tree.contexts.into();
     profile.functions = tree.functions.into();
     profile.modules = modules.modules.into();
     gaps::fill(&mut profile, &logs, unread, run);
-    profile.quality.notes = notes::notes(&profile, &logs, unread, run, &clock);
+    profile.quality.notes = notes::notes(&profile, &logs, unread, run, &clock, &marked_at);
     profile
 }
 

@@ -9,7 +9,7 @@ use proust_profile::{Profile, RunFile, SegmentRow};
 
 use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
-use super::intervals;
+use super::intervals::{self, MarkedAt};
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
@@ -27,6 +27,7 @@ pub(super) fn notes(
     unread: &Unread,
     run: Option<&RunFile>,
     clock: &RunClock,
+    marked_at: &MarkedAt,
 ) -> Vec<RunNote> {
     let mut notes: Vec<RunNote> = run.map(|run| run.notes.clone()).unwrap_or_default();
     about_run(&mut notes, profile, unread, run, clock);
@@ -34,7 +35,7 @@ pub(super) fn notes(
         let which = Which { name: process.name.clone(), pid: process.pid };
         about_process(&mut notes, log, &which);
         about_records(&mut notes, log, &which);
-        notes.extend(intervals::notes(log, &which));
+        notes.extend(intervals::notes(id, log, &which, marked_at));
         about_barriers(&mut notes, profile, id, &which);
     }
     let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();

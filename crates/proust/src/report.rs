@@ -13,8 +13,8 @@ use proust_ingest::CallPaths;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Block, Classic, Column, Format, Kept, Layout, Need, PAGES, PageName, Question, Sort, SweepPage,
-    gaps_listed, listed, render, render_with,
+    Across, Block, Classic, Column, Format, IntervalsOf, Kept, Layout, Need, PAGES, PageName, Question, Sort,
+    SweepPage, gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
 use proust_words::counted;
@@ -54,6 +54,10 @@ pub struct ReportArgs {
     /// Of `intervals`, only those down to this level; 0 = the whole run
     #[arg(long, value_name = "N")]
     pub level: Option<usize>,
+    /// Of `intervals`: what counts as one; of functions begin and end are not recorded, so that times are
+    /// estimates
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub intervals: Option<IntervalsName>,
     /// Of --format dvm: only these characteristics
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub characteristics: Vec<BlockName>,
@@ -138,6 +142,33 @@ impl PageFormatName {
             PageFormatName::Json => Format::Json,
             PageFormatName::Csv => Format::Csv,
             PageFormatName::Text | PageFormatName::Dvm | PageFormatName::DvmMpi => Format::Text,
+        }
+    }
+}
+
+/// What counts as an interval, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IntervalsName {
+    /// What the program marks
+    Marks,
+    /// Parallel regions
+    Regions,
+    /// Calls that are intercepted, by place
+    Operations,
+    /// Functions
+    Functions,
+    /// All of these
+    All,
+}
+
+impl IntervalsName {
+    fn of(self) -> IntervalsOf {
+        match self {
+            IntervalsName::Marks => IntervalsOf::Marks,
+            IntervalsName::Regions => IntervalsOf::Regions,
+            IntervalsName::Operations => IntervalsOf::Operations,
+            IntervalsName::Functions => IntervalsOf::Functions,
+            IntervalsName::All => IntervalsOf::All,
         }
     }
 }
@@ -299,6 +330,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if args.level.is_some() && words.page != PageName::Intervals {
         return Err(WrongUsage("--level is for the page `intervals`".into()).into());
     }
+    if args.intervals.is_some() && (words.page != PageName::Intervals || is_classic) {
+        return Err(WrongUsage(
+            "--intervals is for the page `intervals`, and its layouts of marks show marks only".into(),
+        )
+        .into());
+    }
     if args.over.is_some() && words.page != PageName::Tree {
         return Err(WrongUsage("--over is for the page `tree`".into()).into());
     }
@@ -324,6 +361,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         limit: args.limit,
         rows: None,
         level: args.level,
+        intervals: args.intervals.map_or(IntervalsOf::Marks, IntervalsName::of),
         depth: args.depth,
         over: args.over.map(|over| match over {
             OverName::Locations => Across::Locations,

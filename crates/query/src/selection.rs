@@ -10,7 +10,7 @@ use proust_profile::{
 
 use super::doing::Doing;
 use super::expression::{Filter, Key, Pattern};
-use super::forest::Forest;
+use super::forest::{Forest, called_function};
 use super::measure::Measure;
 use super::scope_note::{Known, ScopeNote};
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
@@ -214,6 +214,11 @@ impl<'p> Selection<'p> {
     /// Whether a context is in scope.
     pub fn has_context(&self, id: ContextId) -> bool {
         self.in_scope.contexts[id.index()]
+    }
+
+    /// The function that a context is a call of, inlined or not.
+    pub fn called_function(&self, id: ContextId) -> Option<FunctionId> {
+        called_function(self.profile, id)
     }
 
     /// Whether each marked interval is in scope.

@@ -34,6 +34,12 @@ fn messages_to_itself_and_pcontrol_mark_intervals() {
         let around = &page["intervals"][called(&page, "step", Some(-2))["parent"].as_u64().unwrap() as usize];
         assert_eq!(around["name"], "solve");
         called(&page, "no number", None);
+        for name in ["by all", "by these"] {
+            let one = called(&page, name, None);
+            let of = |account: &str| number(one, &format!("/accounts/{account}"));
+            let share = of("replicated") / (of("replicated") + of("compute"));
+            assert!((share - 0.5).abs() < 1e-3, "{mpi:?}: {share} of {name}: {one}");
+        }
         // What marks is no message, and level 0 pauses.
         let waits: Value = run.page("waits", &[]);
         let calls = |name: &str| {
@@ -54,6 +60,11 @@ fn messages_to_itself_and_pcontrol_mark_intervals() {
         let places: Vec<&Value> = notes.flat_map(|note| list(note, "/places")).collect();
         assert_eq!(places.len(), 2, "{quality}");
         assert!(places.iter().all(|place| place["name"] == "interval" && place["number"] == 9), "{quality}");
+        let is_placed = |place: &&Value| {
+            place["file"].as_str().is_some_and(|file| file.ends_with("mpi/marks.c"))
+                && number(place, "/line") > 0.0
+        };
+        assert!(places.iter().all(is_placed), "{quality}");
     }
 }
 

@@ -11,6 +11,8 @@
 //! {"min_s","min_at","max_s","max_at","mean_s"}},"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
 //! [`characteristics`]. `accounts` sum to `total_s`.
 //!
+//! With `--intervals`, `places` has parallel regions, operations and functions as [`places`] describes them.
+//!
 //! `execution_s` is that of the location that takes longest; `min_s`, `mean_s` and `max_s` are of single
 //! executions. `alone`: several threads of a process execute it at once, and each counts for itself; then
 //! there are no slots, `processors` is 0 and `total_s` is what these threads were active. `recorded` is less
@@ -37,18 +39,20 @@ use super::locations::{Seconds, accounts_of, passive_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
 use crate::number::sum;
-use crate::question::{Classic, Format, Layout, Question};
+use crate::question::{Classic, Format, IntervalsOf, Layout, Question};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
 use characteristics::{Dvm, threads_of};
-use notes::notes_about;
+use notes::{notes_about, notes_of_marks};
+use places::PlaceRow;
 
 mod advice;
 mod characteristics;
 mod classic;
 mod csv;
 mod notes;
+mod places;
 mod text;
 
 /// Rows of text when nothing else is asked for.
@@ -60,6 +64,11 @@ pub(super) struct IntervalsPage {
     intervals: Vec<Row>,
     /// Positions, from the outermost inwards: at each level the one that loses most.
     critical: Vec<usize>,
+    /// Regions, operations and functions, where these are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    places: Vec<PlaceRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_places: Option<Cut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
     #[serde(flatten)]
@@ -187,6 +196,9 @@ impl IntervalsPage {
                     .into(),
             ));
         }
+        if !question.intervals.has(IntervalsOf::Marks) {
+            intervals.truncate(1);
+        }
         if let Some(level) = question.level {
             intervals.retain(|row| row.level <= level);
         }
@@ -196,6 +208,9 @@ impl IntervalsPage {
         let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
+        if question.intervals.has(IntervalsOf::Marks) {
+            notes.add(&notes_of_marks(profile));
+        }
         let mut scope = counted(intervals.len().saturating_sub(1), "interval");
         if !question.filter.is_empty() {
             scope = format!("{scope}, where {}", question.filter);
@@ -209,15 +224,18 @@ impl IntervalsPage {
             intervals.truncate(limit);
             critical.retain(|&at| at < limit);
         }
+        let (places, cut_places) = places::of(selection, question, drawn);
         Ok(IntervalsPage {
             schema: SCHEMA,
             intervals,
             critical,
+            places,
+            cut_places,
             cut,
             notes,
             scope,
             is_one: wanted.is_some(),
-            is_without_marks: found.nodes.is_empty(),
+            is_without_marks: found.nodes.is_empty() && question.intervals == IntervalsOf::Marks,
         })
     }
 }

@@ -171,8 +171,10 @@ impl IntervalsPage {
                      (docs/pages/intervals.md)\n",
                 );
             }
-            text.push_str(&self.characteristics(self.intervals.first(), style));
-            return text + &self.notes.lines(style);
+            if self.places.is_empty() {
+                text.push_str(&self.characteristics(self.intervals.first(), style));
+            }
+            return text + &self.places_as_text(style) + &self.notes.lines(style);
         }
         text.push_str(&self.table(style));
         if let Some(cut) = &self.cut {
@@ -193,7 +195,7 @@ impl IntervalsPage {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text + &self.notes.lines(style)
+        text + &self.places_as_text(style) + &self.notes.lines(style)
     }
 }
 
