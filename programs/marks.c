@@ -17,6 +17,7 @@
  * handler    a signal's handler has marks, and interrupts other marks
  * helpers    functions that begin and end intervals for their callers
  * replicated work that four processors each do, that two threads each do, and plain work
+ * late       one of two threads computes longer in one interval, and the other waits in the next one
  * exec       becomes another program, `nested`, in two open intervals
  * samples    a sample with a label, a name of a thread, and what it knows of itself
  */
@@ -414,6 +415,32 @@ static void replicated(void)
     pthread_join(other, NULL);
 }
 
+static pthread_barrier_t meeting;
+
+static void *meets(void *longer)
+{
+    pthread_barrier_wait(&meeting);
+    proust_begin("uneven", PROUST_NO_NUMBER);
+    compute((longer ? 0.6 : 0.1) * seconds);
+    proust_end("uneven", PROUST_NO_NUMBER);
+    double begin = wall();
+    proust_begin("meet", PROUST_NO_NUMBER);
+    pthread_barrier_wait(&meeting);
+    proust_end("meet", PROUST_NO_NUMBER);
+    if (!longer)
+        say("waited", 1, wall() - begin);
+    return NULL;
+}
+
+static void late(void)
+{
+    pthread_t other;
+    pthread_barrier_init(&meeting, NULL, 2);
+    pthread_create(&other, NULL, meets, &meeting);
+    meets(NULL);
+    pthread_join(other, NULL);
+}
+
 static const char *own_path;
 
 static void becomes(void)
@@ -437,7 +464,7 @@ int main(int argc, char **argv)
         {"idle", idle},       {"paused", paused},     {"unmatched", unmatched}, {"killed", killed},
         {"often", often},     {"names", names},       {"threads", threads},     {"fork", forks},
         {"handler", handler}, {"helpers", helpers},   {"samples", samples},     {"replicated", replicated},
-        {"exec", becomes},
+        {"exec", becomes},    {"late", late},
     };
     seconds = seconds_argument(argc, argv, 2, 1);
     own_path = argv[0];

@@ -475,7 +475,11 @@ fn show_run(run: &Run, question: &Question) -> Result<()> {
 /// The results for the whole run that the page needs.
 fn kept<'r>(run: &'r Run, question: &Question) -> Result<Kept<'r>, StoreError> {
     if question.needs_rows() {
-        return Ok(Kept::new(run.ledger_with_rows()?));
+        let mut kept = Kept::new(run.ledger_with_rows()?);
+        if question.takes_blame() {
+            kept.blame = Some(run.blame()?);
+        }
+        return Ok(kept);
     }
     let mut kept = Kept::new(run.ledger()?);
     if question.page.needs(Need::Findings) {

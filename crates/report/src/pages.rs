@@ -149,7 +149,7 @@ fn written(
         }
         PageName::Mpi => write(&mpi::MpiPage::build(&selection, question, blame())?, question, style),
         PageName::Intervals => {
-            write(&intervals::IntervalsPage::build(&selection, question, drawn()?)?, question, style)
+            write(&intervals::IntervalsPage::build(&selection, question, drawn()?, blame())?, question, style)
         }
         PageName::Samples => write(&samples::Samples::build(&selection, question)?, question, style),
         PageName::Quality => {

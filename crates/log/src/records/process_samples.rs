@@ -49,6 +49,14 @@ pub struct ProcessSample {
     pub label: u32,
     /// How long taking it took, ns.
     pub own_ns: u32,
+    /// Load of the machine over the last minute, in thousandths.
+    pub load_milli: u32,
+    /// Frequency of the processor that took it, kHz; 0 = not known.
+    pub frequency_khz: u32,
+    /// Temperature of the machine's first zone, thousandths of a degree Celsius; 0 = not known.
+    pub temperature_milli: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 /// See [`ProcessSample`].

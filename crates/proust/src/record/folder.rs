@@ -125,6 +125,7 @@ impl RunFolder {
             start_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
             start_monotonic_ns: monotonic_ns(),
             host: host_name(),
+            governors: governors(),
             asked_rate_hz: args.options.rate,
             budget_bytes: args.options.max_size,
             job_key: key,
@@ -307,6 +308,31 @@ fn monotonic_ns() -> u64 {
     // SAFETY: the pointer is valid for the call.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The governors of the processors that this process may run on, each once.
+fn governors() -> Vec<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let allowed =
+        status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("").trim();
+    let mut found: Vec<String> = allowed.split(',').flat_map(numbers).filter_map(governor).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The numbers of `3` or `0-7`.
+fn numbers(range: &str) -> std::ops::RangeInclusive<u32> {
+    let (from, to) = range.split_once('-').unwrap_or((range, range));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) => from..=to,
+        _ => std::ops::RangeInclusive::new(1, 0),
+    }
+}
+
+fn governor(processor: u32) -> Option<String> {
+    let path = format!("/sys/devices/system/cpu/cpu{processor}/cpufreq/scaling_governor");
+    Some(fs::read_to_string(path).ok()?.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 fn host_name() -> String {

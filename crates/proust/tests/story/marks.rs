@@ -206,7 +206,7 @@ fn repeated_work_is_on_its_account() {
     let Some((run, page)) = agrees("marks", &["replicated", "0.8"]) else { return };
     let share = |name: &str| {
         let one = intervals(&page).iter().find(|one| one["name"] == name).expect("an interval");
-        let of = |account: &str| number(one, &format!("/accounts/{account}"));
+        let of = |account: &str| one["accounts"][account].as_f64().unwrap_or(0.0);
         assert!(of("compute") > 0.0, "{one}");
         of("replicated") / (of("compute") + of("replicated"))
     };
@@ -414,4 +414,28 @@ fn regions_and_operations_are_intervals_that_can_be_asked_for() {
     assert!(of("operation").iter().all(|place| number(place, "/executions") > 0.0), "{page}");
     let text = printed(&run, &["--intervals", "regions"]);
     assert!(text.contains("Parallel regions") && text.contains("phases.c"), "{text}");
+}
+
+/// A thread that waits in an interval for one that was late from another one lost that time because of it.
+#[test]
+fn what_was_lost_in_an_interval_was_caused_inside_or_before() {
+    let Some(program) = built("marks") else { return };
+    let run = record(&program, &["late", "0.8"]).succeeded();
+    let truth_s = number(&run.truth(), "/intervals/waited/time_s");
+    let page: Value = run.page("intervals", &[]);
+    assert_closes(&page);
+    let all = list(&page, "/intervals");
+    let meet = all.iter().find(|one| one["name"] == "meet").expect("an interval");
+    let before = list(meet, "/caused/before");
+    let of_uneven = before.iter().find(|one| one["label"] == "uneven").expect("a cause");
+    assert_eq!(all[number(of_uneven, "/interval") as usize]["name"], "uneven", "{page}");
+    let caused_s = number(of_uneven, "/seconds");
+    // What the late thread had no processor for is its own place's, too.
+    assert_close("because of uneven", caused_s, truth_s, 0.1 * truth_s + BESIDE_S);
+    assert!(number(meet, "/caused/inside_s") < 0.2 * truth_s + BESIDE_S, "{meet}");
+    let uneven = all.iter().find(|one| one["name"] == "uneven").expect("an interval");
+    assert!(number(uneven, "/caused/before_s") < BESIDE_S, "{uneven}");
+    assert!(printed(&run, &[]).contains("Marked intervals"));
+    let text = crate::recording::report(&run.dir, "intervals", &["meet"]).printed();
+    assert!(text.contains("before or beside it: uneven"), "{text}");
 }

@@ -136,3 +136,56 @@ fn a_fork_is_a_sample_of_who_forks() {
     let page: Value = run.page("samples", &[]);
     assert!(!of_reason(&page, "fork").is_empty(), "{page}");
 }
+
+/// The lines of the guide: gdb takes a sample each time it stops the program.
+#[test]
+fn a_debugger_takes_a_sample_when_it_stops_the_program() {
+    if !crate::programs::has("gdb") {
+        println!("SKIP: gdb is not installed");
+        return;
+    }
+    let Some(program) = built("paused") else { return };
+    let guide = include_str!("../../../../docs/pages/samples.md");
+    let hook = guide.split("```\n").nth(1).expect("the lines for gdb");
+    assert!(hook.starts_with("define hook-stop"), "{hook}");
+    let folder = empty_folder();
+    let dir = folder.path().join("run");
+    let mut command = proust();
+    command.arg("record").arg("-o").arg(&dir).arg("--").arg(program).args(["plain", "4"]).arg(folder.path());
+    let running = start(command.stdin(Stdio::null()));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let pid = loop {
+        let children = format!("/proc/{0}/task/{0}/children", running.pid());
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let own = children.split_whitespace().map(str::to_owned).find(|pid| {
+            std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.ends_with("paused"))
+        });
+        if let Some(pid) = own {
+            break pid;
+        }
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    std::thread::sleep(Duration::from_millis(300));
+    let tested = proust().get_program().display().to_string();
+    let hook =
+        hook.replace("shell proust", &format!("shell {tested}")).replace("RUN", &dir.display().to_string());
+    // Stops twice in a function that the program calls all the time.
+    let stop = "tbreak clock_gettime\ncontinue\n";
+    let script = format!("{hook}\n{stop}{stop}detach\nquit\n");
+    let file = folder.path().join("script");
+    std::fs::write(&file, script).unwrap();
+    let mut gdb = std::process::Command::new("gdb");
+    gdb.args(["-q", "-nx", "-batch", "-p", &pid, "-x"]).arg(&file).env_remove("LD_PRELOAD");
+    let stopped = run(&mut gdb);
+    let ended = running.wait();
+    assert!(ended.status.success(), "{}", ended.said());
+    if stopped.said().contains("ptrace") {
+        println!("SKIP: gdb may not attach here: {}", stopped.said());
+        return;
+    }
+    let page: Value = page_of(&dir, "samples", &[]);
+    let stops = of_reason(&page, "asked");
+    assert!(stops.len() >= 2, "{page}: {} {}", stopped.printed(), stopped.said());
+    assert!(stops.iter().all(|sample| sample["label"] == "gdb stop"), "{page}");
+}

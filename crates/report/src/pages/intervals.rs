@@ -8,8 +8,8 @@
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
 //! "lost_s","efficiency":…|null,"beyond_s","accounts":{account: seconds},"comparative":{account:
-//! {"min_s","min_at","max_s","max_at","mean_s"}},"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
-//! [`characteristics`]. `accounts` sum to `total_s`.
+//! {"min_s","min_at","max_s","max_at","mean_s"}},"caused":{…}|null,"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
+//! [`characteristics`], `caused` in [`causes`]. `accounts` sum to `total_s`.
 //!
 //! With `--intervals`, `places` has parallel regions, operations and functions as [`places`] describes them.
 //!
@@ -25,6 +25,7 @@
 
 use std::collections::BTreeMap;
 
+use proust_account::blame::Blame;
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger, PassiveTimes, Windows};
 use proust_profile::{LocationId, Profile};
 use proust_query::characteristics::Characterised;
@@ -43,11 +44,13 @@ use crate::question::{Classic, Format, IntervalsOf, Layout, Question};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
+use causes::Caused;
 use characteristics::{Dvm, threads_of};
 use notes::{notes_about, notes_of_marks};
 use places::PlaceRow;
 
 mod advice;
+mod causes;
 mod characteristics;
 mod classic;
 mod csv;
@@ -113,6 +116,7 @@ struct Row {
     beyond_s: f64,
     accounts: Seconds,
     comparative: BTreeMap<&'static str, Comparative>,
+    caused: Option<Caused>,
     dvm: Option<Dvm>,
     locations: Vec<LocationRow>,
     #[serde(skip)]
@@ -159,6 +163,7 @@ impl IntervalsPage {
         selection: &Selection<'_>,
         question: &Question,
         drawn: &Drawn<'_>,
+        kept: Option<&Blame>,
     ) -> Result<IntervalsPage, ReportError> {
         let profile = selection.profile();
         let wanted = match &question.arguments[..] {
@@ -189,6 +194,7 @@ impl IntervalsPage {
         let nodes = found.nodes.iter().map(|node| Row::of(profile, node, drawn.io));
         let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
         intervals.extend(nodes);
+        causes::fill(&mut intervals, &found.nodes, selection, question, (drawn, kept))?;
         let layout = question.classic.as_ref().map(|classic| classic.layout);
         if layout == Some(Layout::DvmMpi) && profile.ranks() == 0 {
             return Err(ReportError::Usage(
@@ -343,6 +349,7 @@ impl Row {
             beyond_s: seconds(ledger.beyond_ns),
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            caused: None,
             dvm: characterised.as_ref().map(Dvm::of),
             locations,
             label: name.into(),
@@ -402,6 +409,7 @@ impl Row {
             beyond_s: seconds(inside.beyond_ns) * scale,
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            caused: None,
             dvm: node.characteristics.as_ref().map(Dvm::of),
             locations,
             label: info.label(),

@@ -13,8 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use proust_account::ledger::{Account, Accounts, IoAs, Ledger, State};
-use proust_profile::{ContextId, LocationId};
+use proust_account::ledger::{IoAs, Ledger, State};
+use proust_profile::ContextId;
 use proust_query::intervals::{Spent, spent_by};
 use proust_query::openmp::RegionSums;
 use proust_query::{Amounts, Handle, OperationSums, Selection};

@@ -123,7 +123,11 @@ impl IntervalsPage {
                 Cell::from(format!("{rank}{}", location.name)),
             ]);
         }
-        text + &table.render(style)
+        text.push_str(&table.render(style));
+        if let Some(caused) = row.caused.as_ref().and_then(super::causes::Caused::text) {
+            text.push_str(&crate::wrap::wrapped(&caused, 1, style.width));
+        }
+        text
     }
 
     /// The characteristics of an interval.
