@@ -2,8 +2,8 @@
  * A program that gets SIGUSR1 and SIGUSR2, and what becomes of them.
  * asked_by_signal CASE
  *
- * nothing  has no use for them: gets each from a child while it sleeps, polls and waits for a lock, calls that
- *          a handler without a restart would end; says what action it finds before and after
+ * nothing  has no use for them: gets each from a child while it sleeps, polls and waits for a semaphore,
+ *          calls that a handler without a restart would end; says what action it finds before and after
  * handler  counts them by a handler of its own
  * ignored  ignores them
  * waits    blocks them and waits for them
@@ -57,7 +57,8 @@ static pid_t send_soon(int times)
 static void say_call(const char *what, double begin, double seconds, int result)
 {
     double lasted = wall() - begin;
-    printf("%s %s %s\n", what, result == 0 ? "ended" : strerror(errno), lasted >= seconds ? "in time" : "early");
+    printf("%s %s %s\n", what, result == 0 ? "ended" : strerror(errno),
+           lasted >= seconds ? "in time" : "early");
 }
 
 static void nothing(void)

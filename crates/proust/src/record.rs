@@ -79,7 +79,8 @@ pub struct RecordArgs {
     pub sample_signal: Option<u32>,
     /// A process that gets this signal pauses its recording, or resumes it; with --start-paused all begin
     /// paused
-    #[arg(long, value_name = "SIG", value_parser = request_signals::parse, conflicts_with_all = ["delay", "duration"])]
+    #[arg(long, value_name = "SIG", value_parser = request_signals::parse,
+          conflicts_with_all = ["delay", "duration"])]
     pub pause_signal: Option<u32>,
     /// Print nothing at the end, unless something went wrong
     #[arg(short, long)]

@@ -104,8 +104,8 @@ pub fn before_action(number: c_int, handler: Option<usize>) -> Option<Action> {
     Some(default_action())
 }
 
-/// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the kernel
-/// unchanged.
+/// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the
+/// kernel unchanged.
 pub fn of_borrower(number: c_int, new: *const Action, old: *mut Action) -> c_int {
     let result = call_real!(signals::real::sigaction(number, new, old) else -1);
     if result == 0

@@ -220,8 +220,8 @@ fn answer(library: &Library, status: usize, rank: u32, tag: i32, bytes: u64) {
     }
 }
 
-/// `MPI_Pcontrol`. The standard defines the levels 0 to 2: without, with a normal amount of, and flushing what
-/// is recorded. From 3 on a level begins an interval, and from -3 down one ends.
+/// `MPI_Pcontrol`. The standard defines the levels 0 to 2: nothing is recorded, the normal amount is, and
+/// what is recorded is flushed. From 3 on a level begins an interval, and from -3 down one ends.
 pub fn control(level: i32, name: usize, number: i32, state: State) {
     match level {
         0 => requests::pause(),

@@ -1,5 +1,5 @@
-//! Intervals that ranks mark by messages to themselves and by `MPI_Pcontrol`, in C and Fortran, under both MPIs,
-//! against the ranks' own clocks.
+//! Intervals that ranks mark by messages to themselves and by `MPI_Pcontrol`, in C and Fortran, under both
+//! MPIs, against the ranks' own clocks.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! A signal asks a process for a sample, or pauses and resumes it; a program that uses the signal itself keeps
-//! it.
+//! A signal asks a process for a sample, or pauses and resumes it; a program that uses the signal itself
+//! keeps it.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

@@ -1,7 +1,8 @@
 //! Where the losses of intervals were caused: inside of them, or before and beside them, in which interval.
 //!
-//! What threads lose in an interval, by their call paths, and the empty slots charged there. A wait for another
-//! thread is caused where that one was late or held the lock; everything else that is lost is its own cause.
+//! What threads lose in an interval, by their call paths, and the empty slots charged there. A wait for
+//! another thread is caused where that one was late or held the lock; everything else that is lost is its own
+//! cause.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
 //! The time between two samples of processes, where a filter names samples.
 //!
-//! A number names one sample of the run, a kind or a label any number of them. A stretch begins at each sample
-//! that the first word names, and ends at the next one that the second word names: of the same process, where
-//! that has one later, else of any process.
+//! A number names one sample of the run, a kind or a label any number of them. A stretch begins at each
+//! sample that the first word names, and ends at the next one that the second word names: of the same
+//! process, where that has one later, else of any process.
 
 use proust_profile::{ProcessSampleRow, Profile};
 
-use super::restrict::named;
 use crate::expression::{Clause, Filter, Key, Pattern, SampleName};
+use crate::glob::matches;
 
 /// The filter with clauses about time in place of those about samples of processes.
 pub fn with_times(profile: &Profile, filter: &Filter) -> Filter {
@@ -67,7 +67,8 @@ fn is_called(name: &SampleName, at: usize, sample: &ProcessSampleRow) -> bool {
     match name {
         SampleName::Number(number) => at as u64 + 1 == *number,
         SampleName::Name { text, quoted } => {
-            let is = |word: &str| !word.is_empty() && named(text, *quoted, word, "\0");
+            let is_it = |word: &str| if *quoted { text == word } else { matches(text, word) };
+            let is = |word: &str| !word.is_empty() && is_it(word);
             is(&sample.label) || is(&sample.reason)
         }
     }

@@ -199,9 +199,9 @@ impl Page for Samples {
             let more = format!(" {} later are not shown; --limit N shows more", cut.rows);
             text.push_str(&(style.paint(Paint::Faint, &more) + "\n"));
         }
-        let legend = " Amounts are those since the process began; read, written: by system calls, of whatever; load: \
-             of the machine, over a minute.";
-        text.push_str(&(style.paint(Paint::Faint, legend) + "\n"));
+        let legend = "Amounts are those since the process began; read, written: by system calls, of \
+                      whatever; load: of the machine, over a minute.";
+        text.push_str(&style.paint(Paint::Faint, &crate::wrap::wrapped(legend, 1, style.width)));
         text + &self.notes.lines(style)
     }
 

@@ -149,8 +149,8 @@ functions! {
                     tag: send_tag,
                     communicator,
                 };
-                let theirs =
-                    Message { buffer, count: numbers.number(count), datatype, peer: source, tag, communicator };
+                let count = numbers.number(count);
+                let theirs = Message { buffer, count, datatype, peer: source, tag, communicator };
                 if marks::exchange(&ours, &theirs, status, here!()) {
                     return SUCCESS;
                 }

@@ -1,9 +1,10 @@
 //! Where what was lost in an interval was caused.
 //!
-//! JSON: `caused` is `{"inside_s","unknown_s","before_s","before":[{"interval":position|null,"label","seconds"}]}`,
-//! null of the whole run. It is about what threads lost below the interval in the tree of contexts, and the
-//! empty slots charged there. `before` has the intervals in which other threads were late or held a lock,
-//! before or beside the losses, those with most first; the position is null outside of all intervals.
+//! JSON: `caused` is `{"inside_s","unknown_s","before_s","before":[{"interval":position|null,"label",
+//! "seconds"}]}`, null of the whole run. It is about what threads lost below the interval in the tree of
+//! contexts, and the empty slots charged there. `before` has the intervals in which other threads were late
+//! or held a lock, before or beside the losses, those with most first; the position is null outside of all
+//! intervals.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -8,8 +8,8 @@
 //! Of regions and operations the number of executions and the times are recorded; `max_s` is the longest call
 //! that was recorded by itself. Begin and end of functions are not: `executions` is null, and times are
 //! estimates from samples with their standard error `error_s`. `time_s` is the time of all threads there,
-//! `execution_s` that of the thread that has most; `accounts` sum to `total_s`: what these threads were active,
-//! and the empty slots charged there.
+//! `execution_s` that of the thread that has most; `accounts` sum to `total_s`: what these threads were
+//! active, and the empty slots charged there.
 
 use std::collections::BTreeMap;
 
