@@ -41,7 +41,7 @@ program marks
         write (*, '(a,i0,a)', advance='no') '{"wrong": ', all_wrong, ', "intervals": {'
         do at = 1, count
             if (at > 1) write (*, '(a)', advance='no') ', '
-            write (*, '(3a,i0,a,f0.6,a)', advance='no') '"interval[', trim(names(at)), &
+            write (*, '(3a,i0,a,f12.6,a)', advance='no') '"interval[', trim(names(at)), &
                 ']": {"executions": ', all(at), ', "time_s": ', sums(at), '}'
         end do
         write (*, '(a)') '}}'

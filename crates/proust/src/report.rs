@@ -15,8 +15,8 @@ use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Block, Classic, Column, Format, IntervalsOf, Kept, Layout, Need, PAGES, PageName, Question, Sort,
-    SweepPage, gaps_listed, listed, render, render_with,
+    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort, SweepPage,
+    gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
 use proust_words::counted;

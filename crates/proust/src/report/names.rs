@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use proust_ingest::CallPaths;
-use proust_report::{Format, IntervalsOf, Layout, PageName};
+use proust_report::{Format, IntervalsOf, Layout, Need, PageName};
 
 /// The formats by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

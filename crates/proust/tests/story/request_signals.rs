@@ -19,7 +19,7 @@ fn of_kind(samples: &Value, kind: &str) -> usize {
 
 fn notes_of_use(run: &Recorded) -> usize {
     let quality: Value = run.page("quality", &[]);
-    let notes = list(&quality, "/notes").iter().map(|note| note.as_str().unwrap_or_default());
+    let notes = list(&quality, "/quality/notes").iter().map(|note| note.as_str().unwrap_or_default());
     notes.filter(|note| note.contains("the signal requests nothing there")).count()
 }
 

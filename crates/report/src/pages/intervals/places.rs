@@ -218,7 +218,8 @@ fn operations(selection: &Selection<'_>, io: IoAs) -> Vec<PlaceRow> {
             None => calls.spent.passive_ns += row.time_ns,
         }
     }
-    all.into_iter()
+    let called = all.into_iter().filter(|(_, calls)| calls.calls > 0);
+    called
         .map(|((name, file, line), calls)| {
             let handle = calls.context.map_or_else(String::new, |id| Handle::Context(id).to_string());
             let row = PlaceRow::new(Head { of: "operation", handle, name, file, line }, &calls.spent, io);
