@@ -94,7 +94,7 @@ pub struct ReportArgs {
     /// Of a sweep: also draw the page's picture into a file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// How call paths of threads in parallel regions are shown; `summary` and `openmp` are always the user's
+    /// How call paths are shown; `summary` and `openmp` are always the user's
     #[arg(long, value_enum, value_name = "AS", default_value_t = PathsName::User)]
     pub paths: PathsName,
     /// Exit with 3 if the data are incomplete

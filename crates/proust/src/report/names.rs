@@ -108,12 +108,12 @@ pub enum IoName {
     Lost,
 }
 
-/// Call paths in parallel regions, by name.
+/// Ways to show call paths, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PathsName {
-    /// Below the thread that opened the region, as in the source
+    /// As in the source: from the program's functions on, in parallel regions below the thread that opened it
     User,
-    /// The same with the frames of the runtime and the functions that compilers make
+    /// The same with the frames of runtimes and the functions that compilers make
     Expert,
     /// As each thread's own stack has them
     Machine,
