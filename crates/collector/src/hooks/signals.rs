@@ -311,7 +311,8 @@ unsafe fn given_action(place: *const Action) -> Action {
 /// `sigaction`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
-    let life = if in_front_of(number).is_some() { life::in_hook() } else { life::in_passing() };
+    let is_followed = in_front_of(number).is_some() || signal_requests::is_one(number);
+    let life = if is_followed { life::in_hook() } else { life::in_passing() };
     if life.is_none() && !life::has_begun() {
         return call_real!(real::sigaction(number, new, old) else -1);
     }
