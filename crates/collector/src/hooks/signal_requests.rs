@@ -106,10 +106,13 @@ pub fn before_action(number: c_int, handler: Option<usize>) -> Option<Action> {
 
 /// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the
 /// kernel unchanged.
-pub fn of_borrower(number: c_int, new: *const Action, old: *mut Action) -> c_int {
+///
+/// # Safety
+/// The arguments are those that the program gave to `sigaction`.
+pub unsafe fn of_borrower(number: c_int, new: *const Action, old: *mut Action) -> c_int {
     let result = call_real!(signals::real::sigaction(number, new, old) else -1);
     if result == 0
-        // SAFETY: the program's place for an action, or null.
+        // SAFETY: the program's place for an action, or null; the caller's promise.
         && let Some(old) = unsafe { old.as_mut() }
         && old.sa_sigaction == on_request as *const () as usize
     {

@@ -322,7 +322,8 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     // SAFETY: the program passes null or a place, perhaps the same as what is given.
     let report = |before: &Action| unsafe { old.as_mut() }.map_or((), |place| *place = *before);
     if life.is_some_and(life::is_borrowed) && signal_requests::is_one(number) {
-        return signal_requests::of_borrower(number, new, old);
+        // SAFETY: the arguments that the program gave.
+        return unsafe { signal_requests::of_borrower(number, new, old) };
     }
     let default = signal_requests::before_action(number, given.map(|given| given.sa_sigaction));
     if let Some(default) = &default

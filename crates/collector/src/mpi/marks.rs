@@ -253,11 +253,11 @@ mod tests {
         // Interval 1, as the protocol's description prints it.
         assert_eq!(Said::of(-1_442_840_150_i32 as u32), said(1, true));
         assert_eq!(Said::of(-1_442_840_133_i32 as u32), said(1, false));
-        assert_eq!(Said::of(0xaa_ffff_aa), said(0xffff, true));
-        for tag in [0xaa_0001_ab, 0xaa_0001_ba, 0xab_0001_aa, 0x2a_0001_aa, u32::MAX, 0, 0xaa] {
+        assert_eq!(Said::of(0xaaff_ffaa), said(0xffff, true));
+        for tag in [0xaa00_01ab, 0xaa00_01ba, 0xab00_01aa, 0x2a00_01aa, u32::MAX, 0, 0xaa] {
             assert_eq!(Said::of(tag), None, "{tag:x}");
         }
-        for tag in [0xaa_0000_aa_u32, 0xaa_ffff_bb, -1_i32 as u32, -2_i32 as u32] {
+        for tag in [0xaa00_00aa_u32, 0xaaff_ffbb, -1_i32 as u32, -2_i32 as u32] {
             assert!(may_be(tag as usize), "{tag:x}");
         }
         assert!(!may_be(0) && !may_be(i32::MAX as usize) && !may_be(0xffff_ffff_0000_0001));
