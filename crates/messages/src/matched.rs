@@ -159,17 +159,49 @@ struct Under {
 pub struct Message {
     /// The call that sent it, or started to.
     pub sent: Place,
+    /// How the send was completed.
+    pub sent_end: End,
     /// The call that received it, or started to.
     pub received: Place,
+    /// How the receive was completed.
+    pub received_end: End,
+}
+
+/// One member's part of a collective in which all members took part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attendance {
+    /// The call that took part, or started to.
+    pub start: Place,
+    /// How it was completed.
+    pub end: End,
+    /// Whether the member is the root.
+    pub is_root: bool,
+}
+
+/// What is matched, as soon as it is.
+pub trait Observer {
+    /// A message.
+    fn message(&mut self, message: Message);
+    /// A collective of all its members.
+    fn collective(&mut self, kind: Collective, members: &[Attendance]);
+}
+
+/// Who wants messages only.
+impl<F: FnMut(Message)> Observer for F {
+    fn message(&mut self, message: Message) {
+        self(message);
+    }
+
+    fn collective(&mut self, _kind: Collective, _members: &[Attendance]) {}
 }
 
 /// Matches all calls of a run.
 pub fn matched(run: Run) -> Matched {
-    matched_with(run, |_| ())
+    matched_with(run, |_: Message| ())
 }
 
-/// As [`matched()`]; `observe` gets each message.
-pub fn matched_with(mut run: Run, mut observe: impl FnMut(Message)) -> Matched {
+/// As [`matched()`]; `observer` gets each message and collective.
+pub fn matched_with(mut run: Run, mut observer: impl Observer) -> Matched {
     let sources: Vec<Vec<Endpoint>> =
         run.processes.iter_mut().map(|process| std::mem::take(&mut process.endpoints)).collect();
     let until_ns = run.processes.iter().filter_map(|process| process.known_until_ns).min();
@@ -177,7 +209,7 @@ pub fn matched_with(mut run: Run, mut observe: impl FnMut(Message)) -> Matched {
     let begin_ns =
         |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
     merge::in_order(sources, begin_ns, |process, endpoint| {
-        matching.take(process as u32, &endpoint, &mut observe);
+        matching.take(process as u32, &endpoint, &mut observer);
     });
     matching.finish()
 }
@@ -235,7 +267,7 @@ impl<'r> Matching<'r> {
         }
     }
 
-    fn take(&mut self, process: u32, endpoint: &Endpoint, observe: &mut impl FnMut(Message)) {
+    fn take(&mut self, process: u32, endpoint: &Endpoint, observer: &mut impl Observer) {
         let side = match endpoint.kind {
             Kind::Send(_) => Part::Send,
             Kind::Receive | Kind::Probe => Part::Receive,
@@ -271,7 +303,7 @@ impl<'r> Matching<'r> {
             root: endpoint.partner,
         };
         if let Kind::Collective(kind) = endpoint.kind {
-            return self.collective(under, kind, membership, communicator);
+            return self.collective(under, kind, (membership, communicator), observer);
         }
         if endpoint.is_unknown_receive() {
             let unknown = self.unknown.entry((membership.communicator, process)).or_default();
@@ -299,8 +331,12 @@ impl<'r> Matching<'r> {
         let Matching { run, point_to_point, result, .. } = self;
         let found = |pair: Pair<Under>| {
             if let Pair::Message(send, receive) = pair {
-                let (sent, received) = ((send.process, send.start), (receive.process, receive.start));
-                observe(Message { sent, received });
+                observer.message(Message {
+                    sent: (send.process, send.start),
+                    sent_end: send.end,
+                    received: (receive.process, receive.start),
+                    received_end: receive.end,
+                });
             }
             message(run, result, membership.communicator, pair);
         };
@@ -333,8 +369,8 @@ impl<'r> Matching<'r> {
         &mut self,
         under: Under,
         kind: Collective,
-        Membership { communicator, rank, is_on_second_side }: Membership,
-        of: Communicator,
+        (Membership { communicator, rank, is_on_second_side }, of): (Membership, Communicator),
+        observer: &mut impl Observer,
     ) {
         if !self.complete.contains(&communicator) {
             let kind = Kind::Collective(kind);
@@ -342,11 +378,17 @@ impl<'r> Matching<'r> {
         }
         let member = (is_on_second_side, rank);
         if let Some(parts) = self.collectives.call(communicator, of.members(), member, (under, kind)) {
-            self.instance(communicator, of, &parts);
+            self.instance(communicator, of, &parts, observer);
         }
     }
 
-    fn instance(&mut self, communicator: u32, of: Communicator, members: &[(Member, (Under, Collective))]) {
+    fn instance(
+        &mut self,
+        communicator: u32,
+        of: Communicator,
+        members: &[(Member, (Under, Collective))],
+        observer: &mut impl Observer,
+    ) {
         let Some(&(_, (first, kind))) = members.first() else { return };
         let root_of = |&(member, (under, _)): &(Member, (Under, Collective))| match under.root {
             Partner::Root => Some(member),
@@ -373,6 +415,13 @@ impl<'r> Matching<'r> {
                 }
             })
             .collect();
+        let attendance = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| Attendance {
+            start: (under.process, under.start),
+            end: under.end,
+            is_root: part.is_root,
+        };
+        let attendances: Vec<Attendance> = parts.iter().zip(members).map(attendance).collect();
+        observer.collective(kind, &attendances);
         let gathering = self.result.gatherings.entry((communicator, first.operation)).or_default();
         gathering.instances += 1;
         gathering.bytes += members.iter().map(|(_, (under, _))| under.bytes).sum::<u64>();

@@ -32,7 +32,7 @@ fn pairs(run: Run, shift_ns: &[u64]) -> (Pairs, Matched) {
         (process, begins[process as usize][call as usize] - shift_ns)
     };
     let mut pairs = BTreeSet::new();
-    let matched = matched_with(run, |Message { sent, received }| {
+    let matched = matched_with(run, |Message { sent, received, .. }: Message| {
         assert!(pairs.insert((at(sent), at(received))), "a message was matched twice");
     });
     (pairs, matched)

@@ -5,14 +5,15 @@ use std::fmt::Write;
 
 use proust_characteristics::comparative::Comparative;
 use proust_characteristics::dvm::{Column, Interval};
-use proust_characteristics::mpi::{Mpi, MpiInterval};
+use proust_characteristics::mpi::{Mpi, MpiInterval, Reading};
 use proust_characteristics::name::Characteristic as C;
 use proust_characteristics::operation::Operation;
 use proust_characteristics::terms::OperationTerms;
-use proust_query::characteristics::Characterised;
+use proust_query::characteristics::{Characterised, RankOfJob};
 
 use super::super::base_name;
 use super::super::facts::seconds;
+use super::characteristics::has_several_jobs;
 use crate::question::{Block, Classic};
 
 /// In place of a number without a source.
@@ -325,6 +326,11 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
         put("Processors", mpi.processors().to_string());
         put("Total Time", time(Some(mpi.total_ns)));
         put("Productive Time", time(mpi.productive_ns));
+        if let Some(other) = mpi.read_as(Reading::Replicated) {
+            // The document says so beside the number, and its numbers are those of the other reading.
+            put("* MPI of one in N productive", time(other.productive_ns));
+            put("* Efficiency with it", ratio(other.efficiency()));
+        }
         put("Lost Time", time(mpi.lost_ns));
         put("---MPI Time", time(mpi.lost_mpi_ns()));
         put("---Idle Time", time(mpi.sum(Mpi::Idle)));
@@ -335,6 +341,8 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
         for of in [Mpi::PotentialSync, Mpi::Variation, Mpi::Start] {
             put(of.name(), time(mpi.sum(of)));
         }
+        let span = mpi.message_span_ns.map(|ns| format!("{:.6}", ns as f64 / 1e9));
+        put("Message Span", span.unwrap_or_else(|| UNKNOWN.into()));
     }
     if classic.blocks.contains(&Block::Comparative) {
         let _ = writeln!(
@@ -342,7 +350,12 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
             "---Comparative Characteristics---\n{:<NAME$}{:>16}{:>7}{:>16}{:>7}{:>16}",
             "", "Tmin", "Nproc", "Tmax", "Nproc", "Tmid"
         );
-        let rank = |at: usize| of.ranks.get(at).map_or(at, |&rank| rank as usize);
+        let is_of_several = has_several_jobs(&of.ranks);
+        let rank = |at: usize| match of.ranks.get(at) {
+            Some(RankOfJob { job: Some(job), rank }) if is_of_several => format!("{job}:{rank}"),
+            Some(of) => of.rank.to_string(),
+            None => at.to_string(),
+        };
         for of in [Mpi::Lost, Mpi::Idle, Mpi::Comm, Mpi::MpiTime, Mpi::PotentialSync, Mpi::Variation] {
             let numbers = match mpi.comparative(of) {
                 None => format!("{UNKNOWN:>16}"),
