@@ -111,12 +111,12 @@ impl Exchanges {
         }
     }
 
-    fn is_behind_io(&self, (process, call): Place) -> bool {
-        self.beside.get(process as usize).is_some_and(|beside| beside.is_behind_io(call))
+    fn is_behind_input(&self, (process, call): Place) -> bool {
+        self.beside.get(process as usize).is_some_and(|beside| beside.is_behind_input(call))
     }
 
-    fn is_before_io(&self, (process, call): Place) -> bool {
-        self.beside.get(process as usize).is_some_and(|beside| beside.is_before_io(call))
+    fn is_before_output(&self, (process, call): Place) -> bool {
+        self.beside.get(process as usize).is_some_and(|beside| beside.is_before_output(call))
     }
 
     /// The sums by call site. `sizes`: the members of each process's communicators.
@@ -247,7 +247,7 @@ impl Observer for &mut Exchanges {
             }
         }
         let is_blocking = sent_in == Some(sent) && received_in == Some(received);
-        if is_blocking && (self.is_behind_io(sent) || self.is_before_io(received)) {
+        if is_blocking && (self.is_behind_input(sent) || self.is_before_output(received)) {
             self.hands_on_io([sent, received].into_iter());
         }
     }
@@ -268,8 +268,8 @@ impl Observer for &mut Exchanges {
         let is_blocking = members.iter().all(|member| end_of(member).is_none());
         let root = members.iter().find(|member| member.is_root).filter(|_| is_blocking);
         let hands_on = root.is_some_and(|root| match kind {
-            Collective::OneToAll => self.is_behind_io(root.start),
-            Collective::AllToOne => self.is_before_io(root.start),
+            Collective::OneToAll => self.is_behind_input(root.start),
+            Collective::AllToOne => self.is_before_output(root.start),
             _ => false,
         });
         if hands_on {

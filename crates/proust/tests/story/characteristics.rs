@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::chance::assert_close;
+use crate::mpi::Mpi;
 use crate::programs::built;
 use crate::recording::{Recorded, list, number, record, report};
 
@@ -40,11 +41,12 @@ fn assert_identities(page: &Value) {
         close("lost", of(one, "lost_time"), lost_s);
         let by_pop = number(one, "/dvm/pop/dvm_efficiency");
         close("efficiency", number(one, "/dvm/efficiency"), by_pop);
-        for column in ["communication", "synchronization"] {
+        for column in ["communication", "synchronization", "variation", "overlap"] {
+            let of_all = if column == "variation" { "time_variation" } else { column };
             let rows = one["dvm"]["operations"].as_object().expect("operations");
             let cell = |row: &Value| row[format!("{column}_s")].as_f64();
             let sum: f64 = rows.values().filter_map(cell).sum();
-            close(column, sum, known(column));
+            close(column, sum, known(of_all));
         }
     }
 }
@@ -138,4 +140,118 @@ fn the_classic_layout_shows_what_is_asked_for() {
         let ended = report(&run.dir, wrong[0], &wrong[1..]);
         assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {}", ended.said());
     }
+}
+
+/// What lies between a program's clock and the begin or end of its call where others want the processor, in
+/// seconds: a few turns of theirs.
+const TURNS_S: f64 = 0.1;
+
+fn jacobi_of_ranks(mpi: Mpi, ranks: u32) -> Option<(Recorded, Value, Value)> {
+    let run = mpi.record_ranks(ranks, "jacobi", &["1.0"])?.succeeded();
+    let (truth, page) = (run.truth(), run.page("intervals", &[]));
+    Some((run, truth, page))
+}
+
+fn numbers(truth: &Value, field: &str) -> Vec<f64> {
+    list(truth, &format!("/{field}")).iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+/// Every column of a row against the begins and ends that the ranks measured.
+fn assert_row(one: &Value, row: &str, truth: &Value, of: &str, columns: &[&str]) {
+    for column in columns {
+        let found = number(one, &format!("/dvm/operations/{row}/{column}_s"));
+        let expected = number(truth, &format!("/{of}/{column}_s"));
+        assert_close(&format!("{row} {column}"), found, expected, BESIDE * expected + TURNS_S);
+    }
+}
+
+fn a_jacobi_of_ranks_has_the_characteristics_that_it_measures(mpi: Mpi) {
+    let Some((run, truth, page)) = jacobi_of_ranks(mpi, 2) else { return };
+    assert_identities(&page);
+    let (ranks, steps) = (number(&truth, "/ranks"), number(&truth, "/steps"));
+    let (setups, loops, io) = (numbers(&truth, "setup_s"), numbers(&truth, "loop_s"), numbers(&truth, "io_s"));
+    let sum = |of: &[f64]| of.iter().sum::<f64>();
+
+    // All ranks repeat the same work: one of them is productive.
+    let setup = interval(&page, "setup");
+    let setup_s = sum(&setups);
+    assert_close("setup", of(setup, "cpu_time"), setup_s, BESIDE * setup_s);
+    let repeated_s = setup_s * (ranks - 1.0) / ranks;
+    assert_close("repeated", of(setup, "insufficient_parallelism_seq"), repeated_s, BESIDE * setup_s);
+    assert_close("setup efficiency", number(setup, "/dvm/efficiency"), 1.0 / ranks, 0.05);
+    assert_eq!(of(setup, "communication"), 0.0);
+
+    // The distributed loop, which is uneven.
+    let iterate = interval(&page, "iterate");
+    assert_close("loop", of(iterate, "cpu_time_par"), sum(&loops), BESIDE * sum(&loops) + TURNS_S);
+    let uneven_s: f64 = loops.iter().map(|own| loops.iter().fold(0.0, |a: f64, &b| a.max(b)) - own).sum();
+    assert_close("imbalance", of(iterate, "load_imbalance"), uneven_s, BESIDE * sum(&loops) + TURNS_S);
+    let rows = number(&truth, "/rows");
+    assert_eq!(iterate["dvm"]["iterations"].as_f64(), Some(rows * steps * ranks), "{iterate}");
+
+    // Each exchange and each reduction counts once, however many ranks take part.
+    let count = |one: &Value, row: &str| number(one, &format!("/dvm/operations/{row}/count"));
+    for row in ["start_shadow", "wait_shadow", "start_reduction", "wait_reduction"] {
+        assert_close(row, count(iterate, row), steps, 1e-6);
+        assert_row(iterate, row, &truth, row, &["synchronization", "variation"]);
+    }
+    assert_close("barriers", count(iterate, "barrier"), 1.0, 1e-6);
+    assert_row(iterate, "barrier", &truth, "barrier", &["synchronization", "variation"]);
+    // What is computed while the data are under way is with the begin.
+    for (row, wait) in [("start_shadow", "wait_shadow"), ("start_reduction", "wait_reduction")] {
+        let found = number(iterate, &format!("/dvm/operations/{row}/overlap_s"));
+        let expected = number(&truth, &format!("/{wait}/overlap_s"));
+        assert_close(&format!("{row} overlap"), found, expected, BESIDE * expected + TURNS_S);
+    }
+    // Polling ranks that others take the processor from are not communicating.
+    let inside_s: f64 = ["start_shadow", "wait_shadow", "start_reduction", "wait_reduction", "barrier"]
+        .iter()
+        .map(|row| number(&truth, &format!("/{row}/communication_s")))
+        .sum();
+    let communication_s = of(iterate, "communication");
+    assert!(communication_s <= 1.05 * inside_s + TURNS_S, "{communication_s} of {inside_s}");
+    assert!(communication_s >= 0.5 * inside_s - TURNS_S, "{communication_s} of {inside_s}");
+
+    // Rank 0 reads and hands on, collects and writes: both are input and output.
+    for (name, row) in [("input", "broadcast"), ("output", "gather")] {
+        let one = interval(&page, name);
+        let operations = one["dvm"]["operations"].as_object().expect("operations");
+        let is_there = |row: &str| operations.get(row).is_some_and(|row| row["count"].as_f64() > Some(0.0));
+        assert!(is_there("io") && !is_there("broadcast") && !is_there("redistribution"), "{name}: {one}");
+        assert_row(one, "io", &truth, row, &["synchronization", "variation"]);
+    }
+    let of_both = of(interval(&page, "input"), "io_time") + of(interval(&page, "output"), "io_time");
+    assert!(of_both > 0.0 && of_both <= 1.05 * sum(&io) + TURNS_S, "{of_both} of {io:?}");
+
+    // The whole, and the other analyzer's numbers.
+    let all = interval(&page, "jacobi");
+    let wall_s = numbers(&truth, "wall_s").into_iter().fold(0.0, f64::max);
+    assert_close("wall", of(all, "execution_time"), wall_s, BESIDE * wall_s);
+    let of_mpi = |id: &str| number(iterate, &format!("/dvm/mpi/{id}_s"));
+    assert_close("time in MPI", of_mpi("mpi_time"), inside_s, BESIDE * inside_s + TURNS_S);
+    let of_all_calls = number(&truth, "/wait_shadow/communication_s");
+    assert_close("SendRecv", of_mpi("sendrecv_time"), of_all_calls, BESIDE * of_all_calls + TURNS_S);
+    let parts_s = of_mpi("sendrecv_time") + of_mpi("collectiveall_time") + of_mpi("alltoall_time");
+    assert_close("Comm", of_mpi("comm_time"), parts_s, 1e-6);
+    assert!(of_mpi("comm_time") + of_mpi("t_start") <= of_mpi("mpi_time") + 1e-6);
+    let by_collectives: f64 = ["start_reduction", "wait_reduction", "barrier"]
+        .iter()
+        .map(|row| number(&truth, &format!("/{row}/variation_s")))
+        .sum();
+    assert_close("Variation", of_mpi("time_variation"), by_collectives, BESIDE * by_collectives + TURNS_S);
+    let (all_lost, replicated) = (number(iterate, "/dvm/mpi/efficiency"), &iterate["dvm"]["mpi"]["replicated"]);
+    let more = of_mpi("mpi_time") / ranks / of_mpi("total_time");
+    assert_close("readings", number(replicated, "/efficiency"), all_lost + more, 1e-6);
+    assert!(of_mpi("message_span").is_finite());
+    drop(run);
+}
+
+#[test]
+fn a_jacobi_of_open_mpi_has_the_characteristics_that_it_measures() {
+    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Open);
+}
+
+#[test]
+fn a_jacobi_of_mpich_has_the_characteristics_that_it_measures() {
+    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Mpich);
 }

@@ -41,7 +41,7 @@ fn ratio(number: Option<f64>) -> String {
 
 /// Operations and executions are shares of those that take part; the sum is whole but for rounding.
 fn count(number: Option<f64>) -> String {
-    number.map_or_else(|| UNKNOWN.into(), |number| format!("{:.0}", (number - 1e-6).ceil()))
+    number.map_or_else(|| UNKNOWN.into(), |number| format!("{:.0}", (number - 1e-6).ceil().max(0.0)))
 }
 
 fn is_zero(number: Option<u64>) -> bool {
