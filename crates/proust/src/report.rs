@@ -13,7 +13,8 @@ use proust_ingest::CallPaths;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Block, Classic, Column, Format, Kept, Layout, Need, PAGES, PageName, Question, Sort, SweepPage,
+    Across, Block, Classic, Column, Format, Kept, Layout, Need, PAGES, PageName, Question, Reference, References, Sort,
+    SweepPage,
     gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
@@ -63,6 +64,12 @@ pub struct ReportArgs {
     /// Of --format dvm: print zeros, and operations that have no source, as well
     #[arg(long)]
     pub zeros: bool,
+    /// Of `intervals`: a run of the same program on one processor, beside the forecast of its time
+    #[arg(long, value_name = "RUN")]
+    pub serial: Option<PathBuf>,
+    /// Of `intervals`: a run of a sequential build, beside the forecast
+    #[arg(long, value_name = "RUN")]
+    pub sequential: Option<PathBuf>,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
     pub depth: Option<NonZeroUsize>,
@@ -288,9 +295,13 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     }
     let mut words = Words::parse(&args.words)?;
     let is_classic = args.format.layout().is_some();
-    if is_classic && words.page == PageName::default() {
-        // The only page that has these layouts.
+    let has_references = args.serial.is_some() || args.sequential.is_some();
+    if (is_classic || has_references) && words.page == PageName::default() {
+        // The only page that has these.
         words.page = PageName::Intervals;
+    }
+    if has_references && words.page != PageName::Intervals {
+        return Err(WrongUsage("--serial and --sequential are for the page `intervals`".into()).into());
     }
     if args.depth.is_some() && words.page != PageName::Timeline {
         return Err(WrongUsage("--depth is for the page `timeline`".into()).into());
@@ -330,6 +341,10 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         }),
         format: args.format.format(),
         classic,
+        references: References {
+            serial: args.serial.as_deref().map(|dir| reference(dir, "--serial")).transpose()?,
+            sequential: args.sequential.as_deref().map(|dir| reference(dir, "--sequential")).transpose()?,
+        },
         processors: args.processors,
         io_as: match args.io_as {
             IoName::Productive => IoAs::Productive,
@@ -350,6 +365,13 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         gaps::note(&dir.to_string_lossy(), quality);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The times of a run on one processor.
+fn reference(dir: &Path, option: &str) -> Result<Reference> {
+    let dir = runs::named_or_newest(Some(dir))?;
+    let run = progress::open(&dir)?;
+    Ok(Reference::of(run.profile_with_rows()?, &dir.to_string_lossy(), option)?)
 }
 
 /// The parts of the classic layouts.

@@ -11,6 +11,8 @@
 //! {"min_s","min_at","max_s","max_at","mean_s"}},"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
 //! [`characteristics`]. `accounts` sum to `total_s`.
 //!
+//! Where runs on one processor are given each has `one_processor` ([`one_processor`]), too.
+//!
 //! `execution_s` is that of the location that takes longest; `min_s`, `mean_s` and `max_s` are of single
 //! executions. `alone`: several threads of a process execute it at once, and each counts for itself; then
 //! there are no slots, `processors` is 0 and `total_s` is what these threads were active. `recorded` is less
@@ -24,7 +26,7 @@
 use std::collections::BTreeMap;
 
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger, PassiveTimes, Windows};
-use proust_profile::{LocationId, Profile};
+use proust_profile::{IntervalId, LocationId, Profile};
 use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
 use proust_query::{Handle, Selection};
@@ -38,17 +40,20 @@ use super::{Cut, Page, base_name};
 use crate::error::ReportError;
 use crate::number::sum;
 use crate::question::{Classic, Format, Layout, Question};
+use crate::references::{Paths, References};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
 use characteristics::{Dvm, threads_of};
 use notes::notes_about;
+use one_processor::OneProcessor;
 
 mod advice;
 mod characteristics;
 mod classic;
 mod csv;
 mod notes;
+mod one_processor;
 mod text;
 
 /// Rows of text when nothing else is asked for.
@@ -71,6 +76,8 @@ pub(super) struct IntervalsPage {
     is_one: bool,
     #[serde(skip)]
     is_without_marks: bool,
+    #[serde(skip)]
+    references: References,
 }
 
 #[derive(Debug, Serialize)]
@@ -105,9 +112,14 @@ struct Row {
     accounts: Seconds,
     comparative: BTreeMap<&'static str, Comparative>,
     dvm: Option<Dvm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_processor: Option<OneProcessor>,
     locations: Vec<LocationRow>,
     #[serde(skip)]
     label: String,
+    /// None = the whole run.
+    #[serde(skip)]
+    id_in_profile: Option<IntervalId>,
     #[serde(skip)]
     characterised: Option<Characterised>,
     /// The threads of each processor, in words.
@@ -180,6 +192,17 @@ impl IntervalsPage {
         let nodes = found.nodes.iter().map(|node| Row::of(profile, node, drawn.io));
         let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
         intervals.extend(nodes);
+        let mut paths = Paths::default();
+        let mut path = |row: &Row| match row.id_in_profile {
+            Some(id) => paths.of(profile, id),
+            None => (Vec::new(), 0),
+        };
+        for row in &mut intervals {
+            let path = path(row);
+            let productive_ns = row.characterised.as_ref().map(|of| of.interval.productive_ns);
+            row.one_processor =
+                productive_ns.and_then(|ns| OneProcessor::of(&question.references, &path, ns));
+        }
         let layout = question.classic.as_ref().map(|classic| classic.layout);
         if layout == Some(Layout::DvmMpi) && profile.ranks() == 0 {
             return Err(ReportError::Usage(
@@ -196,6 +219,7 @@ impl IntervalsPage {
         let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
+        notes.add(&one_processor::notes(&intervals, &question.references));
         let mut scope = counted(intervals.len().saturating_sub(1), "interval");
         if !question.filter.is_empty() {
             scope = format!("{scope}, where {}", question.filter);
@@ -217,6 +241,7 @@ impl IntervalsPage {
             notes,
             scope,
             is_one: wanted.is_some(),
+            references: question.references.clone(),
             is_without_marks: found.nodes.is_empty(),
         })
     }
@@ -328,6 +353,8 @@ impl Row {
             dvm: characterised.as_ref().map(Dvm::of),
             locations,
             label: name.into(),
+            id_in_profile: None,
+            one_processor: None,
             threads: threads_of(profile, characterised.as_ref()),
             characterised,
         }
@@ -387,6 +414,8 @@ impl Row {
             dvm: node.characteristics.as_ref().map(Dvm::of),
             locations,
             label: info.label(),
+            id_in_profile: Some(node.id),
+            one_processor: None,
             threads: threads_of(profile, node.characteristics.as_ref()),
             characterised: node.characteristics.clone(),
         }
@@ -473,6 +502,7 @@ impl Page for IntervalsPage {
                 level: row.level,
                 kind: row.kind,
                 threads: &row.threads,
+                one_processor: row.one_processor.as_ref(),
             };
             parts.push(match &of.mpi {
                 Some(mpi) if classic.layout == Layout::DvmMpi => classic::mpi(&head, of, mpi, classic),

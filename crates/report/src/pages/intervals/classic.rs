@@ -14,6 +14,7 @@ use proust_query::characteristics::{Characterised, RankOfJob};
 use super::super::base_name;
 use super::super::facts::seconds;
 use super::characteristics::has_several_jobs;
+use super::one_processor::OneProcessor;
 use crate::question::{Block, Classic};
 
 /// In place of a number without a source.
@@ -29,6 +30,7 @@ pub(super) struct Head<'h> {
     pub level: usize,
     pub kind: &'static str,
     pub threads: &'h [String],
+    pub one_processor: Option<&'h OneProcessor>,
 }
 
 fn time(ns: Option<u64>) -> String {
@@ -77,6 +79,9 @@ pub(super) fn dvm(head: &Head<'_>, of: &Characterised, classic: &Classic) -> Str
     }
     if has(Block::Main) {
         text.push_str(&pop(interval));
+    }
+    if let Some(of) = head.one_processor.filter(|_| has(Block::Main)) {
+        text.push_str(&one_processor(of));
     }
     if has(Block::Comparative) {
         text.push_str(&comparative(interval, classic.zeros));
@@ -195,6 +200,20 @@ pub(super) fn pop(interval: &Interval) -> String {
         ratio(pop.parallel_efficiency),
         ratio(pop.replicated_share.or(Some(0.0))),
     );
+    text
+}
+
+/// The forecast, and what runs on one processor really took.
+fn one_processor(of: &OneProcessor) -> String {
+    let mut text = String::from("--- On one processor (`proust explain forecast`: why these differ) ---\n");
+    let time_s = |time_s: Option<f64>| time_s.map_or_else(|| UNKNOWN.into(), |s| format!("{s:.6}"));
+    for (name, value) in [
+        ("Forecast (Productive_time)", Some(of.forecast_s)),
+        ("Run_on_one_processor", of.serial_s),
+        ("Sequential_build", of.sequential_s),
+    ] {
+        let _ = writeln!(text, "{}", name_and(name, &time_s(value)));
+    }
     text
 }
 
