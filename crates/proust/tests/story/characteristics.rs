@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::chance::assert_close;
+use crate::explained::Except;
 use crate::mpi::Mpi;
 use crate::programs::built;
 use crate::recording::{Recorded, list, number, record, report};
@@ -254,4 +255,149 @@ fn a_jacobi_of_open_mpi_has_the_characteristics_that_it_measures() {
 #[test]
 fn a_jacobi_of_mpich_has_the_characteristics_that_it_measures() {
     a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Mpich);
+}
+
+/// What is wrong, or not the same on all ranks, is said, and the rest is counted.
+fn uneven_marks_of_ranks(mpi: Mpi) {
+    let Some(run) = mpi.record("intervals", &["uneven"]) else { return };
+    let page: Value = run.page("intervals", &[]);
+    let dvm = |name: &str| &interval(&page, name)["dvm"];
+    assert_eq!((&dvm("all")["processors"], &dvm("all")["missing"]), (&2.into(), &0.into()));
+    assert_eq!((&dvm("of_one")["processors"], &dvm("of_one")["missing"]), (&1.into(), &1.into()));
+    assert_eq!(dvm("of_one")["mpi"]["ranks"], serde_json::json!([0]));
+    // Once, and twice.
+    assert_eq!(dvm("often")["executions"].as_f64(), Some(1.5));
+    assert_eq!(interval(&page, "often")["executions"], 3);
+    assert_eq!(interval(&page, "open")["unmarked"], 1);
+    let whole_s = of(interval(&page, "all"), "execution_time");
+    assert!(of(interval(&page, "open"), "execution_time") <= whole_s + 1e-6, "it ends with the one around it");
+    let noted: Vec<(&str, &Value)> = list(&page, "/noted")
+        .iter()
+        .map(|note| (note["id"].as_str().unwrap_or_default(), &note["intervals"]))
+        .collect();
+    let of_note = |id: &str| noted.iter().find(|note| note.0 == id).map(|note| note.1.clone());
+    assert_eq!(of_note("intervals-partial"), Some(serde_json::json!(["of_one"])), "{noted:?}");
+    assert_eq!(of_note("executions-uneven"), Some(serde_json::json!(["often"])), "{noted:?}");
+    assert_eq!(of_note("executions-unmarked"), Some(serde_json::json!(["open"])), "{noted:?}");
+}
+
+#[test]
+fn marks_of_open_mpi_that_are_uneven() {
+    uneven_marks_of_ranks(Mpi::Open);
+}
+
+#[test]
+fn marks_of_mpich_that_are_uneven() {
+    uneven_marks_of_ranks(Mpi::Mpich);
+}
+
+/// A killed rank has lost the end of its interval; so have the others, which the launcher ends.
+fn marks_of_a_killed_rank(mpi: Mpi) {
+    let Some(run) = mpi.record("intervals", &["killed"]) else { return };
+    run.except(Except::Killed);
+    let page: Value = run.page("intervals", &[]);
+    let last = interval(&page, "last");
+    assert_eq!((&last["executions"], &last["unmarked"]), (&2.into(), &2.into()), "{last}");
+    assert_eq!(last["dvm"]["processors"], 2, "{last}");
+    // Each was in it for the pause at least.
+    assert!(of(last, "execution_time") >= 0.03, "{last}");
+    assert!(list(&page, "/noted").iter().any(|note| note["id"] == "executions-unmarked"), "{page}");
+}
+
+#[test]
+fn marks_of_a_killed_rank_of_open_mpi() {
+    marks_of_a_killed_rank(Mpi::Open);
+}
+
+#[test]
+fn marks_of_a_killed_rank_of_mpich() {
+    marks_of_a_killed_rank(Mpi::Mpich);
+}
+
+/// Two jobs in one run have a rank 0 each.
+fn two_jobs_of(mpi: Mpi) {
+    let (Some(launcher), Some(program)) = (mpi.launcher(), mpi.built("intervals")) else { return };
+    let job = format!("{} {} uneven", launcher.join(" "), program.display());
+    let run = record("sh", &["-c", &format!("{job}; {job}")]);
+    let page: Value = run.page("intervals", &[]);
+    let dvm = &list(&page, "/intervals")[0]["dvm"];
+    assert_eq!(dvm["processors"], 4, "{dvm:#}");
+    assert_eq!(dvm["mpi"]["ranks"], serde_json::json!([0, 1, 0, 1]), "{dvm:#}");
+    let jobs: Vec<Option<u64>> = list(dvm, "/mpi/jobs").iter().map(Value::as_u64).collect();
+    assert!(jobs[0] == jobs[1] && jobs[2] == jobs[3] && jobs[0] != jobs[2], "{jobs:?}");
+    // A barrier of two ranks in each.
+    let all = interval(&page, "all");
+    assert_eq!(number(all, "/dvm/operations/barrier/count"), 2.0, "{all:#}");
+}
+
+#[test]
+fn two_jobs_of_open_mpi() {
+    two_jobs_of(Mpi::Open);
+}
+
+#[test]
+fn two_jobs_of_mpich() {
+    two_jobs_of(Mpi::Mpich);
+}
+
+/// The forecast of two ranks beside a run with one: the program's own times say what each must be.
+fn forecast_of(mpi: Mpi) {
+    let (Some((two, of_two, _)), Some((one, of_one, _))) =
+        (jacobi_of_ranks(mpi, 2), jacobi_of_ranks(mpi, 1))
+    else {
+        return;
+    };
+    let serial = one.dir.display().to_string();
+    let page: Value = two.page("intervals", &["--serial", &serial]);
+    let time = |name: &str, of: &str| number(interval(&page, name), &format!("/one_processor/{of}_s"));
+    let (setups, alone) = (numbers(&of_two, "setup_s"), numbers(&of_one, "setup_s"));
+    // What both repeated counts once.
+    let mean_s = setups.iter().sum::<f64>() / 2.0;
+    assert_close("forecast", time("setup", "forecast"), mean_s, BESIDE * mean_s);
+    assert_close("serial", time("setup", "serial"), alone[0], BESIDE * alone[0]);
+    assert!(interval(&page, "setup")["one_processor"]["sequential_s"].is_null());
+    let several = report(&one.dir, "intervals", &["--serial", &two.dir.display().to_string()]);
+    assert_eq!(several.status.code(), Some(2), "{}", several.said());
+    assert!(several.said().contains("2 processors"), "{}", several.said());
+    let elsewhere = report(&two.dir, "flat", &["--serial", &serial]);
+    assert_eq!(elsewhere.status.code(), Some(2), "{}", elsewhere.said());
+}
+
+#[test]
+fn a_forecast_of_open_mpi_beside_a_run_with_one_rank() {
+    forecast_of(Mpi::Open);
+}
+
+#[test]
+fn a_forecast_of_mpich_beside_a_run_with_one_rank() {
+    forecast_of(Mpi::Mpich);
+}
+
+#[test]
+fn the_layout_of_ranks_shows_the_numbers_of_the_json() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let Some((run, _, page)) = jacobi_of_ranks(mpi, 2) else { continue };
+        let ended = report(&run.dir, "intervals", &["--format", "dvm-mpi", "--level", "0"]);
+        let shown = ended.printed();
+        let of = &list(&page, "/intervals")[0]["dvm"]["mpi"];
+        for (name, id) in [
+            ("Execution Time", "execution_time"),
+            ("Lost Time", "lost_time"),
+            ("Communication Time", "comm_time"),
+            ("*****SendRecv Time", "sendrecv_time"),
+            ("*****CollectiveAll Time", "collectiveall_time"),
+            ("Potential Sync.", "potent_sync"),
+            ("Time Variation", "time_variation"),
+            ("Time of Start", "t_start"),
+            ("Message Span", "message_span"),
+        ] {
+            let line = shown.lines().find(|line| line.starts_with(name));
+            let value = line.and_then(|line| line[name.len()..].trim().parse::<f64>().ok());
+            let exact = number(of, &format!("/{id}_s"));
+            assert!(value.is_some_and(|value| (value - exact).abs() < 1e-6), "{name} {exact}: {shown}");
+        }
+        let some = report(&run.dir, "intervals", &["--format", "dvm", "--ranks", "2", "--level", "0"]);
+        let some = some.printed();
+        assert!(some.contains("Npr= 2 ( rank 1") && !some.contains("Npr= 1 ("), "{some}");
+    }
 }

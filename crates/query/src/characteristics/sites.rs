@@ -81,7 +81,9 @@ pub type OfOne = BTreeMap<(Account, Operation), Site>;
 /// What one location did in MPI in one interval, as the analyzer of MPI traces has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InMpi {
-    /// In all calls, ns.
+    /// How many calls.
+    pub calls: u64,
+    /// In all of them, ns.
     pub all_ns: u64,
     /// In those that send, receive, or complete messages.
     pub send_receive_ns: u64,
@@ -190,7 +192,7 @@ impl Sites {
         let operation = row_of_mpi(function, None, false, false);
         let site = Site { count: f64::from(row.calls), time_ns: row.time_ns, cells: Cells::default() };
         self.add(profile, place, (account_of(nature), operation), site);
-        let in_mpi = InMpi { all_ns: row.time_ns, ..InMpi::default() };
+        let in_mpi = InMpi { calls: row.calls.into(), all_ns: row.time_ns, ..InMpi::default() };
         self.add_in_mpi(profile, place, with_group(in_mpi, group_of(function, None), row.time_ns));
     }
 
@@ -241,6 +243,7 @@ impl Sites {
         let is_collective = nature == Nature::Collective
             || matches!(group, Group::CollectiveAll | Group::AllToAll) && completes.is_some();
         let in_mpi = InMpi {
+            calls: row.calls,
             all_ns: row.time_ns,
             potential_ns: row.late_sends_ns + if is_collective { row.later_begins_ns } else { 0 },
             variation_ns: if is_collective { row.later_ends_ns } else { 0 },
@@ -280,6 +283,7 @@ impl Sites {
         for at in around(profile, interval) {
             let sum = self.mpi.entry((at, location)).or_default();
             *sum = InMpi {
+                calls: sum.calls + more.calls,
                 all_ns: sum.all_ns + more.all_ns,
                 send_receive_ns: sum.send_receive_ns + more.send_receive_ns,
                 collective_ns: sum.collective_ns + more.collective_ns,

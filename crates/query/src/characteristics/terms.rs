@@ -172,7 +172,7 @@ pub fn characterise(
     let processors_here: Vec<Processor> = all.into_iter().map(|(processor, _)| processor).collect();
     let counts: Vec<u64> =
         executing.locations.values().map(|of| of.count).filter(|&count| count > 0).collect();
-    let (mpi, ranks) = of_mpi(executing, &processors_here, &terms, processors.has_ranks(), sites);
+    let (mpi, ranks) = of_mpi(executing, &processors_here, &terms, processors, sites);
     let missing = processors.all.iter().filter(|one| {
         !processors_here.iter().any(|here| here.locations.iter().any(|id| one.locations.contains(id)))
     });
@@ -365,10 +365,10 @@ fn of_mpi(
     executing: &Executing<'_>,
     processors: &[Processor],
     terms: &[terms::Processor],
-    has_ranks: bool,
+    of_run: &Processors,
     sites: &Sites,
 ) -> (Option<MpiInterval>, Vec<RankOfJob>) {
-    if !has_ranks {
+    if !of_run.has_ranks() {
         return (None, Vec::new());
     }
     let mut ranks: BTreeMap<RankOfJob, (u64, InMpi)> = BTreeMap::new();
@@ -383,7 +383,9 @@ fn of_mpi(
             *in_mpi = most;
         }
     }
-    let is_known = executing.is_whole_run;
+    // Where no rank calls MPI as far as is recorded, its calls are not known.
+    let mut locations = of_run.all.iter().flat_map(|processor| &processor.locations);
+    let is_known = executing.is_whole_run && locations.any(|&id| sites.in_mpi(None, id).calls > 0);
     let are_matched = is_known && ranks.values().all(|(_, of)| of.is_known());
     let rank = |&(elapsed_ns, of): &(u64, InMpi)| {
         let known = |ns: u64| is_known.then_some(ns);
