@@ -1,6 +1,6 @@
 /*
- * Marks that are wrong, or not the same on all ranks: an interval of one rank, one that ranks execute unequally
- * often, one that a rank leaves open, and one in which a rank is killed.
+ * Marks that are wrong, or not the same on all ranks: an interval of one rank, one that ranks execute
+ * unequally often, one that a rank leaves open, and one in which a rank is killed.
  * intervals uneven|killed
  */
 #include "../truth.h"

@@ -102,7 +102,8 @@ KEPT static double sweep(double seconds)
 /* The edges travel while the inner part is computed. */
 KEPT static void exchange(int n, double overlapped_s)
 {
-    const int left = rank == 0 ? MPI_PROC_NULL : rank - 1, right = rank + 1 == ranks ? MPI_PROC_NULL : rank + 1;
+    const int left = rank == 0 ? MPI_PROC_NULL : rank - 1;
+    const int right = rank + 1 == ranks ? MPI_PROC_NULL : rank + 1;
     MPI_Request all[4];
     begin(START_SHADOW, n);
     MPI_Irecv(a[0], WIDTH, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &all[0]);

@@ -6,6 +6,7 @@
 //! - `exchanges`: how the calls of a message or collective lay to each other in time
 //! - `handed_on`: which of them hand on what one process reads or writes
 //! - `matching`: the profile's tables of messages
+//! - `site`: where a call was made
 
 mod acts;
 mod calls;
@@ -13,6 +14,7 @@ mod exchanges;
 mod gathered;
 mod handed_on;
 mod matching;
+mod site;
 
 pub(super) use calls::MpiCalls;
 pub(super) use gathered::Places;

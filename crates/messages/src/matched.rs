@@ -2,10 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner};
+use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner, Place};
 use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
 use crate::merge;
+use crate::observer::{Attendance, Message, Observer};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
 use crate::waits::{self, Part as Arrival, Pattern, Side, Times};
 
@@ -56,9 +57,6 @@ pub struct Run {
     /// Those that any of them uses.
     pub communicators: Vec<Communicator>,
 }
-
-/// A call of a process: its position in [`Run::processes`], and which call.
-pub type Place = (u32, CallId);
 
 /// A call waited for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,47 +150,6 @@ struct Under {
     is_buffered: bool,
     operation: u32,
     root: Partner,
-}
-
-/// A message of which both ends are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The call that sent it, or started to.
-    pub sent: Place,
-    /// How the send was completed.
-    pub sent_end: End,
-    /// The call that received it, or started to.
-    pub received: Place,
-    /// How the receive was completed.
-    pub received_end: End,
-}
-
-/// One member's part of a collective in which all members took part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attendance {
-    /// The call that took part, or started to.
-    pub start: Place,
-    /// How it was completed.
-    pub end: End,
-    /// Whether the member is the root.
-    pub is_root: bool,
-}
-
-/// What is matched, as soon as it is.
-pub trait Observer {
-    /// A message.
-    fn message(&mut self, message: Message);
-    /// A collective of all its members.
-    fn collective(&mut self, kind: Collective, members: &[Attendance]);
-}
-
-/// Who wants messages only.
-impl<F: FnMut(Message)> Observer for F {
-    fn message(&mut self, message: Message) {
-        self(message);
-    }
-
-    fn collective(&mut self, _kind: Collective, _members: &[Attendance]) {}
 }
 
 /// Matches all calls of a run.

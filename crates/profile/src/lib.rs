@@ -59,8 +59,8 @@ pub use intervals::{
 pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
-    CommunicatorInfo, ExchangeRow, GatheringRow, MessagePart, MessageQuality, PartnerWaitRow, TrafficRow, UnmatchedReason,
-    UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ExchangeRow, GatheringRow, MessagePart, MessageQuality, PartnerWaitRow, TrafficRow,
+    UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::Metric;
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};

@@ -1,5 +1,6 @@
 //! `proust report`: shows a page of a run, or of a sweep ([`sweep`]).
 
+mod references;
 mod sweep;
 
 use std::num::NonZeroUsize;
@@ -13,8 +14,7 @@ use proust_ingest::CallPaths;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Block, Classic, Column, Format, Kept, Layout, Need, PAGES, PageName, Question, Reference, References, Sort,
-    SweepPage,
+    Across, Block, Classic, Column, Format, Kept, Layout, Need, PAGES, PageName, Question, Sort, SweepPage,
     gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
@@ -341,10 +341,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         }),
         format: args.format.format(),
         classic,
-        references: References {
-            serial: args.serial.as_deref().map(|dir| reference(dir, "--serial")).transpose()?,
-            sequential: args.sequential.as_deref().map(|dir| reference(dir, "--sequential")).transpose()?,
-        },
+        references: references::of(args.serial.as_deref(), args.sequential.as_deref())?,
         processors: args.processors,
         io_as: match args.io_as {
             IoName::Productive => IoAs::Productive,
@@ -365,13 +362,6 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         gaps::note(&dir.to_string_lossy(), quality);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The times of a run on one processor.
-fn reference(dir: &Path, option: &str) -> Result<Reference> {
-    let dir = runs::named_or_newest(Some(dir))?;
-    let run = progress::open(&dir)?;
-    Ok(Reference::of(run.profile_with_rows()?, &dir.to_string_lossy(), option)?)
 }
 
 /// The parts of the classic layouts.

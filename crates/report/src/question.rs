@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::column::Column;
 use crate::error::ReportError;
-use crate::references::References;
 use crate::page::{Need, Orders, PAGES, PageName};
+use crate::references::References;
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

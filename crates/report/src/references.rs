@@ -83,10 +83,8 @@ impl Reference {
 }
 
 fn times(profile: &Profile, found: &Intervals) -> BTreeMap<Path, Executed> {
-    let executed = |of: &Characterised| Executed {
-        time_ns: of.interval.execution_ns,
-        executions: of.executions,
-    };
+    let executed =
+        |of: &Characterised| Executed { time_ns: of.interval.execution_ns, executions: of.executions };
     let mut paths = Paths::default();
     let mut times = BTreeMap::new();
     times.extend(found.run.as_ref().map(|of| ((Vec::new(), 0), executed(of))));

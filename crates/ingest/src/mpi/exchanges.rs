@@ -2,16 +2,17 @@
 //! what was computed between the halves of a call that does not block. Summed by call site.
 
 use proust_log::operations::{Nature, Operation};
-use proust_messages::call::{CallId, Collective};
+use proust_messages::call::{CallId, Collective, Place};
 use proust_messages::endpoint::{End, Kind};
-use proust_messages::matched::{Attendance, Matched, Message, Observer, Place};
+use proust_messages::matched::Matched;
+use proust_messages::observer::{Attendance, Message, Observer};
 use proust_messages::waits::Times;
 use proust_profile::{ContextId, ExchangeRow, LocationId, OperationId, Profile};
 use rustc_hash::FxHashMap as Map;
 
 use super::gathered::Gathered;
 use super::handed_on::{Beside, beside};
-use super::matching::site;
+use super::site::site;
 
 /// What is known of a call.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +68,9 @@ impl Exchanges {
                 }
                 let Some(start) = calls.get_mut(endpoint.start as usize) else { continue };
                 start.started += 1;
-                let Some(end) = completing(endpoint.end).filter(|&end| end != endpoint.start) else { continue };
+                let Some(end) = completing(endpoint.end).filter(|&end| end != endpoint.start) else {
+                    continue;
+                };
                 start.completed_by = Some(end);
                 let Some(call) = calls.get_mut(end as usize) else { continue };
                 call.completed += 1;
@@ -296,10 +299,7 @@ fn latest(all: impl Iterator<Item = Times>) -> Times {
 
 /// How much later partners began and ended.
 fn later(call: &OfCall, own: Times) -> (u64, u64) {
-    (
-        call.latest_begin_ns.saturating_sub(own.begin_ns),
-        call.latest_end_ns.saturating_sub(own.end_ns),
-    )
+    (call.latest_begin_ns.saturating_sub(own.begin_ns), call.latest_end_ns.saturating_sub(own.end_ns))
 }
 
 /// One call, divided by those who take part in it.

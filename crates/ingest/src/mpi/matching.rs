@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap as Map;
 
 use super::exchanges::Exchanges;
 use super::gathered::{Gathered, Made, Places, gathered};
+use super::site::site;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -266,14 +267,6 @@ fn partner_waits(
     }
     rows.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
     rows
-}
-
-/// The call site of the operation that ended then; None if it is not among the events.
-pub(super) fn site(events: &[EventRow], location: LocationId, operation: OperationId, end_ns: u64) -> Option<ContextId> {
-    let first = events.partition_point(|event| (event.location, event.end_ns) < (location, end_ns));
-    let ended_then = |event: &&EventRow| (event.location, event.end_ns) == (location, end_ns);
-    let mut events = events[first..].iter().take_while(ended_then);
-    events.find(|event| event.operation == operation && !event.summed).map(|event| event.context)
 }
 
 fn pattern(pattern: Pattern) -> WaitPattern {

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use play::{Played, Step, play};
 use proptest::prelude::*;
-use proust_messages::matched::{Communicator, Matched, Message, Part, Run, matched_with};
+use proust_messages::matched::{Communicator, Matched, Part, Run, matched_with};
+use proust_messages::observer::Message;
 
 fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
     let communicators =

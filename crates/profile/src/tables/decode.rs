@@ -5,13 +5,14 @@ use std::thread;
 use serde::de::DeserializeOwned;
 
 use super::encode::{
-    COMMUNICATORS, CONTEXTS, EXCHANGES, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS, LOCATIONS,
-    MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED, VALUES,
+    COMMUNICATORS, CONTEXTS, EXCHANGES, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS,
+    LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED,
+    VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    CommunicatorInfo, Context, ContextKind, Detail, EventRow, ExchangeRow, ExecutionEnd, ExecutionRow, ExecutionSumRow,
+    CommunicatorInfo, Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow,
     Family, Function, GatheringRow, IntervalContext, IntervalInfo, IntervalWork, Location, MessagePart,
     Metric, Module, Nature, OperationInfo, OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile,
     RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, TrafficRow, TrialSums, UnmatchedReason,
@@ -40,7 +41,7 @@ pub(super) fn read_all_but_rows(
     profile.communicators = rows(&open(COMMUNICATORS)?, communicators)?;
     profile.traffic = rows(&open(TRAFFIC)?, traffic)?;
     profile.gatherings = rows(&open(GATHERINGS)?, gatherings)?;
-    profile.exchanges = rows(&open(EXCHANGES)?, exchanges)?;
+    profile.exchanges = rows(&open(EXCHANGES)?, exchanges::exchanges)?;
     profile.unmatched = rows(&open(UNMATCHED)?, unmatched)?;
     Ok(())
 }
@@ -129,6 +130,8 @@ macro_rules! zip_rows {
         Ok(rows)
     }};
 }
+
+mod exchanges;
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;
@@ -427,34 +430,6 @@ fn traffic(table: &Table, group: usize) -> Result<Vec<TrafficRow>, TablesError> 
 fn gatherings(table: &Table, group: usize) -> Result<Vec<GatheringRow>, TablesError> {
     zip_rows!(table, group; communicator: u32s, operation: ids, instances: u64s, bytes: u64s;
         GatheringRow { communicator, operation, instances, bytes })
-}
-
-fn exchanges(table: &Table, group: usize) -> Result<Vec<ExchangeRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, operation: ids, completes: optional_ids, is_group: bools, hands_on_io: bools,
-    calls: u64s, time_ns: u64s, partner_ns: u64s, shares: f64s, matched: u64s, unmatched: u64s,
-    later_begins_ns: u64s, later_ends_ns: u64s, overlap_ns: u64s, late_sends_ns: u64s, received: u64s,
-    spans_ns: f64s;
-    ExchangeRow {
-        location,
-        context,
-        operation,
-        completes,
-        is_group,
-        hands_on_io,
-        calls,
-        time_ns,
-        partner_ns,
-        shares,
-        matched,
-        unmatched,
-        later_begins_ns,
-        later_ends_ns,
-        overlap_ns,
-        late_sends_ns,
-        received,
-        spans_ns,
-    })
 }
 
 fn unmatched(table: &Table, group: usize) -> Result<Vec<UnmatchedRow>, TablesError> {

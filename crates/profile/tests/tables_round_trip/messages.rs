@@ -1,8 +1,8 @@
 //! Tables of MPI, with the numbers of other rows.
 
 use proust_profile::{
-    CommunicatorInfo, ContextId, ExchangeRow, GatheringRow, MessagePart, PartnerWaitRow, ProcessId, ReleaseRow,
-    TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ContextId, ExchangeRow, GatheringRow, MessagePart, PartnerWaitRow, ProcessId,
+    ReleaseRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
 pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> {

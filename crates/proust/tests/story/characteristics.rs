@@ -170,7 +170,8 @@ fn a_jacobi_of_ranks_has_the_characteristics_that_it_measures(mpi: Mpi) {
     let Some((run, truth, page)) = jacobi_of_ranks(mpi, 2) else { return };
     assert_identities(&page);
     let (ranks, steps) = (number(&truth, "/ranks"), number(&truth, "/steps"));
-    let (setups, loops, io) = (numbers(&truth, "setup_s"), numbers(&truth, "loop_s"), numbers(&truth, "io_s"));
+    let (setups, loops, io) =
+        (numbers(&truth, "setup_s"), numbers(&truth, "loop_s"), numbers(&truth, "io_s"));
     let sum = |of: &[f64]| of.iter().sum::<f64>();
 
     // All ranks repeat the same work: one of them is productive.
@@ -240,7 +241,8 @@ fn a_jacobi_of_ranks_has_the_characteristics_that_it_measures(mpi: Mpi) {
         .map(|row| number(&truth, &format!("/{row}/variation_s")))
         .sum();
     assert_close("Variation", of_mpi("time_variation"), by_collectives, BESIDE * by_collectives + TURNS_S);
-    let (all_lost, replicated) = (number(iterate, "/dvm/mpi/efficiency"), &iterate["dvm"]["mpi"]["replicated"]);
+    let (all_lost, replicated) =
+        (number(iterate, "/dvm/mpi/efficiency"), &iterate["dvm"]["mpi"]["replicated"]);
     let more = of_mpi("mpi_time") / ranks / of_mpi("total_time");
     assert_close("readings", number(replicated, "/efficiency"), all_lost + more, 1e-6);
     assert!(of_mpi("message_span").is_finite());
@@ -270,7 +272,10 @@ fn uneven_marks_of_ranks(mpi: Mpi) {
     assert_eq!(interval(&page, "often")["executions"], 3);
     assert_eq!(interval(&page, "open")["unmarked"], 1);
     let whole_s = of(interval(&page, "all"), "execution_time");
-    assert!(of(interval(&page, "open"), "execution_time") <= whole_s + 1e-6, "it ends with the one around it");
+    assert!(
+        of(interval(&page, "open"), "execution_time") <= whole_s + 1e-6,
+        "it ends with the one around it"
+    );
     let noted: Vec<(&str, &Value)> = list(&page, "/noted")
         .iter()
         .map(|note| (note["id"].as_str().unwrap_or_default(), &note["intervals"]))
@@ -342,8 +347,7 @@ fn two_jobs_of_mpich() {
 
 /// The forecast of two ranks beside a run with one: the program's own times say what each must be.
 fn forecast_of(mpi: Mpi) {
-    let (Some((two, of_two, _)), Some((one, of_one, _))) =
-        (jacobi_of_ranks(mpi, 2), jacobi_of_ranks(mpi, 1))
+    let (Some((two, of_two, _)), Some((one, of_one, _))) = (jacobi_of_ranks(mpi, 2), jacobi_of_ranks(mpi, 1))
     else {
         return;
     };

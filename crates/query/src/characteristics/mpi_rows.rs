@@ -104,8 +104,12 @@ pub(super) fn group_of((function, nature): (&str, Nature), completes: Option<&st
     match (nature, completes) {
         (Nature::Message, None) => Group::SendRecv,
         (Nature::Message, Some(_)) if is_message(&name) => Group::SendRecv,
-        (Nature::Message, Some(_)) if name.starts_with("File_") || name.starts_with('R') && name != "Reduce"
-            && !name.starts_with("Reduce_") => Group::None,
+        (Nature::Message, Some(_))
+            if name.starts_with("File_")
+                || name.starts_with('R') && name != "Reduce" && !name.starts_with("Reduce_") =>
+        {
+            Group::None
+        }
         (Nature::Message, Some(_)) | (Nature::Collective, _) => {
             let name = name.strip_prefix("Neighbor_").map_or(name.clone(), |rest| {
                 rest.chars().take(1).flat_map(char::to_uppercase).chain(rest.chars().skip(1)).collect()

@@ -105,10 +105,7 @@ impl Processors {
 }
 
 /// From the first begin of an owner's processes to the last end, as the ledger has it.
-fn lives(
-    run: &Run,
-    ranks: &HashMap<ProcessId, Option<RankOfJob>>,
-) -> HashMap<Option<RankOfJob>, Window> {
+fn lives(run: &Run, ranks: &HashMap<ProcessId, Option<RankOfJob>>) -> HashMap<Option<RankOfJob>, Window> {
     let mut lives: HashMap<Option<RankOfJob>, Window> = HashMap::new();
     for process in &run.processes {
         let rank = ranks.get(&process.id).copied().flatten();

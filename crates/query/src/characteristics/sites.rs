@@ -158,7 +158,9 @@ impl Sites {
             sites.add(profile, place, (account, operation), site);
         }
         for row in &profile.events {
-            let Some(kind) = operations.get(row.operation).filter(|kind| !kind.is_of_openmp()) else { continue };
+            let Some(kind) = operations.get(row.operation).filter(|kind| !kind.is_of_openmp()) else {
+                continue;
+            };
             let place = (innermost_of(row.context), row.location);
             if kind.is_of_mpi() {
                 if is_apart(profile, row) {

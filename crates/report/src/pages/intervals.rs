@@ -35,7 +35,7 @@ use serde::Serialize;
 
 use super::account::Drawn;
 use super::facts::seconds;
-use super::locations::{Seconds, accounts_of, passive_of};
+use super::locations::{Seconds, accounts_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
 use crate::number::sum;
@@ -45,6 +45,7 @@ use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
 use characteristics::{Dvm, threads_of};
+use locations::{Comparative, LocationRow, comparative, scaled};
 use notes::notes_about;
 use one_processor::OneProcessor;
 
@@ -52,6 +53,7 @@ mod advice;
 mod characteristics;
 mod classic;
 mod csv;
+mod locations;
 mod notes;
 mod one_processor;
 mod text;
@@ -125,36 +127,6 @@ struct Row {
     /// The threads of each processor, in words.
     #[serde(skip)]
     threads: Vec<String>,
-}
-
-/// An account over the locations that execute an interval.
-#[derive(Debug, Serialize)]
-struct Comparative {
-    min_s: f64,
-    min_at: String,
-    max_s: f64,
-    max_at: String,
-    mean_s: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct LocationRow {
-    handle: String,
-    process: u32,
-    rank: Option<u32>,
-    thread: u32,
-    name: String,
-    executions: u64,
-    begin_s: f64,
-    end_s: f64,
-    time_s: f64,
-    min_s: f64,
-    max_s: f64,
-    iterations: u64,
-    active_s: f64,
-    passive_s: f64,
-    accounts: Seconds,
-    passive: Seconds,
 }
 
 impl IntervalsPage {
@@ -284,11 +256,6 @@ impl Sums {
             accounts: scaled(accounts_of(accounts), scale),
         }
     }
-}
-
-fn scaled(mut amounts: Seconds, scale: f64) -> Seconds {
-    amounts.values_mut().for_each(|seconds| *seconds *= scale);
-    amounts
 }
 
 impl Row {
@@ -431,63 +398,6 @@ fn place_of_main(profile: &Profile) -> (Option<String>, Option<u32>) {
     let is_main = |name: &str| ["main", "MAIN__"].contains(&name);
     let found = profile.functions.iter().find(|function| is_main(&function.name) && function.file.is_some());
     found.map_or((None, None), |function| (function.file.clone(), function.line))
-}
-
-impl LocationRow {
-    fn new(
-        profile: &Profile,
-        id: LocationId,
-        of: &OfLocation,
-        (accounts, passive): (&Accounts, &PassiveTimes),
-        scale: f64,
-    ) -> LocationRow {
-        let location = &profile.locations[id];
-        let process = &profile.processes[location.process];
-        LocationRow {
-            handle: Handle::Location(id).to_string(),
-            process: process.pid,
-            rank: process.rank,
-            thread: location.tid,
-            name: location.name.clone(),
-            executions: of.executions,
-            begin_s: seconds(of.begin_ns),
-            end_s: seconds(of.end_ns),
-            time_s: seconds(of.time_ns),
-            min_s: seconds(of.min_ns),
-            max_s: seconds(of.max_ns),
-            iterations: of.iterations,
-            active_s: seconds(accounts.sum_ns()) * scale,
-            passive_s: seconds(passive.sum_ns()) * scale,
-            accounts: scaled(accounts_of(accounts), scale),
-            passive: scaled(passive_of(passive), scale),
-        }
-    }
-}
-
-/// Each account over the locations that execute the interval: those without it count as 0.
-fn comparative(locations: &[LocationRow]) -> BTreeMap<&'static str, Comparative> {
-    let executing: Vec<&LocationRow> = locations.iter().filter(|row| row.executions > 0).collect();
-    let mut all = BTreeMap::new();
-    for account in Account::ALL {
-        let of = |row: &&LocationRow| row.accounts.get(account.id()).copied().unwrap_or(0.0);
-        let min = executing.iter().min_by(|a, b| of(a).total_cmp(&of(b)));
-        let max = executing.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
-        if let (Some(min), Some(max)) = (min, max)
-            && of(max) > 0.0
-        {
-            all.insert(
-                account.id(),
-                Comparative {
-                    min_s: of(min),
-                    min_at: min.handle.clone(),
-                    max_s: of(max),
-                    max_at: max.handle.clone(),
-                    mean_s: sum(executing.iter().map(of)) / executing.len() as f64,
-                },
-            );
-        }
-    }
-    all
 }
 
 impl Page for IntervalsPage {

@@ -190,10 +190,9 @@ impl Worded for PageNote {
                  marked as parallel or replicated: the efficiency is an upper bound",
                 named(intervals)
             ),
-            PageNote::IntervalsNotInReference { run, intervals } => format!(
-                "{run} has no interval like {}: its time there is not known",
-                named(intervals)
-            ),
+            PageNote::IntervalsNotInReference { run, intervals } => {
+                format!("{run} has no interval like {}: its time there is not known", named(intervals))
+            }
             PageNote::ReferenceUneven { run, intervals } => format!(
                 "{run} executed {} not as often as this run: the times cannot be compared",
                 named(intervals)

@@ -2,9 +2,9 @@
 
 use proust_ingest::operation_info;
 use proust_profile::{
-    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function, FunctionId, GatheringRow,
-    Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process, ProcessId,
-    Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function, FunctionId,
+    GatheringRow, Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process,
+    ProcessId, Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 use proust_report::{Format, PageName, Question, Style, render};
 

@@ -108,10 +108,9 @@ pub(super) fn table(rows: &[Row], references: &References, style: &Style) -> Str
             }
             cells.push(Cell::from(time_s.map_or_else(|| "-".into(), |time_s| scale.show(time_s))));
             let part = time_s.filter(|&time_s| time_s > 0.0);
-            cells.push(Cell::from(part.map_or_else(
-                || "-".into(),
-                |time_s| format!("{} %", percent(of.forecast_s, time_s)),
-            )));
+            cells.push(Cell::from(
+                part.map_or_else(|| "-".into(), |time_s| format!("{} %", percent(of.forecast_s, time_s))),
+            ));
         }
         cells.push(Cell::from(format!("{}{}", "  ".repeat(row.level), row.label)));
         table.row(cells);

@@ -151,7 +151,8 @@ impl IntervalsPage {
         if table.is_empty() {
             return table;
         }
-        let title = heading(style, "On one processor", "the forecast is no measurement: `proust explain forecast`");
+        let title =
+            heading(style, "On one processor", "the forecast is no measurement: `proust explain forecast`");
         format!("\n{title}{table}")
     }
 
