@@ -364,7 +364,7 @@ impl<'r> Matching<'r> {
         let parts: Vec<Arrival> = members
             .iter()
             .map(|&((side, rank), (under, _))| {
-                let (part, has_part) = (self.side(under), under.root != Partner::Nobody);
+                let (part, has_part) = (side(self.run, under), under.root != Partner::Nobody);
                 Arrival {
                     rank: u64::from(side) << 32 | u64::from(rank),
                     is_root: root == Some((side, rank)),
@@ -372,13 +372,12 @@ impl<'r> Matching<'r> {
                 }
             })
             .collect();
-        let attendance = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| Attendance {
+        let of_part = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| Attendance {
             start: (under.process, under.start),
             end: under.end,
             is_root: part.is_root,
         };
-        let attendances: Vec<Attendance> = parts.iter().zip(members).map(attendance).collect();
-        observer.collective(kind, &attendances);
+        observer.collective(kind, &parts.iter().zip(members).map(of_part).collect::<Vec<_>>());
         let gathering = self.result.gatherings.entry((communicator, first.operation)).or_default();
         gathering.instances += 1;
         gathering.bytes += members.iter().map(|(_, (under, _))| under.bytes).sum::<u64>();
@@ -388,10 +387,6 @@ impl<'r> Matching<'r> {
             let wait = Wait { until_ns, pattern, late: (late.process, late.start) };
             add(&mut self.result.waits, under, wait);
         }
-    }
-
-    fn side(&self, under: Under) -> Side {
-        side(self.run, under)
     }
 
     /// Probes leave their messages to others, which are counted.

@@ -12,7 +12,7 @@ use proust_messages::matched::{
 use proust_messages::waits::Pattern;
 use proust_profile::bindings;
 use proust_profile::{
-    CommunicatorInfo, ContextId, EventRow, GatheringRow, LocationId, MessagePart, MessageQuality,
+    CommunicatorInfo, ContextId, GatheringRow, MessagePart, MessageQuality,
     OperationId, PartnerWaitRow, ProcessId, Profile, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 

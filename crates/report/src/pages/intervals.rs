@@ -25,7 +25,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_account::ledger::{Account, Accounts, IoAs, Ledger, PassiveTimes, Windows};
+use proust_account::ledger::{Accounts, IoAs, Ledger, PassiveTimes, Windows};
 use proust_profile::{IntervalId, LocationId, Profile};
 use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
@@ -38,7 +38,6 @@ use super::facts::seconds;
 use super::locations::{Seconds, accounts_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
-use crate::number::sum;
 use crate::question::{Classic, Format, Layout, Question};
 use crate::references::{Paths, References};
 use crate::schema::SCHEMA;

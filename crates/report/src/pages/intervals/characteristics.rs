@@ -9,8 +9,8 @@
 //! numbered from 1, ranks are their own numbers. null: there is no source. With several jobs each processor
 //! has its `job`, too.
 //!
-//! `mpi` is `{"ranks":[…],"efficiency","execution_time_s","total_time_s","productive_time_s","message_span_s",
-//! and each characteristic as `ID_s`, "comparative":{ID: {"min_s"…}},"replicated":{"efficiency",
+//! `mpi` is `{"ranks":[…],"efficiency","execution_time_s","total_time_s","productive_time_s",
+//! "message_span_s", and each characteristic as `ID_s`, "comparative":{ID: {"min_s"…}},"replicated":{"efficiency",
 //! "productive_time_s","lost_time_s"}}`: by its first reading all time in MPI is lost, by that of
 //! `replicated` the part of one rank in N is productive.
 
