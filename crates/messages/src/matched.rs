@@ -363,11 +363,11 @@ impl<'r> Matching<'r> {
         }
         let parts: Vec<Arrival> = members
             .iter()
-            .map(|&((side, rank), (under, _))| {
+            .map(|&((second, rank), (under, _))| {
                 let (part, has_part) = (side(self.run, under), under.root != Partner::Nobody);
                 Arrival {
-                    rank: u64::from(side) << 32 | u64::from(rank),
-                    is_root: root == Some((side, rank)),
+                    rank: u64::from(second) << 32 | u64::from(rank),
+                    is_root: root == Some((second, rank)),
                     side: if has_part { part } else { Side { waited: None, ..part } },
                 }
             })
