@@ -12,8 +12,8 @@ use proust_messages::matched::{
 use proust_messages::waits::Pattern;
 use proust_profile::bindings;
 use proust_profile::{
-    CommunicatorInfo, ContextId, GatheringRow, MessagePart, MessageQuality,
-    OperationId, PartnerWaitRow, ProcessId, Profile, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ContextId, GatheringRow, MessagePart, MessageQuality, OperationId, PartnerWaitRow,
+    ProcessId, Profile, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
 use rustc_hash::FxHashMap as Map;

@@ -10,9 +10,9 @@
 //! has its `job`, too.
 //!
 //! `mpi` is `{"ranks":[…],"efficiency","execution_time_s","total_time_s","productive_time_s",
-//! "message_span_s", and each characteristic as `ID_s`, "comparative":{ID: {"min_s"…}},"replicated":{"efficiency",
-//! "productive_time_s","lost_time_s"}}`: by its first reading all time in MPI is lost, by that of
-//! `replicated` the part of one rank in N is productive.
+//! "message_span_s", and each characteristic as `ID_s`,"comparative":{ID: {"min"…}},
+//! "replicated":{"efficiency","productive_time_s","lost_time_s"}}`: by its first reading all time in MPI is
+//! lost, by that of `replicated` the part of one rank in N is productive.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use proust_query::characteristics::{Characterised, RankOfJob};
 
 use super::super::base_name;
 use super::super::facts::seconds;
-use super::characteristics::has_several_jobs;
+use super::characteristics::{has_several_jobs, rank_in_words};
 use super::one_processor::OneProcessor;
 use crate::question::{Block, Classic};
 
@@ -390,5 +390,24 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
             let _ = writeln!(text, "{:<NAME$}{numbers}", of.name());
         }
     }
+    if classic.blocks.contains(&Block::Processors) {
+        text.push_str(&ranks(&of.ranks, mpi, classic));
+    }
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Each rank that is asked for.
+fn ranks(ranks: &[RankOfJob], mpi: &MpiInterval, classic: &Classic) -> String {
+    let mut text = String::from("---Execution Characteristics---\n");
+    let is_of_several = has_several_jobs(ranks);
+    for (at, &rank) in ranks.iter().enumerate().filter(|(_, of)| classic.has(of.rank)) {
+        let _ = writeln!(text, "Nproc = {} ( {} )", rank.rank, rank_in_words(rank, is_of_several));
+        for &of in Mpi::ALL {
+            let value = mpi.of_rank(at, of);
+            if zeros_or(value, classic.zeros) {
+                let _ = writeln!(text, "{}", name_and(of.name(), &time(value)));
+            }
+        }
+    }
+    text
 }
