@@ -6,7 +6,7 @@ use crate::chance::assert_close;
 use crate::explained::Except;
 use crate::mpi::Mpi;
 use crate::programs::built;
-use crate::recording::{Recorded, list, number, record, report};
+use crate::recording::{Recorded, empty_folder, list, number, record, report};
 
 /// What may lie between the program's clock and the mark beside it on a busy machine, as a part of the time.
 const BESIDE: f64 = 0.1;
@@ -248,6 +248,8 @@ fn a_jacobi_of_ranks_has_the_characteristics_that_it_measures(mpi: Mpi) {
     let more = of_mpi("mpi_time") / ranks / of_mpi("total_time");
     assert_close("readings", number(replicated, "/efficiency"), all_lost + more, 1e-6);
     assert!(of_mpi("message_span").is_finite());
+    let run_s = number(&list(&page, "/intervals")[0], "/dvm/mpi/mpi_time_s");
+    assert_close("all calls", run_s, number(&run.page::<Value>("mpi", &[]), "/mpi_s"), 1e-6);
     drop(run);
 }
 
@@ -412,4 +414,44 @@ fn the_layout_of_ranks_shows_the_numbers_of_the_json() {
         let some = some.printed();
         assert!(some.contains("Npr= 2 ( rank 1") && !some.contains("Npr= 1 ("), "{some}");
     }
+}
+
+/// A program that calls most functions of MPI: each call is in exactly one row, and each kind in its own.
+fn rows_of(mpi: Mpi) {
+    let folder = empty_folder();
+    let Some(run) = mpi.record("semantics", &[&folder.path().display().to_string()]) else { return };
+    let page: Value = run.page("intervals", &[]);
+    assert_identities(&page);
+    let dvm = &list(&page, "/intervals")[0]["dvm"];
+    let rows = dvm["operations"].as_object().expect("operations");
+    let count = |row: &str| rows.get(row).and_then(|row| row["count"].as_f64()).unwrap_or(0.0);
+    for row in [
+        "start_reduction",
+        "wait_reduction",
+        "start_shadow",
+        "redistribution",
+        "barrier",
+        "broadcast",
+        "point_to_point",
+        "startup",
+        "other",
+    ] {
+        assert!(count(row) > 0.0, "{row}: {dvm:#}");
+    }
+    // The beginning and the end, by two ranks.
+    assert!(count("startup") >= 4.0, "{dvm:#}");
+    // Some calls are made by several threads of a rank at once; of these one counts.
+    let of_page: Value = run.page("mpi", &[]);
+    let (all_s, by_ranks_s) = (number(&of_page, "/mpi_s"), number(dvm, "/mpi/mpi_time_s"));
+    assert!(by_ranks_s <= all_s + 1e-6 && by_ranks_s > 0.0, "{by_ranks_s} of {all_s}");
+}
+
+#[test]
+fn each_call_of_open_mpi_is_in_one_row() {
+    rows_of(Mpi::Open);
+}
+
+#[test]
+fn each_call_of_mpich_is_in_one_row() {
+    rows_of(Mpi::Mpich);
 }

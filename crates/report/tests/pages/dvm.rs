@@ -456,3 +456,25 @@ fn a_run_on_several_processors_is_no_reference() {
     let said = refused.to_string();
     assert!(said.contains("two.proust ran on 2 processors") && said.contains("--serial"), "{said}");
 }
+
+/// Each decision on the way to the critical part stands with its numbers, level by level.
+#[test]
+fn conclusions_are_drawn_level_by_level() {
+    let profile = marked(waiting());
+    let text = shown(&profile, Question::default()).unwrap();
+    let page = json(&profile);
+    let critical = page["critical"].as_array().unwrap();
+    assert!(!critical.is_empty() && text.contains("Conclusions"), "{text}");
+    let flat: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for at in critical {
+        let one = &page["intervals"][at.as_u64().unwrap() as usize];
+        let head = format!("level {}, {}:", one["level"], one["name"].as_str().unwrap());
+        assert!(flat.contains(&head), "{head}: {text}");
+        for step in one["dvm"]["advice"].as_array().unwrap() {
+            let words: Vec<&str> = step["text"].as_str().unwrap().split_whitespace().collect();
+            assert!(flat.contains(&words.join(" ")), "{step}: {text}");
+            // The amounts that decided are there as numbers, too.
+            assert!(step.as_object().unwrap().len() > 2, "{step}");
+        }
+    }
+}
