@@ -9,6 +9,7 @@
 //! - [`collectives`]: members to instances
 //! - [`waits`]: the time in a call before its partner arrived
 //! - `merge`: the endpoints of all processes in order of time
+//! - [`observer`]: who wants to know of each message and collective
 //! - [`matched`]: all of it in one pass
 //!
 //! Matching holds what is under way: messages that were sent and not received yet, or the other way round,
@@ -19,6 +20,7 @@ pub mod collectives;
 pub mod endpoint;
 pub mod matched;
 mod merge;
+pub mod observer;
 pub mod point_to_point;
 pub mod requests;
 pub mod waits;

@@ -224,6 +224,14 @@ impl Profile {
                 return Err(BrokenInvariant::OutOfRange { table, row, target, id, count });
             }
         }
+        for (row, exchange) in self.exchanges.iter().enumerate() {
+            in_range("exchanges", row, "location", exchange.location, &self.locations)?;
+            in_range("exchanges", row, "context", exchange.context, &self.contexts)?;
+            in_range("exchanges", row, "operation", exchange.operation, &self.operations)?;
+            if let Some(completes) = exchange.completes {
+                in_range("exchanges", row, "operation", completes, &self.operations)?;
+            }
+        }
         for (row, unmatched) in self.unmatched.iter().enumerate() {
             in_range("unmatched", row, "process", unmatched.process, &self.processes)?;
         }

@@ -59,8 +59,8 @@ pub use intervals::{
 pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
-    CommunicatorInfo, GatheringRow, MessagePart, MessageQuality, PartnerWaitRow, TrafficRow, UnmatchedReason,
-    UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ExchangeRow, GatheringRow, MessagePart, MessageQuality, PartnerWaitRow, TrafficRow,
+    UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::Metric;
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
@@ -141,6 +141,8 @@ pub struct Profile {
     pub traffic: Vec<TrafficRow>,
     /// Collectives, by communicator and function.
     pub gatherings: Vec<GatheringRow>,
+    /// Calls of MPI by call site, with their partners' times.
+    pub exchanges: Vec<ExchangeRow>,
     /// Parts of messages and collectives without a partner, by process.
     pub unmatched: Vec<UnmatchedRow>,
     /// The timeline of waits for partners.

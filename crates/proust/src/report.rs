@@ -1,6 +1,7 @@
 //! `proust report`: shows a page of a run, or of a sweep ([`sweep`]).
 
 mod names;
+mod references;
 mod sweep;
 
 pub use names::{BlockName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
@@ -69,6 +70,12 @@ pub struct ReportArgs {
     /// Of --format dvm: print zeros, and operations that have no source, as well
     #[arg(long)]
     pub zeros: bool,
+    /// Of `intervals`: a run of the same program on one processor, beside the forecast of its time
+    #[arg(long, value_name = "RUN")]
+    pub serial: Option<PathBuf>,
+    /// Of `intervals`: a run of a sequential build, beside the forecast
+    #[arg(long, value_name = "RUN")]
+    pub sequential: Option<PathBuf>,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
     pub depth: Option<NonZeroUsize>,
@@ -195,9 +202,13 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     }
     let mut words = Words::parse(&args.words)?;
     let is_classic = args.format.layout().is_some();
-    if is_classic && words.page == PageName::default() {
-        // The only page that has these layouts.
+    let has_references = args.serial.is_some() || args.sequential.is_some();
+    if (is_classic || has_references) && words.page == PageName::default() {
+        // The only page that has these.
         words.page = PageName::Intervals;
+    }
+    if has_references && words.page != PageName::Intervals {
+        return Err(WrongUsage("--serial and --sequential are for the page `intervals`".into()).into());
     }
     if args.depth.is_some() && words.page != PageName::Timeline {
         return Err(WrongUsage("--depth is for the page `timeline`".into()).into());
@@ -244,6 +255,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         }),
         format: args.format.format(),
         classic,
+        references: references::of(args.serial.as_deref(), args.sequential.as_deref())?,
         processors: args.processors,
         io_as: match args.io_as {
             IoName::Productive => IoAs::Productive,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::column::Column;
 use crate::error::ReportError;
 use crate::page::{Need, Orders, PAGES, PageName};
+use crate::references::References;
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -194,6 +195,8 @@ pub struct Question {
     pub format: Format,
     /// Of intervals: a classic layout in place of the format.
     pub classic: Option<Classic>,
+    /// Of intervals: runs on one processor, beside the forecasts.
+    pub references: References,
     /// Processors instead of those that the run used.
     pub processors: Option<u32>,
     /// Whether time in I/O counts as productive.

@@ -7,16 +7,20 @@ use proust_log::records::{
     COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
 };
 use proust_messages::matched::{
-    Communicator, Matched, Membership, Part, Process, Reason, Run, Wait, matched,
+    Communicator, Matched, Membership, Part, Process, Reason, Run, Wait, matched_with,
 };
 use proust_messages::waits::Pattern;
 use proust_profile::bindings;
 use proust_profile::{
-    CommunicatorInfo, ContextId, EventRow, GatheringRow, LocationId, MessagePart, MessageQuality,
-    OperationId, PartnerWaitRow, ProcessId, Profile, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ContextId, GatheringRow, MessagePart, MessageQuality, OperationId, PartnerWaitRow,
+    ProcessId, Profile, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
+use rustc_hash::FxHashMap as Map;
+
+use super::exchanges::Exchanges;
 use super::gathered::{Gathered, Made, Places, gathered};
+use super::site::site;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -40,6 +44,7 @@ pub(crate) fn fill(
     if calls.is_empty() {
         return;
     }
+    let mut exchanges = Exchanges::of(profile, &calls);
     let mut communicators = Communicators::default();
     let jobs = jobs(profile);
     let mut run = Run::default();
@@ -62,8 +67,10 @@ pub(crate) fn fill(
         });
     }
     run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
-    let matched = matched(run);
+    let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
+    let matched = matched_with(run, &mut exchanges);
     profile.partner_waits = partner_waits(profile, &calls, &matched.waits, operations);
+    profile.exchanges = exchanges.rows(profile, &calls, &matched, &sizes, operations);
     tables(profile, &ids, communicators, &matched, operations);
     profile.quality.messages = Some(MessageQuality {
         messages: matched.traffic.values().map(|traffic| traffic.messages).sum(),
@@ -74,6 +81,15 @@ pub(crate) fn fill(
         unknown_requests: calls.iter().map(|gathered| gathered.unknown_requests).sum(),
         untraced_calls: calls.iter().map(|gathered| gathered.untraced_calls).sum(),
     });
+}
+
+/// How many members each of a process's communicators has, by its own number of it.
+fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
+    let size = |(&number, membership): (&u32, &Membership)| {
+        let of = run.communicators.get(membership.communicator as usize).copied().unwrap_or_default();
+        (number, of.size + of.second_size)
+    };
+    process.communicators.iter().map(size).collect()
 }
 
 /// The job of each process that is a rank.
@@ -225,7 +241,7 @@ fn partner_waits(
         for (call, wait) in waits.iter().enumerate() {
             let Some(wait) = wait else { continue };
             let times = calls[process].times[call];
-            let Made { location, operation } = calls[process].made[call];
+            let Made { location, operation, .. } = calls[process].made[call];
             let late = (wait.late.0 as usize, wait.late.1 as usize);
             let late_made = calls[late.0].made[late.1];
             let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
@@ -251,14 +267,6 @@ fn partner_waits(
     }
     rows.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
     rows
-}
-
-/// The call site of the operation that ended then; None if it is not among the events.
-fn site(events: &[EventRow], location: LocationId, operation: OperationId, end_ns: u64) -> Option<ContextId> {
-    let first = events.partition_point(|event| (event.location, event.end_ns) < (location, end_ns));
-    let ended_then = |event: &&EventRow| (event.location, event.end_ns) == (location, end_ns);
-    let mut events = events[first..].iter().take_while(ended_then);
-    events.find(|event| event.operation == operation && !event.summed).map(|event| event.context)
 }
 
 fn pattern(pattern: Pattern) -> WaitPattern {

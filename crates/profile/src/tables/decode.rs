@@ -5,8 +5,9 @@ use std::thread;
 use serde::de::DeserializeOwned;
 
 use super::encode::{
-    COMMUNICATORS, CONTEXTS, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS, LOCATIONS,
-    MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED, VALUES,
+    COMMUNICATORS, CONTEXTS, EXCHANGES, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS,
+    LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED,
+    VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
@@ -40,6 +41,7 @@ pub(super) fn read_all_but_rows(
     profile.communicators = rows(&open(COMMUNICATORS)?, communicators)?;
     profile.traffic = rows(&open(TRAFFIC)?, traffic)?;
     profile.gatherings = rows(&open(GATHERINGS)?, gatherings)?;
+    profile.exchanges = rows(&open(EXCHANGES)?, exchanges::exchanges)?;
     profile.unmatched = rows(&open(UNMATCHED)?, unmatched)?;
     Ok(())
 }
@@ -128,6 +130,8 @@ macro_rules! zip_rows {
         Ok(rows)
     }};
 }
+
+mod exchanges;
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;

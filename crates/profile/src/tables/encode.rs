@@ -28,6 +28,7 @@ pub(super) const PROCESS_SAMPLES: &str = "process_samples.parquet";
 pub(super) const COMMUNICATORS: &str = "communicators.parquet";
 pub(super) const TRAFFIC: &str = "traffic.parquet";
 pub(super) const GATHERINGS: &str = "gatherings.parquet";
+pub(super) const EXCHANGES: &str = "exchanges.parquet";
 pub(super) const UNMATCHED: &str = "unmatched.parquet";
 pub(super) const PARTNER_WAITS: &str = "partner_waits.parquet";
 
@@ -57,6 +58,7 @@ pub(super) fn write_all(
     write(COMMUNICATORS, &communicators(profile))?;
     write(TRAFFIC, &traffic(profile))?;
     write(GATHERINGS, &gatherings(profile))?;
+    write(EXCHANGES, &exchanges(profile))?;
     write(UNMATCHED, &unmatched(profile))?;
     write(PARTNER_WAITS, &partner_waits(profile))
 }
@@ -355,6 +357,30 @@ fn gatherings(profile: &Profile) -> Vec<Column> {
         column!(rows, "operation", U32, |r| r.operation.0),
         column!(rows, "instances", U64, |r| r.instances),
         column!(rows, "bytes", U64, |r| r.bytes),
+    ]
+}
+
+fn exchanges(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.exchanges;
+    vec![
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "operation", U32, |r| r.operation.0),
+        column!(rows, "completes", OptionalU32, |r| r.completes.map(u32::from)),
+        column!(rows, "is_group", Bool, |r| r.is_group),
+        column!(rows, "hands_on_io", Bool, |r| r.hands_on_io),
+        column!(rows, "calls", U64, |r| r.calls),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "partner_ns", U64, |r| r.partner_ns),
+        column!(rows, "shares", F64, |r| r.shares),
+        column!(rows, "matched", U64, |r| r.matched),
+        column!(rows, "unmatched", U64, |r| r.unmatched),
+        column!(rows, "later_begins_ns", U64, |r| r.later_begins_ns),
+        column!(rows, "later_ends_ns", U64, |r| r.later_ends_ns),
+        column!(rows, "overlap_ns", U64, |r| r.overlap_ns),
+        column!(rows, "late_sends_ns", U64, |r| r.late_sends_ns),
+        column!(rows, "received", U64, |r| r.received),
+        column!(rows, "spans_ns", F64, |r| r.spans_ns),
     ]
 }
 

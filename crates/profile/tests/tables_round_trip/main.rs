@@ -352,6 +352,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         communicators: messages::communicators(&releases),
                         traffic: messages::traffic(&releases, process_count),
                         gatherings: messages::gatherings(&releases),
+                        exchanges: messages::exchanges(&releases),
                         unmatched: messages::unmatched(process_count),
                         partner_waits: messages::partner_waits(&releases, count),
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },

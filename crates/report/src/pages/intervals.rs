@@ -13,6 +13,8 @@
 //!
 //! With `--intervals`, `places` has parallel regions, operations and functions as [`places`] describes them.
 //!
+//! Where runs on one processor are given each has `one_processor` ([`one_processor`]), too.
+//!
 //! `execution_s` is that of the location that takes longest; `min_s`, `mean_s` and `max_s` are of single
 //! executions. `alone`: several threads of a process execute it at once, and each counts for itself; then
 //! there are no slots, `processors` is 0 and `total_s` is what these threads were active. `recorded` is less
@@ -27,7 +29,7 @@ use std::collections::BTreeMap;
 
 use proust_account::blame::Blame;
 use proust_account::ledger::{Accounts, IoAs, Ledger, PassiveTimes, Windows};
-use proust_profile::{LocationId, Profile};
+use proust_profile::{IntervalId, LocationId, Profile};
 use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
 use proust_query::{Handle, Selection};
@@ -40,22 +42,25 @@ use super::locations::{Seconds, accounts_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
 use crate::question::{Classic, Format, IntervalsOf, Layout, Question};
+use crate::references::{Paths, References};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
-use by_location::{Comparative, LocationRow, comparative};
 use causes::Caused;
 use characteristics::{Dvm, threads_of};
+use locations::{Comparative, LocationRow, comparative, scaled};
 use notes::{notes_about, notes_of_marks};
+use one_processor::OneProcessor;
 use places::PlaceRow;
 
 mod advice;
-mod by_location;
 mod causes;
 mod characteristics;
 mod classic;
 mod csv;
+mod locations;
 mod notes;
+mod one_processor;
 mod places;
 mod text;
 
@@ -84,6 +89,8 @@ pub(super) struct IntervalsPage {
     is_one: bool,
     #[serde(skip)]
     is_without_marks: bool,
+    #[serde(skip)]
+    references: References,
 }
 
 #[derive(Debug, Serialize)]
@@ -119,9 +126,14 @@ struct Row {
     comparative: BTreeMap<&'static str, Comparative>,
     caused: Option<Caused>,
     dvm: Option<Dvm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_processor: Option<OneProcessor>,
     locations: Vec<LocationRow>,
     #[serde(skip)]
     label: String,
+    /// None = the whole run.
+    #[serde(skip)]
+    id_in_profile: Option<IntervalId>,
     #[serde(skip)]
     characterised: Option<Characterised>,
     /// The threads of each processor, in words.
@@ -166,6 +178,17 @@ impl IntervalsPage {
         let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
         intervals.extend(nodes);
         causes::fill(&mut intervals, &found.nodes, selection, question, (drawn, kept))?;
+        let mut paths = Paths::default();
+        let mut path = |row: &Row| match row.id_in_profile {
+            Some(id) => paths.of(profile, id),
+            None => (Vec::new(), 0),
+        };
+        for row in &mut intervals {
+            let path = path(row);
+            let productive_ns = row.characterised.as_ref().map(|of| of.interval.productive_ns);
+            row.one_processor =
+                productive_ns.and_then(|ns| OneProcessor::of(&question.references, &path, ns));
+        }
         let layout = question.classic.as_ref().map(|classic| classic.layout);
         if layout == Some(Layout::DvmMpi) && profile.ranks() == 0 {
             return Err(ReportError::Usage(
@@ -188,6 +211,7 @@ impl IntervalsPage {
         if question.intervals.has(IntervalsOf::Marks) {
             notes.add(&notes_of_marks(profile));
         }
+        notes.add(&one_processor::notes(&intervals, &question.references));
         let mut scope = counted(intervals.len().saturating_sub(1), "interval");
         if !question.filter.is_empty() {
             scope = format!("{scope}, where {}", question.filter);
@@ -212,6 +236,7 @@ impl IntervalsPage {
             notes,
             scope,
             is_one: wanted.is_some(),
+            references: question.references.clone(),
             is_without_marks: found.nodes.is_empty() && question.intervals == IntervalsOf::Marks,
         })
     }
@@ -254,11 +279,6 @@ impl Sums {
             accounts: scaled(accounts_of(accounts), scale),
         }
     }
-}
-
-fn scaled(mut amounts: Seconds, scale: f64) -> Seconds {
-    amounts.values_mut().for_each(|seconds| *seconds *= scale);
-    amounts
 }
 
 impl Row {
@@ -324,6 +344,8 @@ impl Row {
             dvm: characterised.as_ref().map(Dvm::of),
             locations,
             label: name.into(),
+            id_in_profile: None,
+            one_processor: None,
             threads: threads_of(profile, characterised.as_ref()),
             characterised,
         }
@@ -384,6 +406,8 @@ impl Row {
             dvm: node.characteristics.as_ref().map(Dvm::of),
             locations,
             label: info.label(),
+            id_in_profile: Some(node.id),
+            one_processor: None,
             threads: threads_of(profile, node.characteristics.as_ref()),
             characterised: node.characteristics.clone(),
         }
@@ -413,6 +437,7 @@ impl Page for IntervalsPage {
                 level: row.level,
                 kind: row.kind,
                 threads: &row.threads,
+                one_processor: row.one_processor.as_ref(),
             };
             parts.push(match &of.mpi {
                 Some(mpi) if classic.layout == Layout::DvmMpi => classic::mpi(&head, of, mpi, classic),

@@ -1,4 +1,4 @@
-//! What each location spent in an interval, and the least and the most of each account over them.
+//! The locations of an interval, and each account over them.
 
 use std::collections::BTreeMap;
 
@@ -10,41 +10,40 @@ use serde::Serialize;
 
 use super::super::facts::seconds;
 use super::super::locations::{Seconds, accounts_of, passive_of};
-use super::scaled;
 use crate::number::sum;
 
 /// An account over the locations that execute an interval.
 #[derive(Debug, Serialize)]
 pub(super) struct Comparative {
-    pub(super) min_s: f64,
-    pub(super) min_at: String,
-    pub(super) max_s: f64,
-    pub(super) max_at: String,
-    pub(super) mean_s: f64,
+    min_s: f64,
+    min_at: String,
+    max_s: f64,
+    max_at: String,
+    mean_s: f64,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct LocationRow {
-    pub(super) handle: String,
-    pub(super) process: u32,
-    pub(super) rank: Option<u32>,
-    pub(super) thread: u32,
-    pub(super) name: String,
-    pub(super) executions: u64,
-    pub(super) begin_s: f64,
-    pub(super) end_s: f64,
-    pub(super) time_s: f64,
-    pub(super) min_s: f64,
-    pub(super) max_s: f64,
-    pub(super) iterations: u64,
-    pub(super) active_s: f64,
-    pub(super) passive_s: f64,
-    pub(super) accounts: Seconds,
-    pub(super) passive: Seconds,
+    pub handle: String,
+    pub process: u32,
+    pub rank: Option<u32>,
+    pub thread: u32,
+    pub name: String,
+    pub executions: u64,
+    pub begin_s: f64,
+    pub end_s: f64,
+    pub time_s: f64,
+    pub min_s: f64,
+    pub max_s: f64,
+    pub iterations: u64,
+    pub active_s: f64,
+    pub passive_s: f64,
+    pub accounts: Seconds,
+    pub passive: Seconds,
 }
 
 impl LocationRow {
-    pub(super) fn new(
+    pub fn new(
         profile: &Profile,
         id: LocationId,
         of: &OfLocation,
@@ -72,6 +71,11 @@ impl LocationRow {
             passive: scaled(passive_of(passive), scale),
         }
     }
+}
+
+pub(super) fn scaled(mut amounts: Seconds, scale: f64) -> Seconds {
+    amounts.values_mut().for_each(|seconds| *seconds *= scale);
+    amounts
 }
 
 /// Each account over the locations that execute the interval: those without it count as 0.
