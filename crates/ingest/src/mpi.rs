@@ -10,6 +10,7 @@ mod calls;
 mod gathered;
 mod matching;
 
+pub(super) use acts::is_exchange;
 pub(super) use calls::MpiCalls;
 pub(super) use gathered::Places;
 pub(super) use matching::fill;

@@ -8,6 +8,7 @@
 //! - [`point_to_point`]: sends to receives
 //! - [`collectives`]: members to instances
 //! - [`waits`]: the time in a call before its partner arrived
+//! - [`order`]: waits while other messages were there already
 //! - `merge`: the endpoints of all processes in order of time
 //! - [`matched`]: all of it in one pass
 //!
@@ -19,6 +20,7 @@ pub mod collectives;
 pub mod endpoint;
 pub mod matched;
 mod merge;
+pub mod order;
 pub mod point_to_point;
 pub mod requests;
 pub mod waits;

@@ -6,6 +6,7 @@ use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner};
 use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
 use crate::merge;
+use crate::order::{self, Late, Taken};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
 use crate::waits::{self, Part as Arrival, Pattern, Side, Times};
 
@@ -69,6 +70,8 @@ pub struct Wait {
     pub pattern: Pattern,
     /// The call that it waited for.
     pub late: Place,
+    /// The part of it that work on messages that were there already could have filled, ns ([`order`]).
+    pub misordered_ns: u64,
 }
 
 /// Messages from one process to another.
@@ -199,6 +202,8 @@ struct Matching<'r> {
     unknown: FxHashMap<(u32, u32), Vec<(Partner, i32)>>,
     point_to_point: PointToPoint<Under>,
     collectives: Collectives<(Under, Collective)>,
+    /// By process, the messages that it took, in the order in which they were matched.
+    taken: Vec<Vec<Taken>>,
     result: Matched,
 }
 
@@ -231,6 +236,7 @@ impl<'r> Matching<'r> {
             unknown: FxHashMap::default(),
             point_to_point,
             collectives,
+            taken: vec![Vec::new(); run.processes.len()],
             result,
         }
     }
@@ -296,9 +302,13 @@ impl<'r> Matching<'r> {
             to,
             tag: endpoint.tag,
         };
-        let Matching { run, point_to_point, result, .. } = self;
+        let Matching { run, point_to_point, taken, result, .. } = self;
         let found = |pair: Pair<Under>| {
             if let Pair::Message(send, receive) = pair {
+                if let End::Waited(call) | End::Tested(call) = receive.end {
+                    let sent_ns = run.processes[send.process as usize].times(send.start).begin_ns;
+                    taken[receive.process as usize].push(Taken { call, sent_ns });
+                }
                 let (sent, received) = ((send.process, send.start), (receive.process, receive.start));
                 observe(Message { sent, received });
             }
@@ -379,8 +389,27 @@ impl<'r> Matching<'r> {
         for (at, wait) in waits::collective(kind, &parts).into_iter().enumerate() {
             let (Some((until_ns, pattern, late)), (_, (under, _))) = (wait, members[at]) else { continue };
             let (_, (late, _)) = members[late];
-            let wait = Wait { until_ns, pattern, late: (late.process, late.start) };
+            let wait = Wait { until_ns, pattern, late: (late.process, late.start), misordered_ns: 0 };
             add(&mut self.result.waits, under, wait);
+        }
+    }
+
+    /// How much of the waits for late senders other messages could have filled.
+    fn misordered(&mut self) {
+        for (process, mut taken) in std::mem::take(&mut self.taken).into_iter().enumerate() {
+            let (calls, waits) = (&self.run.processes[process].calls, &mut self.result.waits[process]);
+            let late = |(call, wait): (CallId, &Option<Wait>)| {
+                let wait = wait.filter(|wait| wait.pattern == Pattern::LateSender)?;
+                let begin_ns = calls.get(call as usize)?.begin_ns;
+                Some(Late { call, begin_ns, until_ns: wait.until_ns })
+            };
+            let late: Vec<Late> = (0..).zip(&*waits).filter_map(late).collect();
+            taken.sort_unstable_by_key(|one| (one.call, one.sent_ns));
+            for (call, ns) in order::misordered(&taken, &late, calls) {
+                if let Some(wait) = waits.get_mut(call as usize).and_then(Option::as_mut) {
+                    wait.misordered_ns = ns;
+                }
+            }
         }
     }
 
@@ -396,6 +425,7 @@ impl<'r> Matching<'r> {
     }
 
     fn finish(mut self) -> Matched {
+        self.misordered();
         self.result.most_under_way = self.point_to_point.most_under_way() + self.collectives.most_open();
         let until_ns = self.result.matched_until_ns;
         let (sends, receives) = std::mem::take(&mut self.point_to_point).finish();
@@ -477,11 +507,19 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
     }
     if let Some(until_ns) = late_sender {
         let late = (send.process, send.start);
-        add(&mut result.waits, receive, Wait { until_ns, pattern: Pattern::LateSender, late });
+        add(
+            &mut result.waits,
+            receive,
+            Wait { until_ns, pattern: Pattern::LateSender, late, misordered_ns: 0 },
+        );
     }
     if let Some(until_ns) = late_receiver {
         let late = (receive.process, receive.start);
-        add(&mut result.waits, send, Wait { until_ns, pattern: Pattern::LateReceiver, late });
+        add(
+            &mut result.waits,
+            send,
+            Wait { until_ns, pattern: Pattern::LateReceiver, late, misordered_ns: 0 },
+        );
     }
 }
 

@@ -89,6 +89,14 @@ pub enum BrokenInvariant {
         /// When the partner arrived.
         until_ns: u64,
     },
+    /// More of a wait could have been filled than there is of it.
+    #[error("partner_waits row {row}: {misordered_ns} ns could have been filled, more than it waited")]
+    Misordered {
+        /// Position in the table.
+        row: usize,
+        /// What could have been filled.
+        misordered_ns: u64,
+    },
     /// An amount that is no number.
     #[error("values row {row} holds no finite amount")]
     NotFinite {
@@ -359,6 +367,9 @@ pub(crate) fn check_partner_waits(
         let PartnerWaitRow { begin_ns, until_ns, .. } = *wait;
         if until_ns < begin_ns {
             return Err(BrokenInvariant::PartnerWaitTimes { row, begin_ns, until_ns });
+        }
+        if wait.misordered_ns > until_ns - begin_ns {
+            return Err(BrokenInvariant::Misordered { row, misordered_ns: wait.misordered_ns });
         }
         let key = (wait.location, begin_ns);
         if previous > key {

@@ -75,6 +75,8 @@ pub struct PartnerWaitRow {
     pub late: LocationId,
     /// Its call site.
     pub late_context: ContextId,
+    /// The part of it that work on messages that were there already could have filled, ns.
+    pub misordered_ns: u64,
 }
 
 impl PartnerWaitRow {

@@ -246,6 +246,7 @@ fn partner_waits(
                 pattern: pattern(wait.pattern),
                 late: late_made.location,
                 late_context,
+                misordered_ns: wait.misordered_ns,
             }));
         }
     }

@@ -151,6 +151,7 @@ proptest! {
                 let Some(wait) = wait else { continue };
                 let call = calls[process][call];
                 prop_assert!(call.begin_ns < wait.until_ns && wait.until_ns <= call.end_ns);
+                prop_assert!(wait.misordered_ns <= wait.until_ns - call.begin_ns);
                 let late = calls[wait.late.0 as usize][wait.late.1 as usize];
                 prop_assert_eq!(late.begin_ns.min(call.end_ns), wait.until_ns);
             }

@@ -443,7 +443,7 @@ fn unmatched(table: &Table, group: usize) -> Result<Vec<UnmatchedRow>, TablesErr
 fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWaitRow>, TablesError> {
     zip_rows!(table, group;
     location: ids, context: ids, operation: ids, begin_ns: u64s, until_ns: u64s, pattern: texts, late: ids,
-    late_context: ids;
+    late_context: ids, misordered_ns: u64s;
     PartnerWaitRow {
         location,
         context,
@@ -454,6 +454,7 @@ fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWaitRow>, Tab
             .ok_or_else(|| table.damaged(format!("unknown pattern of waits `{pattern}`")))?,
         late,
         late_context,
+        misordered_ns,
     })
 }
 

@@ -15,6 +15,7 @@ pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> 
         pattern: WaitPattern::ALL[row.held_ns as usize % WaitPattern::ALL.len()],
         late: row.location,
         late_context: ContextId(row.weight_ns as u32 % contexts),
+        misordered_ns: row.object.saturating_sub(row.time_ns) / 2,
     };
     rows.iter().map(wait).collect()
 }

@@ -52,6 +52,7 @@ mod marks;
 mod memo;
 mod mpi;
 mod mpi_endings;
+mod mpi_findings;
 mod mpi_records;
 mod mpi_times;
 mod mpi_waits;

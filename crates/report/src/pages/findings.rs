@@ -39,6 +39,9 @@ pub(super) struct FindingRow {
     evidence: Vec<Figure>,
     /// The library it is about, where it is about one.
     library: Option<String>,
+    /// Ranks of MPI that others waited for, most first; of others none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranks: Vec<u32>,
     advice: &'static str,
     sure: &'static str,
     why_sure: &'static str,
@@ -153,6 +156,7 @@ impl FindingRow {
                 .collect(),
             evidence: finding.evidence.clone(),
             library: finding.library.clone(),
+            ranks: finding.ranks.clone(),
             advice: wording::advice(finding.kind),
             sure: finding.sure.id(),
             why_sure: wording::why_sure(finding),

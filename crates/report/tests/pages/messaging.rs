@@ -62,6 +62,7 @@ fn messaging() -> Profile {
             pattern,
             late: LocationId(1 - location),
             late_context: ContextId(late_context),
+            misordered_ns: if pattern == WaitPattern::LateSender { 30 * MS } else { 0 },
         }
     };
     let process = |rank| Process { pid: 10 + rank, rank: Some(rank), end_s: 0.7, ..Process::default() };

@@ -39,6 +39,13 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::OmpSerialPart => "serial part between parallel regions",
         Kind::OmpTeamOfOne => "parallel loop with a team of one",
         Kind::OmpSmallTasks => "OpenMP tasks too small",
+        Kind::MpiLateSender => "messages sent late",
+        Kind::MpiLateReceiver => "messages received late",
+        Kind::MpiImbalance => "unbalanced ranks",
+        Kind::MpiSerialChain => "serial chain of ranks",
+        Kind::MpiSmallMessages => "many small messages",
+        Kind::MpiGroupableCollectives => "collectives that could be one",
+        Kind::MpiWrongOrder => "messages taken in the wrong order",
     }
 }
 
@@ -50,6 +57,16 @@ pub(super) fn who(place: &Place) -> String {
         (None, Some(thread), _) => format!("thread {thread}"),
         (None, None, Some(process)) => format!("process {process}"),
         (None, None, None) => "the program".into(),
+    }
+}
+
+/// The ranks that others waited for.
+fn ranks(finding: &Finding) -> String {
+    let numbers: Vec<String> = finding.ranks.iter().map(u32::to_string).collect();
+    match &numbers[..] {
+        [] => "others".into(),
+        [one] => format!("rank {one}"),
+        [most @ .., last] => format!("ranks {} and {last}", most.join(", ")),
     }
 }
 
@@ -112,6 +129,25 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::OmpTeamOfOne => format!("The loop in {who} is to be divided, and there is only one thread"),
         Kind::OmpSmallTasks => format!("Tasks of {who} take no longer than making them"),
+        Kind::MpiLateSender => {
+            format!("Ranks wait for messages of {}, delayed in {who} before sending", ranks(finding))
+        }
+        Kind::MpiLateReceiver => {
+            format!("Ranks that send wait for {}, delayed in {who} before receiving", ranks(finding))
+        }
+        Kind::MpiImbalance => {
+            format!("Ranks wait in a collective for {}, delayed in {who} before it", ranks(finding))
+        }
+        Kind::MpiSerialChain => {
+            format!("Ranks work one after the other in {who}: each begins when the one before it has sent")
+        }
+        Kind::MpiSmallMessages => format!("{who} exchanges very many messages of a few bytes"),
+        Kind::MpiGroupableCollectives => {
+            format!("{who} calls the same collective again and again for a few bytes each")
+        }
+        Kind::MpiWrongOrder => {
+            format!("{who} waits for {} while messages that it takes later are there", ranks(finding))
+        }
     }
 }
 
@@ -235,6 +271,34 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Put more work into each task: taskloop with a grainsize, if or final clauses, so that each \
              takes some microseconds."
         }
+        Kind::MpiLateSender => {
+            "Send as early as the data are ready, and work on what the receiver does not need afterwards; \
+             give the late ranks less work, or let the receivers work on something else meanwhile \
+             (MPI_Irecv, and MPI_Wait later)."
+        }
+        Kind::MpiLateReceiver => {
+            "Start the receive earlier (MPI_Irecv before the work), or send without waiting for it \
+             (MPI_Isend, and MPI_Wait later)."
+        }
+        Kind::MpiImbalance => {
+            "Divide the work among the ranks by what it costs, not by its count; or do work that needs no \
+             result of the collective meanwhile (MPI_Iallreduce, MPI_Ibarrier)."
+        }
+        Kind::MpiSerialChain => {
+            "Divide what is handed on into smaller pieces, so that the next rank can begin earlier, or let \
+             several chains run at once; or exchange with neighbours first and work on all ranks at once."
+        }
+        Kind::MpiSmallMessages => {
+            "Collect what goes to the same rank, and send it as one message (an array, a derived datatype, \
+             MPI_Pack)."
+        }
+        Kind::MpiGroupableCollectives => {
+            "Collect the values of several calls in an array, and call the collective once for all of them, \
+             where none depends on the result of another."
+        }
+        Kind::MpiWrongOrder => {
+            "Take messages as they come: MPI_ANY_SOURCE, or MPI_Irecv for all of them and MPI_Waitany."
+        }
     }
 }
 
@@ -321,6 +385,25 @@ pub(super) fn formula(kind: Kind) -> &'static str {
              near the end of the loop"
         }
         Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
+        Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance => {
+            "lost = waited for what late ranks did in this function, since both last synchronised, more \
+             than those that waited for them"
+        }
+        Kind::MpiSerialChain => {
+            "lost = waits for messages in chains × the part of their causes that had a processor; a wait is \
+             in a chain if the sender had waited for a message itself until some time in it, or just before"
+        }
+        Kind::MpiSmallMessages => {
+            "lost = time in these calls without waits for partners × (1 − bytes a message / 65 536)"
+        }
+        Kind::MpiGroupableCollectives => {
+            "lost = time, without waits for partners, in collectives that begin within 5 µs of the end of \
+             one of the same function in the same communicator"
+        }
+        Kind::MpiWrongOrder => {
+            "lost = Σ over waits for a message of the smaller of the wait and the work that followed on \
+             messages that were there already, of each no more than followed on the awaited one"
+        }
     }
 }
 
@@ -366,6 +449,26 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Likely, Kind::OmpTeamOfOne) => {
             "the end of the loop is seen exactly; which lines belong to it is not known"
+        }
+        (Sure::Likely, Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance) => {
+            "waits are measured exactly, and some ranks are waited for much more than they wait; what they \
+             did meanwhile is sampled"
+        }
+        (Sure::Possible, Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance) => {
+            "waits are measured exactly; but it is little, or ranks wait for each other in turn, as chance \
+             brings about, too"
+        }
+        (Sure::Likely, Kind::MpiSmallMessages) => {
+            "measured exactly; that the data of several messages are ready at once is an assumption"
+        }
+        (Sure::Possible, Kind::MpiSmallMessages) => {
+            "measured exactly; most messages go to another rank than the one before, or have an answer"
+        }
+        (Sure::Possible, Kind::MpiGroupableCollectives) => {
+            "measured exactly; whether one needs the result of another is not known"
+        }
+        (_, Kind::MpiWrongOrder) => {
+            "waits are measured exactly; that messages can be worked on in another order is an assumption"
         }
         (Sure::Likely, _) => "it follows from enough samples",
         (Sure::Possible, Kind::FirstTouch) => {
@@ -421,6 +524,12 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("tree --sort caused_s", "where empty processors come from"),
             ("openmp", "regions that do have teams"),
         ],
+        Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance | Kind::MpiSerialChain => {
+            &[("mpi", "who waited for whom, and why"), ("threads", "what each rank spent its time on")]
+        }
+        Kind::MpiSmallMessages | Kind::MpiGroupableCollectives | Kind::MpiWrongOrder => {
+            &[("mpi", "calls, messages and waits by place")]
+        }
         Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
     }
 }

@@ -31,6 +31,7 @@ pub(super) struct WaitSite {
     pub(super) seconds: f64,
     pub(super) count: u64,
     pub(super) longest_s: f64,
+    pub(super) wrong_order_s: f64,
 }
 
 impl WaitState {
@@ -45,6 +46,7 @@ impl WaitState {
                 seconds: seconds(sum.time_ns),
                 count: sum.waits,
                 longest_s: seconds(sum.longest_ns),
+                wrong_order_s: seconds(sum.misordered_ns),
             };
             let of_pattern = || sums.waits.iter().filter(|sum| sum.pattern == pattern);
             WaitState {

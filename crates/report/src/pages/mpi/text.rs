@@ -89,6 +89,13 @@ fn waits(page: &MpiPage, style: &Style) -> String {
         ]);
     }
     text.push_str(&table.render(style));
+    let wrong_order_s: f64 = sites.iter().map(|(_, site)| site.wrong_order_s).sum();
+    if wrong_order_s >= LITTLE * all_s && wrong_order_s > 0.0 {
+        text.push_str(&format!(
+            " {} of it could have been filled with work on messages that were there already (wrong order).\n",
+            duration(wrong_order_s)
+        ));
+    }
     text + &more(sites.len() - shown, "place")
 }
 
