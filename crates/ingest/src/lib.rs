@@ -251,6 +251,7 @@ fn analyse(
     mpi::fill(&mut profile, &logs, &filling.places, &operations, &clock);
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
+    values::add_mpi(&mut profile);
     let tree = filling.paths.finish();
     filling.intervals.give_to(&mut profile, tree.intervals);
     profile.contexts = tree.contexts.into();

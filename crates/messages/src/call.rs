@@ -3,6 +3,9 @@
 /// The number of a call in its process: its position in the order in which calls ended.
 pub type CallId = u32;
 
+/// A call of a process: the process's position in the run, and which call.
+pub type Place = (u32, CallId);
+
 /// A call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {

@@ -9,7 +9,9 @@
 //! - [`collectives`]: members to instances
 //! - [`waits`]: the time in a call before its partner arrived
 //! - [`order`]: waits while other messages were there already
+//! - [`replay`]: the run on an ideal network
 //! - `merge`: the endpoints of all processes in order of time
+//! - [`mod@run`]: the calls of all processes
 //! - [`matched`]: all of it in one pass
 //!
 //! Matching holds what is under way: messages that were sent and not received yet, or the other way round,
@@ -22,5 +24,7 @@ pub mod matched;
 mod merge;
 pub mod order;
 pub mod point_to_point;
+pub mod replay;
 pub mod requests;
+pub mod run;
 pub mod waits;

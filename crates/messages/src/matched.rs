@@ -2,64 +2,15 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner};
+use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner, Place};
 use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
 use crate::merge;
 use crate::order::{self, Late, Taken};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
-use crate::waits::{self, Part as Arrival, Pattern, Side, Times};
-
-/// A communicator of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Communicator {
-    /// Its members; of an intercommunicator those of the first side.
-    pub size: u32,
-    /// Members of an intercommunicator's second side.
-    pub second_size: u32,
-    /// Whether all members know it by the same id. If not, nothing in it can be matched.
-    pub is_known: bool,
-}
-
-/// A communicator as one process knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Membership {
-    /// Position in [`Run::communicators`].
-    pub communicator: u32,
-    /// The process's rank in it.
-    pub rank: u32,
-    /// Whether it is on the second side of an intercommunicator.
-    pub is_on_second_side: bool,
-}
-
-/// A process that uses MPI.
-#[derive(Clone, Debug, Default)]
-pub struct Process {
-    /// Its endpoints, in the order in which they were started.
-    pub endpoints: Vec<Endpoint>,
-    /// Begin and end of its calls, by [`CallId`].
-    pub calls: Vec<Times>,
-    /// Its communicators, by the number that its endpoints have.
-    pub communicators: FxHashMap<u32, Membership>,
-    /// From when on its record has holes, or no calls any more; None = it is complete.
-    pub known_until_ns: Option<u64>,
-    /// From when on it may have received messages of which its record says nothing; None = it has not.
-    pub receives_known_until_ns: Option<u64>,
-    /// Whether it ended in another way than by the end of MPI: it was killed, or aborted.
-    pub was_cut_off: bool,
-}
-
-/// All processes.
-#[derive(Clone, Debug, Default)]
-pub struct Run {
-    /// Those that use MPI.
-    pub processes: Vec<Process>,
-    /// Those that any of them uses.
-    pub communicators: Vec<Communicator>,
-}
-
-/// A call of a process: its position in [`Run::processes`], and which call.
-pub type Place = (u32, CallId);
+use crate::replay::{self, Dependencies};
+use crate::run::{Communicator, Membership, Run};
+use crate::waits::{self, Part as Arrival, Pattern, Side};
 
 /// A call waited for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +94,8 @@ pub struct Matched {
     pub matched_until_ns: Option<u64>,
     /// The most endpoints that were under way at once.
     pub most_under_way: usize,
+    /// Which calls depend on which.
+    pub dependencies: Dependencies,
 }
 
 /// An endpoint while it is under way.
@@ -185,13 +138,6 @@ pub fn matched_with(mut run: Run, mut observe: impl FnMut(Message)) -> Matched {
     matching.finish()
 }
 
-impl Process {
-    fn times(&self, call: CallId) -> Times {
-        // A call that nothing is known of waited for nothing.
-        self.calls.get(call as usize).copied().unwrap_or(Times { begin_ns: 0, end_ns: 0 })
-    }
-}
-
 struct Matching<'r> {
     run: &'r Run,
     /// Members that were recorded, and the process that each is.
@@ -226,6 +172,7 @@ impl<'r> Matching<'r> {
         let result = Matched {
             waits: run.processes.iter().map(|process| vec![None; process.calls.len()]).collect(),
             matched_until_ns: until_ns,
+            dependencies: Dependencies::new(run.processes.len()),
             ..Matched::default()
         };
         let (point_to_point, collectives) = (PointToPoint::default(), Collectives::default());
@@ -308,6 +255,8 @@ impl<'r> Matching<'r> {
                 if let End::Waited(call) | End::Tested(call) = receive.end {
                     let sent_ns = run.processes[send.process as usize].times(send.start).begin_ns;
                     taken[receive.process as usize].push(Taken { call, sent_ns });
+                    let sent = (send.process, send.start);
+                    result.dependencies.message(sent, (receive.process, call));
                 }
                 let (sent, received) = ((send.process, send.start), (receive.process, receive.start));
                 observe(Message { sent, received });
@@ -383,6 +332,14 @@ impl<'r> Matching<'r> {
                 }
             })
             .collect();
+        let member = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| replay::Member {
+            rank: part.rank,
+            is_root: part.is_root,
+            start: (under.process, under.start),
+            waited: part.side.waited.and_then(|_| under.end.waited()),
+        };
+        let depending: Vec<replay::Member> = parts.iter().zip(members).map(member).collect();
+        self.result.dependencies.collective(kind, &depending);
         let gathering = self.result.gatherings.entry((communicator, first.operation)).or_default();
         gathering.instances += 1;
         gathering.bytes += members.iter().map(|(_, (under, _))| under.bytes).sum::<u64>();
@@ -467,12 +424,6 @@ impl<'r> Matching<'r> {
             }
         }
         self.result
-    }
-}
-
-impl Communicator {
-    fn members(&self) -> u64 {
-        u64::from(self.size) + u64::from(self.second_size)
     }
 }
 

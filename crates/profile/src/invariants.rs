@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::{
-    ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, LocationId, PartnerWaitRow, Profile,
-    RegionId, ReleaseRow, SampleRow, StayRow,
+    ContextId, ContextKind, EventRow, ExchangeRow, ExecutionRow, IndexSlice, LocationId, PartnerWaitRow,
+    Profile, RegionId, ReleaseRow, SampleRow, StayRow,
 };
 
 /// How a profile contradicts itself.
@@ -153,6 +153,7 @@ impl Profile {
         check_executions(&self.executions, self)?;
         self.check_messages()?;
         check_partner_waits(&self.partner_waits, self)?;
+        check_exchanges(&self.exchanges, self)?;
         for (row, sample) in self.process_samples.iter().enumerate() {
             in_range("process_samples", row, "process", sample.process, &self.processes)?;
         }
@@ -375,6 +376,28 @@ pub(crate) fn check_partner_waits(
         if previous > key {
             let order = "by location and begin";
             return Err(BrokenInvariant::Unsorted { table: "partner_waits", row, order });
+        }
+        previous = key;
+    }
+    Ok(())
+}
+
+/// Checks the messages of calls of a profile of which the rest is known.
+pub(crate) fn check_exchanges(rows: &[ExchangeRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+    const TABLE: &str = "exchanges";
+    let mut previous = (LocationId(0), 0);
+    for (row, exchange) in rows.iter().enumerate() {
+        in_range(TABLE, row, "context", exchange.context, &profile.contexts)?;
+        in_range(TABLE, row, "location", exchange.location, &profile.locations)?;
+        in_range(TABLE, row, "operation", exchange.operation, &profile.operations)?;
+        let ExchangeRow { begin_ns, end_ns, .. } = *exchange;
+        if end_ns < begin_ns {
+            return Err(BrokenInvariant::ExecutionTimes { table: TABLE, row, begin_ns, end_ns });
+        }
+        let key = (exchange.location, end_ns);
+        if previous > key {
+            let order = "by location and end";
+            return Err(BrokenInvariant::Unsorted { table: TABLE, row, order });
         }
         previous = key;
     }

@@ -1,5 +1,7 @@
 //! MPI: calls by site, waits for partners by pattern, late processes, and messages between ranks.
 
+pub mod efficiency;
+
 use proust_account::blame::{Blame, CauseKind};
 use proust_account::ledger::Account;
 use proust_profile::{

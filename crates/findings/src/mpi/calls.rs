@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use proust_account::ledger::Account;
+use proust_profile::mpi_metrics::wait_of;
 use proust_profile::{ContextId, Detail, EventRow, FunctionId, LocationId, Nature, OperationId};
 
 use super::super::facts::Facts;
@@ -70,12 +71,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             last = Last::default();
             continue;
         }
-        let first =
-            waits.partition_point(|wait| (wait.location, wait.begin_ns) < (event.location, event.begin_ns));
-        let wait = waits.get(first).filter(|wait| {
-            (wait.location, wait.begin_ns, wait.context) == (event.location, event.begin_ns, event.context)
-        });
-        let waited_ns = wait.map_or(0, |wait| wait.length_ns());
+        let waited_ns = wait_of(waits, event).map_or(0, |wait| wait.length_ns());
         let spent_s = event.time_ns.saturating_sub(waited_ns) as f64 / 1e9;
         let function = facts.places.function(event.context);
         if kind.nature == Nature::Message {

@@ -107,7 +107,7 @@ fn ranks_that_work_one_after_the_other_are_a_chain() {
     assert!(!has(&found, Kind::MpiLateSender), "{found:#?}");
 }
 
-/// A rank receives for 16 ms and works for 4 ms, 20 times, and could have worked meanwhile in so many of them.
+/// A rank receives for 16 ms and works for 4 ms, 20 times, and could have worked in so many of the waits.
 fn in_order(misordered: u64) -> Vec<Finding> {
     let mut run = ranks(2, 400);
     for round in 0..20 {

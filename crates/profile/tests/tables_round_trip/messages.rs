@@ -1,8 +1,8 @@
 //! Tables of MPI, with the numbers of other rows.
 
 use proust_profile::{
-    CommunicatorInfo, ContextId, GatheringRow, MessagePart, PartnerWaitRow, ProcessId, ReleaseRow,
-    TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ContextId, ExchangeRow, GatheringRow, MessagePart, PartnerWaitRow, ProcessId,
+    ReleaseRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
 pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> {
@@ -18,6 +18,21 @@ pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> 
         misordered_ns: row.object.saturating_sub(row.time_ns) / 2,
     };
     rows.iter().map(wait).collect()
+}
+
+pub fn exchanges(rows: &[ReleaseRow]) -> Vec<ExchangeRow> {
+    let exchange = |row: &ReleaseRow| ExchangeRow {
+        location: row.location,
+        context: row.context,
+        operation: row.operation,
+        begin_ns: row.time_ns / 2,
+        end_ns: row.time_ns,
+        sends: row.held_ns as u32,
+        receives: row.weight_ns as u32,
+        sent_bytes: row.object,
+        received_bytes: row.held_ns,
+    };
+    rows.iter().map(exchange).collect()
 }
 
 pub fn communicators(rows: &[ReleaseRow]) -> Vec<CommunicatorInfo> {

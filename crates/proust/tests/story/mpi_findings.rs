@@ -58,7 +58,7 @@ const MPIS: [Mpi; 2] = [Mpi::Open, Mpi::Mpich];
 /// Of the total, the time without a processor from which on a run says nothing: who is late is the machine's
 /// choice then.
 const STARVED: f64 = 0.1;
-const TRIES: usize = 5;
+const TRIES: usize = 3;
 
 fn found(run: &Recorded) -> Vec<Value> {
     list(&run.page::<Value>("summary", &[]), "/findings").to_vec()

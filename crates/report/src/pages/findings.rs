@@ -1,5 +1,6 @@
 //! The findings: as a part of the summary, and one of them with its derivation.
 
+mod reasons;
 mod wording;
 
 pub(crate) use wording::name;
@@ -159,8 +160,8 @@ impl FindingRow {
             ranks: finding.ranks.clone(),
             advice: wording::advice(finding.kind),
             sure: finding.sure.id(),
-            why_sure: wording::why_sure(finding),
-            formula: wording::formula(finding.kind),
+            why_sure: reasons::why_sure(finding),
+            formula: reasons::formula(finding.kind),
             checks: checks.collect(),
             why_next: next.iter().map(|(_, why)| *why).collect(),
             next: next.into_iter().map(|(command, _)| command).collect(),
@@ -271,7 +272,7 @@ pub(super) fn summary_text(rows: &[FindingRow], of: &Circumstances, dir: &str, s
 pub(crate) fn kind_text(kind: Kind, style: &Style) -> String {
     let mut text = heading(style, kind.id(), &format!("finding: {}", wording::name(kind)));
     text.push_str(&wrapped(wording::advice(kind), 0, style.width));
-    text + &wrapped(&format!("{}.", wording::formula(kind)), 0, style.width)
+    text + &wrapped(&format!("{}.", reasons::formula(kind)), 0, style.width)
 }
 
 /// All thresholds.

@@ -3,8 +3,8 @@
 use proust_ingest::operation_info;
 use proust_profile::{
     CommunicatorInfo, Context, ContextId, ContextKind, EventRow, Function, FunctionId, GatheringRow,
-    Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process, ProcessId,
-    Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    IdealNetwork, Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process,
+    ProcessId, Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 use proust_report::{Format, PageName, Question, Style, render};
 
@@ -129,6 +129,11 @@ fn messaging() -> Profile {
         violations: 1,
         largest_violation_ns: 3000,
         matched_until_ns: Some(700 * MS),
+        ideal: Some(IdealNetwork {
+            time_ns: 800 * MS,
+            ideal_ns: Some(600 * MS),
+            outside: vec![(ProcessId(0), 200 * MS), (ProcessId(1), 500 * MS)],
+        }),
         ..MessageQuality::default()
     });
     profile.check().expect("the example is a profile");
