@@ -371,8 +371,6 @@ fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
     synchronises
 }
 
-/// Folders of a system's own libraries.
-const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 /// Folders of installed packages, wherever they are.
 const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib-dynload/"];
 
@@ -432,10 +430,10 @@ enum Author {
 impl Author {
     fn of(profile: &Profile, programs: &HashSet<&str>, function: &Function) -> Author {
         let Some(module) = function.module else { return Author::System };
-        let path = profile.modules[module].path.as_str();
-        let file_name = path.rsplit('/').next().unwrap_or(path);
+        let module = &profile.modules[module];
+        let (path, file_name) = (module.path.as_str(), module.name());
         let is_library = file_name.contains(".so") && !programs.contains(path);
-        let is_installed = SYSTEM.iter().any(|folder| path.starts_with(folder))
+        let is_installed = module.is_in_system_folder()
             || INSTALLED.iter().any(|folder| path.contains(folder))
             || libraries::is_known(file_name);
         if path.starts_with('[') || is_library && is_installed {

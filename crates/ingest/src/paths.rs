@@ -1,9 +1,11 @@
 //! From the nodes of lanes to the tree of contexts of the run.
 //!
+//! - `entrances`: frames that only begin something or pass a call on
 //! - `regions`: paths in parallel regions, by the chosen view
 //! - `intervals`: paths in marked intervals
 //! - `lane`: the results for one lane's nodes
 
+mod entrances;
 mod intervals;
 mod lane;
 mod regions;
@@ -20,6 +22,7 @@ use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
 use super::thread::{LOST, NO_PATH, NOT_RECORDED, Place};
 
+use entrances::Role;
 use intervals::KnownIntervals;
 pub(super) use lane::LaneContexts;
 pub use regions::CallPaths;
@@ -50,7 +53,7 @@ struct Key {
 }
 
 /// A frame of a path, or an inlined call, before it has a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Shown {
     /// None: it is not shown, but what it calls is called from where it executes.
     kind: Option<ContextKind>,
@@ -65,7 +68,18 @@ struct Step {
     context: ContextId,
     function: Option<FunctionId>,
     at: Line,
+    /// Entrances below `context`, innermost last: they are shown only if no function of the program follows.
+    held: Option<HeldId>,
 }
+
+impl Step {
+    /// At the root of the tree.
+    const PROGRAM: Step =
+        Step { context: PROGRAM, function: None, at: Line { file: None, line: None }, held: None };
+}
+
+/// A list of entrances by number: equal lists have equal numbers.
+type HeldId = u32;
 
 /// The tree of contexts in the making.
 pub(super) struct Paths<'m> {
@@ -79,6 +93,11 @@ pub(super) struct Paths<'m> {
     named: HashMap<(Option<ModuleId>, String), FunctionId>,
     files: HashMap<String, FileId>,
     file_names: Vec<String>,
+    /// By function.
+    roles: Vec<Role>,
+    /// Lists of entrances: the innermost one, and the list above it.
+    held: Vec<(Option<HeldId>, Shown)>,
+    held_ids: HashMap<(Option<HeldId>, Shown), HeldId>,
     /// How threads in parallel regions are shown.
     shown: CallPaths,
     /// What each module is for those.
@@ -111,6 +130,9 @@ impl<'m> Paths<'m> {
             named: HashMap::new(),
             files: HashMap::new(),
             file_names: Vec::new(),
+            roles: Vec::new(),
+            held: Vec::new(),
+            held_ids: HashMap::new(),
             shown,
             libraries: modules.modules.iter().map(|module| Library::of(module.name())).collect(),
             regions: HashMap::new(),
@@ -186,6 +208,7 @@ impl<'m> Paths<'m> {
         partial: bool,
     ) -> ContextId {
         let step = self.step(lane, log, nodes, node, partial);
+        let step = self.with_held(step);
         match step.at.line {
             Some(_) => self.context(Key {
                 parent: step.context,
@@ -218,7 +241,7 @@ impl<'m> Paths<'m> {
         let mut step = above.unwrap_or_else(|| {
             let complete = top == Some(Top::Root) && !partial;
             let context = if complete { PROGRAM } else { self.partial() };
-            Step { context, function: None, at: Line::default() }
+            Step { context, ..Step::PROGRAM }
         });
         for (id, node) in new.into_iter().rev() {
             step = self.descend(step, log, node);
@@ -249,10 +272,45 @@ impl<'m> Paths<'m> {
 
     /// Into a frame or an inlined call.
     fn go_down(&mut self, from: Step, shown: &Shown) -> Step {
+        let role = match self.shown {
+            CallPaths::User => self.roles.get(shown.function.index()).copied().unwrap_or(Role::Program),
+            CallPaths::Expert | CallPaths::Machine => Role::Program,
+        };
+        match role {
+            Role::Entrance if shown.kind.is_some() => self.hold(from, *shown),
+            Role::Entrance | Role::Program => self.show(Step { held: None, ..from }, shown),
+            Role::System => {
+                let from = self.with_held(from);
+                self.show(from, shown)
+            }
+        }
+    }
+
+    fn show(&mut self, from: Step, shown: &Shown) -> Step {
         let Some(kind) = shown.kind else { return Step { at: shown.own, ..from } };
         let function = Some(shown.function);
         let context = self.context(Key { parent: from.context, kind, function, at: from.at });
-        Step { context, function, at: shown.own }
+        Step { context, function, at: shown.own, held: None }
+    }
+
+    /// Into an entrance, of which it is not yet known whether it will be shown.
+    fn hold(&mut self, from: Step, entrance: Shown) -> Step {
+        let list = (from.held, entrance);
+        let new = self.held.len() as HeldId;
+        let id = *self.held_ids.entry(list).or_insert(new);
+        if id == new {
+            self.held.push(list);
+        }
+        Step { held: Some(id), ..from }
+    }
+
+    /// The entrances that were held are shown after all.
+    fn with_held(&mut self, from: Step) -> Step {
+        let Some((above, entrance)) = from.held.and_then(|id| self.held.get(id as usize)).copied() else {
+            return from;
+        };
+        let from = self.with_held(Step { held: above, ..from });
+        self.show(from, &entrance)
     }
 
     /// A node's module, and what is known of its address, if that is anything.
@@ -350,6 +408,8 @@ impl<'m> Paths<'m> {
     }
 
     fn add(&mut self, function: Function) -> FunctionId {
+        let module = function.module.and_then(|module| self.modules.modules.get(module.index()));
+        self.roles.push(Role::of(&function, module));
         self.functions.push(function);
         FunctionId::from_index(self.functions.len() - 1)
     }

@@ -123,9 +123,22 @@ pub struct Module {
     pub notes: Vec<ModuleNote>,
 }
 
+/// Folders of a system's own libraries.
+const SYSTEM_FOLDERS: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+
 impl Module {
     /// The file's name without its folder.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// Whether it lies where systems keep their libraries. Some programs do, too.
+    pub fn is_in_system_folder(&self) -> bool {
+        SYSTEM_FOLDERS.iter().any(|folder| self.path.starts_with(folder))
+    }
+
+    /// Whether it is a shared library of the system, by folder and name, or code that the kernel provides.
+    pub fn is_system_library(&self) -> bool {
+        self.path.starts_with('[') || self.is_in_system_folder() && self.name().contains(".so")
     }
 }

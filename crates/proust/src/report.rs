@@ -88,7 +88,7 @@ pub struct ReportArgs {
     /// Of a sweep: also draw the page's picture into a file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// How call paths of threads in parallel regions are shown; `summary` and `openmp` are always the user's
+    /// How call paths are shown; `summary` and `openmp` are always the user's
     #[arg(long, value_enum, value_name = "AS", default_value_t = PathsName::User)]
     pub paths: PathsName,
     /// Exit with 3 if the data are incomplete
@@ -173,12 +173,12 @@ pub enum IoName {
     Lost,
 }
 
-/// Call paths in parallel regions, by name.
+/// Ways to show call paths, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PathsName {
-    /// Below the thread that opened the region, as in the source
+    /// As in the source: from the program's functions on, in parallel regions below the thread that opened it
     User,
-    /// The same with the frames of the runtime and the functions that compilers make
+    /// The same with the frames of runtimes and the functions that compilers make
     Expert,
     /// As each thread's own stack has them
     Machine,

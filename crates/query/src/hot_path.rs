@@ -5,7 +5,8 @@ use proust_profile::ContextId;
 use super::forest::Forest;
 
 /// The path from `root` to the context below which the time spreads: descends to the largest child while that
-/// child holds at least `threshold` of its parent's inclusive amount.
+/// child holds at least `threshold` of its parent's inclusive amount. From the whole program it descends in any
+/// case, since that is no place.
 pub fn hot_path(forest: &Forest, inclusive: &[f64], root: ContextId, threshold: f64) -> Vec<ContextId> {
     let mut path = vec![root];
     loop {
@@ -18,7 +19,8 @@ pub fn hot_path(forest: &Forest, inclusive: &[f64], root: ContextId, threshold: 
         match hottest {
             Some(child)
                 if inclusive[child.index()] > 0.0
-                    && inclusive[child.index()] >= threshold * inclusive[here.index()] =>
+                    && (here == ContextId::PROGRAM
+                        || inclusive[child.index()] >= threshold * inclusive[here.index()]) =>
             {
                 path.push(child);
             }

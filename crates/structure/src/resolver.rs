@@ -102,8 +102,14 @@ impl<'s, 'a> Resolver<'s, 'a> {
         let mut frames = vec![frame(function, &physical.location, false)];
         for call in inlined.iter().rev() {
             let function = match &call.declaration {
-                Some(declaration) => self.declared(declaration, |_, it| Some(inlined_function(Some(it))))?,
-                None => self.functions.add(inlined_function(None)),
+                Some(declaration) if declaration.file.is_some() => {
+                    self.declared(declaration, |_, it| Some(inlined_function(Some(it))))?
+                }
+                // One declaration may execute from several files; which is met first must not matter.
+                other => self.functions.add(Function {
+                    file: call.location.file.clone(),
+                    ..inlined_function(other.as_deref())
+                }),
             };
             frames.push(frame(function, &call.location, true));
         }

@@ -37,8 +37,8 @@ pub struct Function {
     pub full_name: String,
     /// The linker's name, with the suffixes of compiler clones (`.isra.0`, `.cold`).
     pub linkage_name: Option<String>,
-    /// The file of the declaration, or that of the function's first instruction where no declaration is
-    /// known.
+    /// The file of the declaration. Where no declaration is known, that of the function's first instruction;
+    /// of a function seen only inlined, that of the code that executes.
     pub file: Option<String>,
     /// The line in `file`, from 1.
     pub line: Option<u32>,

@@ -142,7 +142,7 @@ impl Paths<'_> {
         let context = self.context(Key { parent: from.context, kind: ContextKind::Interval, function, at });
         // Of two intervals with one name and place the first one gives the context its number.
         self.intervals.contexts.entry(context).or_insert(interval);
-        Step { context, ..from }
+        Step { context, held: None, ..from }
     }
 
     /// The frames around the mark of an interval, as far as they can be compared with those of a place in

@@ -7,11 +7,12 @@ use super::{Key, LaneContexts, Line, PROGRAM, Paths, Shown, Step};
 use crate::nodes::{LaneNode, NodeTable, Top};
 use crate::openmp::{InRegion, RawRegion};
 
-/// How the call paths of threads in parallel regions are shown. Their sums are the same.
+/// How call paths are shown. Their sums are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CallPaths {
-    /// As the program's source says: a path continues that of the thread that opened the region, without the
-    /// runtime's frames and the functions that compilers make of constructs.
+    /// As the program's source says: in a parallel region a path continues that of the thread that opened it,
+    /// without the runtime's frames and the functions that compilers make of constructs. Entrances of the
+    /// system and of languages' runtimes above the program's functions are left out.
     #[default]
     User,
     /// Joined likewise, with those.
@@ -104,13 +105,14 @@ impl Paths<'_> {
         let mut from = match self.regions.get(&(log, parent)).copied() {
             Some(_) => self.step_of_place(lane, log, nodes, place, false),
             None if nodes.get(node).is_none() => {
-                Step { context: self.without_path(NO_CALL_PATH), function: None, at: Line::default() }
+                Step { context: self.without_path(NO_CALL_PATH), ..Step::PROGRAM }
             }
             None => {
                 let node = self.outside(log, nodes, node);
                 self.step_of_place(lane, log, nodes, InRegion { node, region: 0, ..place }, false)
             }
         };
+        from = self.with_held(from);
         if let Some((function, at)) = self.construct(log, nodes, body) {
             from = self.out_of_inlined(from, &function);
             from.at = at;
@@ -132,7 +134,7 @@ impl Paths<'_> {
         }
         let kind = ContextKind::Frame;
         let context = self.context(Key { parent: from.context, kind, function: Some(function), at: from.at });
-        self.regions.insert((log, id), Step { context, function: Some(function), at: from.at });
+        self.regions.insert((log, id), Step { context, function: Some(function), at: from.at, held: None });
         context
     }
 
@@ -197,6 +199,7 @@ impl Paths<'_> {
         partial: bool,
     ) -> ContextId {
         let step = self.step_of_place(lane, log, nodes, place, partial);
+        let step = self.with_held(step);
         let of_region = self.regions.get(&(log, place.region)).map(|region| region.context);
         match step.at.line {
             Some(_) if of_region != Some(step.context) || step.at != Line::default() => self.context(Key {
@@ -256,7 +259,7 @@ impl Paths<'_> {
         let complete = top == Some(Top::Root) && !partial;
         let context = if complete { PROGRAM } else { self.partial() };
         let frames = path.into_iter().rev().flat_map(|node| self.frames_of_node(log, node)).collect();
-        (Step { context, function: None, at: Line::default() }, frames)
+        (Step { context, ..Step::PROGRAM }, frames)
     }
 
     /// The frames of a thread in a region, and where they are shown; None where they are shown as its own

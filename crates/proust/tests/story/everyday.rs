@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::command::{Ended, proust, run};
 use crate::programs::built;
 use crate::recording::{empty_folder, record, report};
@@ -107,6 +109,15 @@ fn every_page_is_readable_text() {
 #[test]
 fn the_demonstration_records_and_reports() {
     let folder = empty_folder();
-    let ended = succeeds(proust().arg("demo").current_dir(folder.path()));
+    let ended = succeeds(proust().args(["demo", "-o", "run"]).current_dir(folder.path()));
     assert!(ended.printed().contains("compute"), "{}", ended.printed());
+    let summary = ["report", "run", "--format", "json"];
+    let summary = succeeds(proust().args(summary).current_dir(folder.path()));
+    let summary: Value = serde_json::from_str(&summary.printed()).expect("JSON");
+    let findings = summary["findings"].as_array().expect("findings");
+    assert!(!findings.is_empty(), "three unequal threads and two serial parts lose something");
+    for finding in findings {
+        let file = finding["cause"]["file"].as_str().unwrap_or_default();
+        assert!(file.ends_with("src/demo/workload.rs"), "the place is not the program's: {finding:#}");
+    }
 }
