@@ -68,7 +68,7 @@ fn sites<'a>(page: &'a Value, construct: &'a str) -> impl Iterator<Item = &'a Va
 /// Where a thread enters or leaves a region its processor goes on: only the samples around that tell the two
 /// parts apart. They are 5 ms apart, drawn; each border is off by half of that (standard deviation), and no
 /// border depends on another. Five standard deviations.
-fn chance_at_borders_s(page: &Value) -> f64 {
+fn chance_at_borders_s(page: &Value, cpu_s: f64) -> f64 {
     let visits = |region: &Value| number(region, "/executions") * number(region, "/team_max");
     let borders: f64 = list(page, "/regions").iter().map(|region| 2.0 * visits(region)).sum();
     5.0 * 0.0025 * borders.min(cpu_s / 0.005).sqrt()
