@@ -216,27 +216,27 @@ KEPT static void all_sums(void)
     others[0] += (double)(x & 1);
 }
 
-/* All ranks but 0 send in each round of four halves of a step, rank 1 one half later than the others. */
+/* All ranks but 0 send in each round of three steps, rank 1 one step later than the others. */
 KEPT static void send_results(double begin_s)
 {
-    for (int round = 0; round < rounds(2 * step_s); round++) {
-        double from_s = begin_s + 2 * step_s * round;
-        SLEEP_UNTIL(from_s + (rank == 1 ? 0.5 * step_s : 0));
+    for (int round = 0; round < rounds(3 * step_s); round++) {
+        double from_s = begin_s + 3 * step_s * round;
+        SLEEP_UNTIL(from_s + (rank == 1 ? step_s : 0));
         MPI_Send(some, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD);
     }
-    SLEEP_UNTIL(begin_s + 2 * step_s * rounds(2 * step_s));
+    SLEEP_UNTIL(begin_s + 3 * step_s * rounds(3 * step_s));
 }
 
 KEPT static void handle_result(void)
 {
-    SLEEP(0.5 * step_s);
+    SLEEP(step_s);
     STAY;
 }
 
 /* Rank 0 takes the results of the others, in the order of the argument, and works on each. */
 #define TAKE_RESULTS(source, begin_s)                                                                        \
-    for (int round = 0; round < rounds(2 * step_s); round++) {                                               \
-        SLEEP_UNTIL((begin_s) + 2 * step_s * round);                                                         \
+    for (int round = 0; round < rounds(3 * step_s); round++) {                                               \
+        SLEEP_UNTIL((begin_s) + 3 * step_s * round);                                                         \
         for (int one = 1; one < ranks; one++) {                                                              \
             WAITS(MPI_Recv(others, 1, MPI_DOUBLE, source, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));            \
             handle_result();                                                                                 \
