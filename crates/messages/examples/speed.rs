@@ -78,9 +78,9 @@ fn main() {
     let messages: u64 = found.traffic.values().map(|traffic| traffic.messages).sum();
     assert_eq!((messages, dropped), (ranks * rounds, 0));
     let waited = found.waits.iter().zip(&calls).flat_map(|(waits, calls)| {
-        let length_ns = |(wait, call): (_, &Times)| match wait {
-            &Some(proust_messages::matched::Wait { until_ns, .. }) => until_ns - call.begin_ns,
-            &None => 0,
+        let length_ns = |(wait, call): (&Option<_>, &Times)| match wait {
+            Some(proust_messages::matched::Wait { until_ns, .. }) => until_ns - call.begin_ns,
+            None => 0,
         };
         waits.iter().zip(calls).map(length_ns)
     });
