@@ -60,7 +60,7 @@ pub use intervals::{
 pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
-    CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
+    CommunicatorInfo, TransferRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
     TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::Metric;
@@ -91,7 +91,7 @@ pub struct Value {
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
 /// `segments` by (location, region, operation, context), each combination once; `executions` by (location,
-/// begin), `partner_waits` by (location, begin), `exchanges` by (location, end), `interval_contexts` by
+/// begin), `partner_waits` by (location, begin), `transfers` by (location, end), `interval_contexts` by
 /// context, each once, and these are the contexts of kind interval; no event ends before it begins, and its
 /// time is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,7 +147,7 @@ pub struct Profile {
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
     /// The timeline of messages, by the calls that started them.
-    pub exchanges: Vec<ExchangeRow>,
+    pub transfers: Vec<TransferRow>,
 }
 
 impl Profile {

@@ -88,7 +88,7 @@ impl PartnerWaitRow {
 
 /// The messages that a call started and that were completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ExchangeRow {
+pub struct TransferRow {
     /// The location that called.
     pub location: LocationId,
     /// The call site.
@@ -109,10 +109,10 @@ pub struct ExchangeRow {
     pub received_bytes: u64,
 }
 
-impl ExchangeRow {
+impl TransferRow {
     /// The call, as far as it decides whether it is in scope.
     pub fn as_event(&self) -> EventRow {
-        let ExchangeRow { location, context, operation, begin_ns, end_ns, .. } = *self;
+        let TransferRow { location, context, operation, begin_ns, end_ns, .. } = *self;
         EventRow { location, context, operation, begin_ns, end_ns, calls: 1, ..EventRow::default() }
     }
 }

@@ -7,7 +7,7 @@
 //!   operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
 //!   regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
 //!   executions.parquet, execution_sums.parquet, process_samples.parquet, communicators.parquet,
-//!   traffic.parquet, gatherings.parquet, unmatched.parquet, partner_waits.parquet, exchanges.parquet
+//!   traffic.parquet, gatherings.parquet, unmatched.parquet, partner_waits.parquet, transfers.parquet
 //!                           one row per item; ids are row numbers
 //!   facts.json              the run's facts and its quality
 //!   …                       what a later stage keeps beside it ([`Building::add`])

@@ -13,7 +13,7 @@ use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::waits::{Pattern, Times};
 use proust_profile::bindings;
 use proust_profile::{
-    CommunicatorInfo, ContextId, EventRow, ExchangeRow, GatheringRow, IdealNetwork, LocationId, MessagePart,
+    CommunicatorInfo, ContextId, EventRow, TransferRow, GatheringRow, IdealNetwork, LocationId, MessagePart,
     MessageQuality, OperationId, PartnerWaitRow, ProcessId, Profile, TrafficRow, UnmatchedReason,
     UnmatchedRow, WaitPattern,
 };
@@ -46,7 +46,7 @@ pub(crate) fn fill(
     let jobs = jobs(profile);
     let mut run = Run::default();
     for (id, gathered) in ids.iter().zip(&mut calls) {
-        profile.exchanges.extend(exchanges(profile, gathered, operations));
+        profile.transfers.extend(transfers(profile, gathered, operations));
         let memberships = (gathered.communicators.iter())
             .map(|&(flags, recorded)| {
                 let members = members(&logs[id.index()], recorded.number);
@@ -64,7 +64,7 @@ pub(crate) fn fill(
             was_cut_off: gathered.was_cut_off,
         });
     }
-    profile.exchanges.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
+    profile.transfers.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
     run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
     let mut matched = matched(run);
     let ideal = ideal_network(&ids, &calls, &jobs, &mut matched);
@@ -83,7 +83,7 @@ pub(crate) fn fill(
 }
 
 /// The messages of a process that were completed, by the calls that started them.
-fn exchanges(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<ExchangeRow> {
+fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<TransferRow> {
     let messages = gathered.endpoints.iter().filter(|endpoint| {
         endpoint.end.is_complete() && matches!(endpoint.kind, Kind::Send(_) | Kind::Receive)
     });
@@ -95,7 +95,7 @@ fn exchanges(profile: &Profile, gathered: &Gathered, operations: &[Option<Operat
         let operation = operations.get(operation as usize).copied().flatten()?;
         let context = site(&profile.events, location, operation, times.end_ns)?;
         let (begin_ns, end_ns) = (times.begin_ns, times.end_ns.max(times.begin_ns));
-        let mut row = ExchangeRow { location, context, operation, begin_ns, end_ns, ..Default::default() };
+        let mut row = TransferRow { location, context, operation, begin_ns, end_ns, ..Default::default() };
         for endpoint in of_call {
             let (count, bytes) = match endpoint.kind {
                 Kind::Receive => (&mut row.receives, &mut row.received_bytes),

@@ -11,7 +11,7 @@ use super::encode::{
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    Context, ContextKind, Detail, EventRow, ExchangeRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family,
+    Context, ContextKind, Detail, EventRow, TransferRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family,
     Function, IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
     OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
     SegmentRow, StayRow, Target, TrialSums, Value,
@@ -80,8 +80,8 @@ pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, T
 }
 
 /// The messages of calls.
-pub(super) fn read_exchanges(table: &Table) -> Result<Vec<ExchangeRow>, TablesError> {
-    side_by_side(table, exchanges)
+pub(super) fn read_transfers(table: &Table) -> Result<Vec<TransferRow>, TablesError> {
+    side_by_side(table, transfers)
 }
 
 /// The stays.
@@ -135,7 +135,7 @@ macro_rules! zip_rows {
 
 mod messages;
 
-use messages::{communicators, exchanges, gatherings, partner_waits, traffic, unmatched};
+use messages::{communicators, transfers, gatherings, partner_waits, traffic, unmatched};
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;

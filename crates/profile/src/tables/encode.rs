@@ -30,7 +30,7 @@ pub(super) const TRAFFIC: &str = "traffic.parquet";
 pub(super) const GATHERINGS: &str = "gatherings.parquet";
 pub(super) const UNMATCHED: &str = "unmatched.parquet";
 pub(super) const PARTNER_WAITS: &str = "partner_waits.parquet";
-pub(super) const EXCHANGES: &str = "exchanges.parquet";
+pub(super) const TRANSFERS: &str = "transfers.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -60,7 +60,7 @@ pub(super) fn write_all(
     write(GATHERINGS, &gatherings(profile))?;
     write(UNMATCHED, &unmatched(profile))?;
     write(PARTNER_WAITS, &partner_waits(profile))?;
-    write(EXCHANGES, &exchanges(profile))
+    write(TRANSFERS, &transfers(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -385,8 +385,8 @@ fn partner_waits(profile: &Profile) -> Vec<Column> {
     ]
 }
 
-fn exchanges(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.exchanges;
+fn transfers(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.transfers;
     vec![
         column!(rows, "location", U32, |r| r.location.0),
         column!(rows, "context", U32, |r| r.context.0),

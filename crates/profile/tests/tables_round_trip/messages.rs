@@ -1,7 +1,7 @@
 //! Tables of MPI, with the numbers of other rows.
 
 use proust_profile::{
-    CommunicatorInfo, ContextId, ExchangeRow, GatheringRow, MessagePart, PartnerWaitRow, ProcessId,
+    CommunicatorInfo, ContextId, TransferRow, GatheringRow, MessagePart, PartnerWaitRow, ProcessId,
     ReleaseRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
@@ -20,8 +20,8 @@ pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> 
     rows.iter().map(wait).collect()
 }
 
-pub fn exchanges(rows: &[ReleaseRow]) -> Vec<ExchangeRow> {
-    let exchange = |row: &ReleaseRow| ExchangeRow {
+pub fn transfers(rows: &[ReleaseRow]) -> Vec<TransferRow> {
+    let exchange = |row: &ReleaseRow| TransferRow {
         location: row.location,
         context: row.context,
         operation: row.operation,
@@ -32,7 +32,7 @@ pub fn exchanges(rows: &[ReleaseRow]) -> Vec<ExchangeRow> {
         sent_bytes: row.object,
         received_bytes: row.held_ns,
     };
-    rows.iter().map(exchange).collect()
+    rows.iter().map(transfer).collect()
 }
 
 pub fn communicators(rows: &[ReleaseRow]) -> Vec<CommunicatorInfo> {
