@@ -5,6 +5,7 @@
 //! sums, each of about a millisecond, which one caller stands for: they are a sample of callers.
 
 use proust_profile::Metric;
+use proust_profile::mpi_metrics::MPI_METRICS;
 
 use proust_account::ledger::Account;
 use proust_query::Measure;
@@ -48,6 +49,8 @@ impl Sampled {
             Measure::Metric(Metric::Cpu) => self.error_s,
             Measure::Metric(Metric::Waits | Metric::IoCalls | Metric::IoErrors) => 0.0,
             Measure::Metric(Metric::ReadBytes | Metric::WrittenBytes) => 0.0,
+            // Each call of MPI is recorded.
+            Measure::Metric(metric) if MPI_METRICS.contains(&metric) => 0.0,
             Measure::Metric(_) => self.in_proportion(amount),
             Measure::Passive(_) | Measure::OmpWait => self.short_s,
             Measure::Account(

@@ -165,6 +165,7 @@ impl<'r> Facts<'r> {
             checks: Vec::new(),
             sure: Sure::Likely,
             library: None,
+            ranks: Vec::new(),
             lock: None,
         }
     }

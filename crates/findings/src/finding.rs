@@ -94,6 +94,20 @@ kinds! {
     OmpTeamOfOne "omp-team-of-one";
     /// Tasks that take no longer than making them.
     OmpSmallTasks "omp-small-tasks";
+    /// Ranks wait for a message of a rank that has more to do before it sends.
+    MpiLateSender "mpi-late-sender";
+    /// Ranks that send wait for a rank that has more to do before it receives.
+    MpiLateReceiver "mpi-late-receiver";
+    /// Ranks wait in a collective for those that have more to do before it.
+    MpiImbalance "mpi-imbalance";
+    /// Each rank works when the one before it is done.
+    MpiSerialChain "mpi-serial-chain";
+    /// Very many messages of a few bytes.
+    MpiSmallMessages "mpi-small-messages";
+    /// Collectives of a few bytes that follow each other at once.
+    MpiGroupableCollectives "mpi-groupable-collectives";
+    /// A rank waits for one message while others are there that it takes later.
+    MpiWrongOrder "mpi-wrong-order";
 }
 
 /// How sure a finding is.
@@ -198,6 +212,9 @@ pub struct Finding {
     /// File name of the library it is about, where it is about one.
     #[serde(default)]
     pub library: Option<String>,
+    /// Ranks of MPI that others waited for, most first.
+    #[serde(default)]
+    pub ranks: Vec<u32>,
     /// The lock it is about, where it is about one: position in [`proust_account::blame::Blame::locks`].
     pub lock: Option<u32>,
 }

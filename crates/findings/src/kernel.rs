@@ -1,9 +1,10 @@
 //! Processor time in system calls that are no I/O, no waits and no page faults.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proust_profile::{ContextId, Function, FunctionId};
 
+use super::calls::Calls;
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
 use super::overhead::Overhead;
@@ -46,8 +47,14 @@ const OTHERS: [&str; 28] = [
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let overhead = Overhead::by(facts.profile, &facts.places);
     let mut by_function: HashMap<Option<FunctionId>, Vec<ContextId>> = HashMap::new();
+    let of_mpi = |call: &&Calls| facts.operation(call.operation).is_some_and(|kind| kind.is_of_mpi());
+    let in_mpi: HashSet<_> =
+        facts.calls.iter().filter(of_mpi).map(|call| facts.places.line_key(call.context)).collect();
     for context in facts.profile.contexts.keys() {
-        let is_other = overhead.has(context) || facts.places.leaf(context).is_some_and(is_other);
+        let is_other = overhead.has(context)
+            || facts.places.leaf(context).is_some_and(is_other)
+            // There the library looks for its partners.
+            || in_mpi.contains(&facts.places.line_key(context));
         if facts.cpu[context.index()] > 0.0 && !is_other {
             by_function.entry(facts.places.function(context)).or_default().push(context);
         }

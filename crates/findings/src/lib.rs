@@ -18,6 +18,7 @@
 //! - `churn`: threads that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
+//! - `mpi`: ranks that others wait for, serial chains, small messages, the order of messages
 //!
 //! Beside the findings there is [`effort()`]: work, idleness and overhead by context, and a reading of their
 //! shares.
@@ -39,6 +40,7 @@ mod finding;
 mod kernel;
 mod libraries;
 mod locks;
+mod mpi;
 mod openmp;
 mod overhead;
 mod phases;
@@ -72,7 +74,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 13] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 14] = [
     locks::find,
     phases::find,
     pool::find,
@@ -86,6 +88,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 13] = [
     churn::find,
     transfers::find,
     openmp::find,
+    mpi::find,
 ];
 
 /// The results for a whole run that take all its samples, operations and releases to compute.

@@ -63,7 +63,12 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LongSection
         | Kind::LateThread
         | Kind::OmpUnevenLoop
-        | Kind::OmpSleepingWaits => Shape::Waiting,
+        | Kind::OmpSleepingWaits
+        | Kind::MpiLateSender
+        | Kind::MpiLateReceiver
+        | Kind::MpiImbalance
+        | Kind::MpiSerialChain
+        | Kind::MpiWrongOrder => Shape::Waiting,
         Kind::FaultStartup | Kind::FaultChurn | Kind::SystemStorm | Kind::SpinWait | Kind::SlowLibrary => {
             Shape::Burned
         }
@@ -76,7 +81,9 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::OmpSmallChunks
         | Kind::OmpHotCritical
         | Kind::OmpSpinningWaits
-        | Kind::OmpSmallTasks => Shape::BurnedAndMore,
+        | Kind::OmpSmallTasks
+        | Kind::MpiSmallMessages
+        | Kind::MpiGroupableCollectives => Shape::BurnedAndMore,
         Kind::SyncStorm => Shape::Still,
         Kind::SleepPoll => Shape::StillAndMore,
         Kind::Oversubscription | Kind::OmpNestedTeams => Shape::Crowd,

@@ -45,6 +45,7 @@ fn general(kind: Kind) -> &'static [Kind] {
         Kind::OmpNestedTeams => &[Kind::Oversubscription],
         Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask, Kind::OmpSerialPart],
         Kind::OmpSmallTasks => &[Kind::LateThread],
+        Kind::MpiSerialChain => &[Kind::MpiLateSender],
         _ => &[],
     }
 }

@@ -3,6 +3,7 @@
 mod io_and_kernel;
 mod locks;
 mod memory;
+mod mpi;
 mod openmp;
 mod phases;
 mod threads;

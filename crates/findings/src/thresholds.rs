@@ -116,6 +116,20 @@ thresholds! {
     TASKS_DONE at_least 10000.0 "count" "tasks that were done";
     TASK_WORK_S at_most 0.000005 "s" "work of a task, on average";
     TASK_COST at_least 0.4 "share" "of the threads' time with these tasks, making them and waiting";
+    MPI_LATE_TIMES at_least 10.0 "count" "waits for the late ranks";
+    MPI_LATE_EXCESS at_least 0.6 "share" "of the waiting for late ranks, while these had a processor";
+    MPI_LATE_NET at_least 0.5
+        "share" "of the waiting, for ranks that others waited for longer than they waited themselves";
+    MPI_LATE_SURE at_least 0.9
+        "share" "of the waiting for late ranks, while these had a processor, to be surely a fault";
+    CHAIN_SHARE at_least 0.5 "share" "of the waiting for messages there, in chains of waits";
+    CHAIN_WAITS at_least 3.0 "count" "waits of the longest chain";
+    CHAIN_BY_ONE at_most 0.8 "share" "of the waiting in chains, for the work of one rank";
+    SMALL_MESSAGES at_least 5000.0 "count" "messages sent, or received, in the function";
+    SMALL_MESSAGE_BYTES at_most 1024.0 "bytes" "in a message, on average";
+    GROUPED_TIMES at_least 1000.0 "count" "collectives that followed another one of the function at once";
+    GROUPED_BYTES at_most 8192.0 "bytes" "in such a collective, on average";
+    MISORDERED_TIMES at_least 10.0 "count" "waits for a message while others were there";
     EFFORT_IDLENESS at_least 0.1 "share" "of effort, idleness that is high";
     EFFORT_OVERHEAD at_least 0.1 "share" "of effort, overhead that is high";
 }

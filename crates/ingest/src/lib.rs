@@ -75,7 +75,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 34;
+pub const ANALYSIS_VERSION: u32 = 36;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -251,6 +251,7 @@ fn analyse(
     mpi::fill(&mut profile, &logs, &filling.places, &operations, &clock);
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
+    values::add_mpi(&mut profile);
     let tree = filling.paths.finish();
     let marked_at = filling.intervals.give_to(&mut profile, tree.intervals);
     profile.contexts = tree.contexts.into();

@@ -16,6 +16,7 @@ mod handed_on;
 mod matching;
 mod site;
 
+pub(super) use acts::is_exchange;
 pub(super) use calls::MpiCalls;
 pub(super) use gathered::Places;
 pub(super) use matching::fill;

@@ -5,6 +5,8 @@ use proust_log::records::RELEASE_WEIGHT_NS;
 use proust_profile::releases::SAMPLED_HELD_NS;
 use proust_profile::{Detail, Family, Nature, OperationInfo, OperationKind};
 
+use super::mpi::is_exchange;
+
 // Both name the length below which sections are sampled.
 const _: () = assert!(RELEASE_WEIGHT_NS == SAMPLED_HELD_NS);
 
@@ -107,6 +109,12 @@ fn detail(operation: Operation) -> Detail {
         O::OmpSetLock | O::OmpSetNestLock | O::OmpUnsetLock | O::OmpUnsetNestLock => Detail::OmpLock,
         O::OmpDispatch => Detail::Dispatch,
         O::OmpTask => Detail::Task,
+        O::MPI_Send | O::MPI_Ssend | O::MPI_Bsend | O::MPI_Rsend => Detail::Send,
+        O::MPI_Isend | O::MPI_Issend | O::MPI_Ibsend | O::MPI_Irsend => Detail::Send,
+        O::MPI_Recv | O::MPI_Mrecv | O::MPI_Irecv | O::MPI_Imrecv => Detail::Receive,
+        O::MPI_Sendrecv | O::MPI_Sendrecv_replace => Detail::SendReceive,
+        O::MPI_Isendrecv | O::MPI_Isendrecv_replace => Detail::SendReceive,
+        _ if is_exchange(operation) => Detail::Exchange,
         _ => Detail::Plain,
     }
 }
@@ -131,6 +139,22 @@ mod tests {
             let kind = kind(operation);
             assert_eq!(format!("{:?}", kind.nature), format!("{:?}", operation.nature()));
             assert_eq!(kind.is_of_openmp(), operation.is_of_openmp());
+        }
+    }
+
+    #[test]
+    fn messages_and_exchanges_of_data_are_known() {
+        let detail = |name: &str| operation_info(name).kind.unwrap().detail;
+        assert_eq!(detail("MPI_Issend"), Detail::Send);
+        assert_eq!(detail("MPI_Mrecv"), Detail::Receive);
+        assert_eq!(detail("MPI_Sendrecv_replace"), Detail::SendReceive);
+        for name in ["MPI_Barrier", "MPI_Iallreduce", "MPI_Neighbor_alltoallw", "MPI_Exscan"] {
+            assert_eq!(detail(name), Detail::Exchange, "{name}");
+        }
+        for name in
+            ["MPI_Wait", "MPI_Comm_dup", "MPI_Comm_idup", "MPI_Win_fence", "MPI_Bcast_init", "MPI_Put"]
+        {
+            assert_eq!(detail(name), Detail::Plain, "{name}");
         }
     }
 

@@ -1,8 +1,11 @@
 //! From rows to amounts per context and location.
 
-use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, SampleRow, Value};
+use std::collections::BTreeMap;
+
+use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, Profile, SampleRow, Value};
 
 use proust_profile::event_metrics::{EVENT_METRICS, amounts_of_event};
+use proust_profile::mpi_metrics::each_amount;
 
 /// What samples count into.
 const SAMPLE_METRICS: usize = 10;
@@ -31,6 +34,23 @@ const METRICS: [Metric; SAMPLE_METRICS + EVENT_METRICS.len()] = [
 /// Amounts in the order of [`METRICS`]; times in nanoseconds, squares in square microseconds, of which 64
 /// bits hold enough.
 type Amounts = [u64; METRICS.len()];
+
+/// Adds what calls of MPI amount to; the profile has its rows.
+pub(super) fn add_mpi(profile: &mut Profile) {
+    let mut sums: BTreeMap<(ContextId, LocationId, Metric), f64> = BTreeMap::new();
+    each_amount(
+        profile,
+        |_| true,
+        |context, location, metric, amount| {
+            *sums.entry((context, location, metric)).or_default() += amount;
+        },
+    );
+    if !sums.is_empty() {
+        let value = |((context, location, metric), amount)| Value { context, location, metric, amount };
+        profile.values.extend(sums.into_iter().map(value));
+        profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
+    }
+}
 
 const NONE: u32 = u32::MAX;
 

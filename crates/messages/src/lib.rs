@@ -8,7 +8,10 @@
 //! - [`point_to_point`]: sends to receives
 //! - [`collectives`]: members to instances
 //! - [`waits`]: the time in a call before its partner arrived
+//! - [`order`]: waits while other messages were there already
+//! - [`replay`]: the run on an ideal network
 //! - `merge`: the endpoints of all processes in order of time
+//! - [`mod@run`]: the calls of all processes
 //! - [`observer`]: who wants to know of each message and collective
 //! - [`matched`]: all of it in one pass
 //!
@@ -21,6 +24,9 @@ pub mod endpoint;
 pub mod matched;
 mod merge;
 pub mod observer;
+pub mod order;
 pub mod point_to_point;
+pub mod replay;
 pub mod requests;
+pub mod run;
 pub mod waits;

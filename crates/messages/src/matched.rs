@@ -7,56 +7,11 @@ use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
 use crate::merge;
 use crate::observer::{Attendance, Message, Observer};
+use crate::order::{self, Late, Taken};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
-use crate::waits::{self, Part as Arrival, Pattern, Side, Times};
-
-/// A communicator of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Communicator {
-    /// Its members; of an intercommunicator those of the first side.
-    pub size: u32,
-    /// Members of an intercommunicator's second side.
-    pub second_size: u32,
-    /// Whether all members know it by the same id. If not, nothing in it can be matched.
-    pub is_known: bool,
-}
-
-/// A communicator as one process knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Membership {
-    /// Position in [`Run::communicators`].
-    pub communicator: u32,
-    /// The process's rank in it.
-    pub rank: u32,
-    /// Whether it is on the second side of an intercommunicator.
-    pub is_on_second_side: bool,
-}
-
-/// A process that uses MPI.
-#[derive(Clone, Debug, Default)]
-pub struct Process {
-    /// Its endpoints, in the order in which they were started.
-    pub endpoints: Vec<Endpoint>,
-    /// Begin and end of its calls, by [`CallId`].
-    pub calls: Vec<Times>,
-    /// Its communicators, by the number that its endpoints have.
-    pub communicators: FxHashMap<u32, Membership>,
-    /// From when on its record has holes, or no calls any more; None = it is complete.
-    pub known_until_ns: Option<u64>,
-    /// From when on it may have received messages of which its record says nothing; None = it has not.
-    pub receives_known_until_ns: Option<u64>,
-    /// Whether it ended in another way than by the end of MPI: it was killed, or aborted.
-    pub was_cut_off: bool,
-}
-
-/// All processes.
-#[derive(Clone, Debug, Default)]
-pub struct Run {
-    /// Those that use MPI.
-    pub processes: Vec<Process>,
-    /// Those that any of them uses.
-    pub communicators: Vec<Communicator>,
-}
+use crate::replay::{self, Dependencies};
+use crate::run::{Communicator, Membership, Run};
+use crate::waits::{self, Part as Arrival, Pattern, Side};
 
 /// A call waited for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +22,8 @@ pub struct Wait {
     pub pattern: Pattern,
     /// The call that it waited for.
     pub late: Place,
+    /// The part of it that work on messages that were there already could have filled, ns ([`order`]).
+    pub misordered_ns: u64,
 }
 
 /// Messages from one process to another.
@@ -138,6 +95,8 @@ pub struct Matched {
     pub matched_until_ns: Option<u64>,
     /// The most endpoints that were under way at once.
     pub most_under_way: usize,
+    /// Which calls depend on which.
+    pub dependencies: Dependencies,
 }
 
 /// An endpoint while it is under way.
@@ -171,13 +130,6 @@ pub fn matched_with(mut run: Run, mut observer: impl Observer) -> Matched {
     matching.finish()
 }
 
-impl Process {
-    fn times(&self, call: CallId) -> Times {
-        // A call that nothing is known of waited for nothing.
-        self.calls.get(call as usize).copied().unwrap_or(Times { begin_ns: 0, end_ns: 0 })
-    }
-}
-
 struct Matching<'r> {
     run: &'r Run,
     /// Members that were recorded, and the process that each is.
@@ -188,6 +140,8 @@ struct Matching<'r> {
     unknown: FxHashMap<(u32, u32), Vec<(Partner, i32)>>,
     point_to_point: PointToPoint<Under>,
     collectives: Collectives<(Under, Collective)>,
+    /// By process, the messages that it took, in the order in which they were matched.
+    taken: Vec<Vec<Taken>>,
     result: Matched,
 }
 
@@ -210,6 +164,7 @@ impl<'r> Matching<'r> {
         let result = Matched {
             waits: run.processes.iter().map(|process| vec![None; process.calls.len()]).collect(),
             matched_until_ns: until_ns,
+            dependencies: Dependencies::new(run.processes.len()),
             ..Matched::default()
         };
         let (point_to_point, collectives) = (PointToPoint::default(), Collectives::default());
@@ -220,6 +175,7 @@ impl<'r> Matching<'r> {
             unknown: FxHashMap::default(),
             point_to_point,
             collectives,
+            taken: vec![Vec::new(); run.processes.len()],
             result,
         }
     }
@@ -285,9 +241,15 @@ impl<'r> Matching<'r> {
             to,
             tag: endpoint.tag,
         };
-        let Matching { run, point_to_point, result, .. } = self;
+        let Matching { run, point_to_point, taken, result, .. } = self;
         let found = |pair: Pair<Under>| {
             if let Pair::Message(send, receive) = pair {
+                if let End::Waited(call) | End::Tested(call) = receive.end {
+                    let sent_ns = run.processes[send.process as usize].times(send.start).begin_ns;
+                    taken[receive.process as usize].push(Taken { call, sent_ns });
+                    let sent = (send.process, send.start);
+                    result.dependencies.message(sent, (receive.process, call));
+                }
                 observer.message(Message {
                     sent: (send.process, send.start),
                     sent_end: send.end,
@@ -378,14 +340,41 @@ impl<'r> Matching<'r> {
             is_root: part.is_root,
         };
         observer.collective(kind, &parts.iter().zip(members).map(of_part).collect::<Vec<_>>());
+        let member = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| replay::Member {
+            rank: part.rank,
+            is_root: part.is_root,
+            start: (under.process, under.start),
+            waited: part.side.waited.and_then(|_| under.end.waited()),
+        };
+        let depending: Vec<replay::Member> = parts.iter().zip(members).map(member).collect();
+        self.result.dependencies.collective(kind, &depending);
         let gathering = self.result.gatherings.entry((communicator, first.operation)).or_default();
         gathering.instances += 1;
         gathering.bytes += members.iter().map(|(_, (under, _))| under.bytes).sum::<u64>();
         for (at, wait) in waits::collective(kind, &parts).into_iter().enumerate() {
             let (Some((until_ns, pattern, late)), (_, (under, _))) = (wait, members[at]) else { continue };
             let (_, (late, _)) = members[late];
-            let wait = Wait { until_ns, pattern, late: (late.process, late.start) };
+            let wait = Wait { until_ns, pattern, late: (late.process, late.start), misordered_ns: 0 };
             add(&mut self.result.waits, under, wait);
+        }
+    }
+
+    /// How much of the waits for late senders other messages could have filled.
+    fn misordered(&mut self) {
+        for (process, mut taken) in std::mem::take(&mut self.taken).into_iter().enumerate() {
+            let (calls, waits) = (&self.run.processes[process].calls, &mut self.result.waits[process]);
+            let late = |(call, wait): (CallId, &Option<Wait>)| {
+                let wait = wait.filter(|wait| wait.pattern == Pattern::LateSender)?;
+                let begin_ns = calls.get(call as usize)?.begin_ns;
+                Some(Late { call, begin_ns, until_ns: wait.until_ns })
+            };
+            let late: Vec<Late> = (0..).zip(&*waits).filter_map(late).collect();
+            taken.sort_unstable_by_key(|one| (one.call, one.sent_ns));
+            for (call, ns) in order::misordered(&taken, &late, calls) {
+                if let Some(wait) = waits.get_mut(call as usize).and_then(Option::as_mut) {
+                    wait.misordered_ns = ns;
+                }
+            }
         }
     }
 
@@ -397,6 +386,7 @@ impl<'r> Matching<'r> {
     }
 
     fn finish(mut self) -> Matched {
+        self.misordered();
         self.result.most_under_way = self.point_to_point.most_under_way() + self.collectives.most_open();
         let until_ns = self.result.matched_until_ns;
         let (sends, receives) = std::mem::take(&mut self.point_to_point).finish();
@@ -441,12 +431,6 @@ impl<'r> Matching<'r> {
     }
 }
 
-impl Communicator {
-    fn members(&self) -> u64 {
-        u64::from(self.size) + u64::from(self.second_size)
-    }
-}
-
 fn side(run: &Run, under: Under) -> Side {
     let process = &run.processes[under.process as usize];
     Side { start: process.times(under.start), waited: under.end.waited().map(|call| process.times(call)) }
@@ -478,11 +462,19 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
     }
     if let Some(until_ns) = late_sender {
         let late = (send.process, send.start);
-        add(&mut result.waits, receive, Wait { until_ns, pattern: Pattern::LateSender, late });
+        add(
+            &mut result.waits,
+            receive,
+            Wait { until_ns, pattern: Pattern::LateSender, late, misordered_ns: 0 },
+        );
     }
     if let Some(until_ns) = late_receiver {
         let late = (receive.process, receive.start);
-        add(&mut result.waits, send, Wait { until_ns, pattern: Pattern::LateReceiver, late });
+        add(
+            &mut result.waits,
+            send,
+            Wait { until_ns, pattern: Pattern::LateReceiver, late, misordered_ns: 0 },
+        );
     }
 }
 

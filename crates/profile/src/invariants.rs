@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{
     ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, LocationId, PartnerWaitRow, Profile,
-    RegionId, ReleaseRow, SampleRow, StayRow,
+    RegionId, ReleaseRow, SampleRow, StayRow, TransferRow,
 };
 
 /// How a profile contradicts itself.
@@ -89,6 +89,14 @@ pub enum BrokenInvariant {
         /// When the partner arrived.
         until_ns: u64,
     },
+    /// More of a wait could have been filled than there is of it.
+    #[error("partner_waits row {row}: {misordered_ns} ns could have been filled, more than it waited")]
+    Misordered {
+        /// Position in the table.
+        row: usize,
+        /// What could have been filled.
+        misordered_ns: u64,
+    },
     /// An amount that is no number.
     #[error("values row {row} holds no finite amount")]
     NotFinite {
@@ -145,6 +153,7 @@ impl Profile {
         check_executions(&self.executions, self)?;
         self.check_messages()?;
         check_partner_waits(&self.partner_waits, self)?;
+        check_transfers(&self.transfers, self)?;
         for (row, sample) in self.process_samples.iter().enumerate() {
             in_range("process_samples", row, "process", sample.process, &self.processes)?;
         }
@@ -368,10 +377,35 @@ pub(crate) fn check_partner_waits(
         if until_ns < begin_ns {
             return Err(BrokenInvariant::PartnerWaitTimes { row, begin_ns, until_ns });
         }
+        if wait.misordered_ns > until_ns - begin_ns {
+            return Err(BrokenInvariant::Misordered { row, misordered_ns: wait.misordered_ns });
+        }
         let key = (wait.location, begin_ns);
         if previous > key {
             let order = "by location and begin";
             return Err(BrokenInvariant::Unsorted { table: "partner_waits", row, order });
+        }
+        previous = key;
+    }
+    Ok(())
+}
+
+/// Checks the messages of calls of a profile of which the rest is known.
+pub(crate) fn check_transfers(rows: &[TransferRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+    const TABLE: &str = "transfers";
+    let mut previous = (LocationId(0), 0);
+    for (row, transfer) in rows.iter().enumerate() {
+        in_range(TABLE, row, "context", transfer.context, &profile.contexts)?;
+        in_range(TABLE, row, "location", transfer.location, &profile.locations)?;
+        in_range(TABLE, row, "operation", transfer.operation, &profile.operations)?;
+        let TransferRow { begin_ns, end_ns, .. } = *transfer;
+        if end_ns < begin_ns {
+            return Err(BrokenInvariant::ExecutionTimes { table: TABLE, row, begin_ns, end_ns });
+        }
+        let key = (transfer.location, end_ns);
+        if previous > key {
+            let order = "by location and end";
+            return Err(BrokenInvariant::Unsorted { table: TABLE, row, order });
         }
         previous = key;
     }

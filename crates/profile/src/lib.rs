@@ -35,6 +35,7 @@ pub mod invariants;
 pub mod location;
 mod messages;
 pub mod metric;
+pub mod mpi_metrics;
 pub mod notes;
 pub mod operations;
 pub mod process_samples;
@@ -59,8 +60,8 @@ pub use intervals::{
 pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
-    CommunicatorInfo, ExchangeRow, GatheringRow, MessagePart, MessageQuality, PartnerWaitRow, TrafficRow,
-    UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
+    TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::Metric;
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
@@ -90,9 +91,9 @@ pub struct Value {
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
 /// `segments` by (location, region, operation, context), each combination once; `executions` by (location,
-/// begin), `partner_waits` by (location, begin), `interval_contexts` by context, each once, and these are the
-/// contexts of kind interval; no event ends before it begins, and its time is what lies between, of a sum at
-/// most that.
+/// begin), `partner_waits` by (location, begin), `transfers` by (location, end), `interval_contexts` by
+/// context, each once, and these are the contexts of kind interval; no event ends before it begins, and its
+/// time is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// The run as a whole.
@@ -147,6 +148,8 @@ pub struct Profile {
     pub unmatched: Vec<UnmatchedRow>,
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
+    /// The timeline of messages, by the calls that started them.
+    pub transfers: Vec<TransferRow>,
 }
 
 impl Profile {

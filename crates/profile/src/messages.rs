@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::operations::identified;
-use crate::{ContextId, LocationId, OperationId, ProcessId};
+use crate::{ContextId, EventRow, LocationId, OperationId, ProcessId};
 
 identified! {
     /// Why a call of MPI waited for another process.
@@ -75,12 +75,45 @@ pub struct PartnerWaitRow {
     pub late: LocationId,
     /// Its call site.
     pub late_context: ContextId,
+    /// The part of it that work on messages that were there already could have filled, ns.
+    pub misordered_ns: u64,
 }
 
 impl PartnerWaitRow {
     /// How long, ns.
     pub fn length_ns(&self) -> u64 {
         self.until_ns - self.begin_ns
+    }
+}
+
+/// The messages that a call started and that were completed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransferRow {
+    /// The location that called.
+    pub location: LocationId,
+    /// The call site.
+    pub context: ContextId,
+    /// The call.
+    pub operation: OperationId,
+    /// When it began, nanoseconds since the run's start.
+    pub begin_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Messages that it sent, or started to.
+    pub sends: u32,
+    /// Messages that it received, or started to.
+    pub receives: u32,
+    /// Bytes of those that it sent.
+    pub sent_bytes: u64,
+    /// Bytes of those that it received, as they came.
+    pub received_bytes: u64,
+}
+
+impl TransferRow {
+    /// The call, as far as it decides whether it is in scope.
+    pub fn as_event(&self) -> EventRow {
+        let TransferRow { location, context, operation, begin_ns, end_ns, .. } = *self;
+        EventRow { location, context, operation, begin_ns, end_ns, calls: 1, ..EventRow::default() }
     }
 }
 
@@ -205,4 +238,19 @@ pub struct MessageQuality {
     pub unknown_requests: u64,
     /// Calls that send or receive messages of which the log holds nothing but their time.
     pub untraced_calls: u64,
+    /// How long all of MPI took, and would have taken on an ideal network; None without two processes of one
+    /// job.
+    pub ideal: Option<IdealNetwork>,
+}
+
+/// A run replayed on a network without latency and with unlimited bandwidth, in which each process computes
+/// as long as it did, and waits for messages and collectives only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdealNetwork {
+    /// From the first process's begin of MPI to the last one's end, ns.
+    pub time_ns: u64,
+    /// The same on that network, ns; None where not all is matched.
+    pub ideal_ns: Option<u64>,
+    /// By process: time between its calls of MPI, ns.
+    pub outside: Vec<(ProcessId, u64)>,
 }

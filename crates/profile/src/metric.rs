@@ -40,6 +40,26 @@ pub enum Metric {
     WaitSquares = 16,
     /// The same of short I/O operations.
     IoSquares = 17,
+    /// Time in calls of MPI.
+    Mpi = 18,
+    /// The part of it after partners had arrived, without the beginning and the end of MPI.
+    MpiWork = 19,
+    /// The part of it before partners had arrived.
+    MpiWait = 20,
+    /// Messages of MPI that were sent and completed.
+    MpiSends = 21,
+    /// Messages of MPI that were received.
+    MpiReceives = 22,
+    /// Bytes of the messages that were sent.
+    MpiSentBytes = 23,
+    /// Bytes of the messages that were received.
+    MpiReceivedBytes = 24,
+    /// Collectives that exchange data or synchronise: each member's calls.
+    MpiCollectives = 25,
+    /// Bytes that members contributed to these.
+    MpiCollectiveBytes = 26,
+    /// Calls of MPI that neither start messages nor collectives.
+    MpiOtherCalls = 27,
 }
 
 /// What is kept, but not shown.
@@ -47,7 +67,7 @@ const HIDDEN: [Metric; 3] = [Metric::CpuSquares, Metric::WaitSquares, Metric::Io
 
 impl Metric {
     /// All metrics that are shown, in their order.
-    pub const ALL: [Metric; 14] = [
+    pub const ALL: [Metric; 24] = [
         Metric::Cpu,
         Metric::User,
         Metric::System,
@@ -62,6 +82,16 @@ impl Metric {
         Metric::IoErrors,
         Metric::ReadBytes,
         Metric::WrittenBytes,
+        Metric::Mpi,
+        Metric::MpiWork,
+        Metric::MpiWait,
+        Metric::MpiSends,
+        Metric::MpiReceives,
+        Metric::MpiSentBytes,
+        Metric::MpiReceivedBytes,
+        Metric::MpiCollectives,
+        Metric::MpiCollectiveBytes,
+        Metric::MpiOtherCalls,
     ];
 
     /// Identifier on the command line, in JSON and in tables.
@@ -84,6 +114,16 @@ impl Metric {
             Metric::WrittenBytes => "written_bytes",
             Metric::WaitSquares => "wait_s_squares",
             Metric::IoSquares => "io_s_squares",
+            Metric::Mpi => "mpi_s",
+            Metric::MpiWork => "mpi_work_s",
+            Metric::MpiWait => "mpi_wait_s",
+            Metric::MpiSends => "mpi_sends",
+            Metric::MpiReceives => "mpi_receives",
+            Metric::MpiSentBytes => "mpi_sent_bytes",
+            Metric::MpiReceivedBytes => "mpi_received_bytes",
+            Metric::MpiCollectives => "mpi_collectives",
+            Metric::MpiCollectiveBytes => "mpi_collective_bytes",
+            Metric::MpiOtherCalls => "mpi_other_calls",
         }
     }
 
@@ -91,8 +131,10 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Metric::Cpu | Metric::User | Metric::System | Metric::Measurement => "s",
+            Metric::Mpi | Metric::MpiWork | Metric::MpiWait => "s",
             Metric::CpuSquares | Metric::WaitSquares | Metric::IoSquares => "s²",
             Metric::ReadBytes | Metric::WrittenBytes => "bytes",
+            Metric::MpiSentBytes | Metric::MpiReceivedBytes | Metric::MpiCollectiveBytes => "bytes",
             _ => "count",
         }
     }

@@ -170,6 +170,14 @@ identified! {
         Dispatch "dispatch",
         /// Makes or executes a task.
         Task "task",
+        /// Sends a message of MPI, or starts to.
+        Send "send",
+        /// Receives a message of MPI, or starts to.
+        Receive "receive",
+        /// Sends one and receives one.
+        SendReceive "send-receive",
+        /// A collective of MPI that moves data or synchronises, or its start.
+        Exchange "exchange",
     }
 }
 

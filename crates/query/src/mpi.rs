@@ -1,5 +1,7 @@
 //! MPI: calls by site, waits for partners by pattern, late processes, and messages between ranks.
 
+pub mod efficiency;
+
 use proust_account::blame::{Blame, CauseKind};
 use proust_account::ledger::Account;
 use proust_profile::{
@@ -42,6 +44,8 @@ pub struct WaitSum {
     pub time_ns: u64,
     /// The longest one, ns.
     pub longest_ns: u64,
+    /// The part that work on messages that were there already could have filled, ns.
+    pub misordered_ns: u64,
 }
 
 /// What made others wait, and where these waited.
@@ -157,10 +161,12 @@ impl MpiSums {
                 waits: 0,
                 time_ns: 0,
                 longest_ns: 0,
+                misordered_ns: 0,
             });
             sum.waits += 1;
             sum.time_ns += wait.length_ns();
             sum.longest_ns = sum.longest_ns.max(wait.length_ns());
+            sum.misordered_ns += wait.misordered_ns.min(wait.length_ns());
             if !is_of_messages(pattern) {
                 *self.collective_waits.entry(operation).or_default() += wait.length_ns();
             }

@@ -15,6 +15,7 @@ use super::measure::Measure;
 use super::scope_note::{Known, ScopeNote};
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
 use proust_profile::event_metrics::{Operations, metrics_of_event};
+use proust_profile::mpi_metrics::each_amount;
 
 mod between_samples;
 mod inventory;
@@ -379,6 +380,11 @@ fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
     for row in profile.events.iter().filter(|row| scope.has_event(row)) {
         add(row.context, row.location, &metrics_of_event(operations.nature(row.operation), row));
     }
+    each_amount(
+        profile,
+        |event| scope.has_event(event),
+        |context, location, metric, amount| add(context, location, &[(metric, amount)]),
+    );
     sums.into_iter()
         .map(|((context, location, metric), amount)| Value { context, location, metric, amount })
         .collect()

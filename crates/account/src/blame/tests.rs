@@ -97,6 +97,7 @@ impl Builder {
             pattern: WaitPattern::LateSender,
             late: LocationId(late),
             late_context: ContextId(9),
+            misordered_ns: 0,
         });
     }
 

@@ -71,6 +71,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         checks: Vec::new(),
         sure: Sure::Certain,
         library: None,
+        ranks: Vec::new(),
         lock: None,
     }
 }

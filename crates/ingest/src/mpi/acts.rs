@@ -56,6 +56,14 @@ pub(super) fn is_untraced(operation: O) -> bool {
     matches!(operation, O::MPI_Isendrecv | O::MPI_Isendrecv_replace | O::MPI_Psend_init | O::MPI_Precv_init)
 }
 
+/// Whether it exchanges data, or all wait for all in it; functions that only make communicators, windows and
+/// persistent requests do neither.
+pub(crate) fn is_exchange(operation: O) -> bool {
+    let is_tight = |kind: Collective| kind != Collective::Loose;
+    operation.nature() == Nature::Collective
+        && matches!(act(operation, 0), Act::Collective(kind) | Act::StartCollective(kind) if is_tight(kind))
+}
+
 fn collective(operation: O) -> Option<Act> {
     let blocking = match operation {
         O::MPI_Barrier => Collective::Barrier,

@@ -1,19 +1,20 @@
 //! The calls of all processes, matched: the profile's tables of messages.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use proust_log::operations::Operation;
 use proust_log::records::{
     COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
 };
-use proust_messages::matched::{
-    Communicator, Matched, Membership, Part, Process, Reason, Run, Wait, matched_with,
-};
-use proust_messages::waits::Pattern;
+use proust_messages::endpoint::Kind;
+use proust_messages::matched::{Matched, Part, Reason, Wait, matched_with};
+use proust_messages::run::{Communicator, Membership, Process, Run};
+use proust_messages::waits::{Pattern, Times};
 use proust_profile::bindings;
 use proust_profile::{
-    CommunicatorInfo, ContextId, GatheringRow, MessagePart, MessageQuality, OperationId, PartnerWaitRow,
-    ProcessId, Profile, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, MessagePart, MessageQuality, OperationId,
+    PartnerWaitRow, ProcessId, Profile, TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
 use rustc_hash::FxHashMap as Map;
@@ -49,6 +50,7 @@ pub(crate) fn fill(
     let jobs = jobs(profile);
     let mut run = Run::default();
     for (id, gathered) in ids.iter().zip(&mut calls) {
+        profile.transfers.extend(transfers(profile, gathered, operations));
         let memberships = (gathered.communicators.iter())
             .map(|&(flags, recorded)| {
                 let members = members(&logs[id.index()], recorded.number);
@@ -66,9 +68,11 @@ pub(crate) fn fill(
             was_cut_off: gathered.was_cut_off,
         });
     }
+    profile.transfers.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
     run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
     let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
-    let matched = matched_with(run, &mut exchanges);
+    let mut matched = matched_with(run, &mut exchanges);
+    let ideal = ideal_network(&ids, &calls, &jobs, &mut matched);
     profile.partner_waits = partner_waits(profile, &calls, &matched.waits, operations);
     profile.exchanges = exchanges.rows(profile, &calls, &matched, &sizes, operations);
     tables(profile, &ids, communicators, &matched, operations);
@@ -80,6 +84,7 @@ pub(crate) fn fill(
         matched_until_ns: matched.matched_until_ns,
         unknown_requests: calls.iter().map(|gathered| gathered.unknown_requests).sum(),
         untraced_calls: calls.iter().map(|gathered| gathered.untraced_calls).sum(),
+        ideal,
     });
 }
 
@@ -90,6 +95,74 @@ fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
         (number, of.size + of.second_size)
     };
     process.communicators.iter().map(size).collect()
+}
+
+/// The messages of a process that were completed, by the calls that started them.
+fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<TransferRow> {
+    let messages = gathered.endpoints.iter().filter(|endpoint| {
+        endpoint.end.is_complete() && matches!(endpoint.kind, Kind::Send(_) | Kind::Receive)
+    });
+    let messages: Vec<_> = messages.collect();
+    // Endpoints are in the order in which they were started: those of a call are neighbours.
+    let rows = messages.chunk_by(|a, b| a.start == b.start).filter_map(|of_call| {
+        let call = of_call[0].start as usize;
+        let (times, Made { location, operation, .. }) = (gathered.times[call], gathered.made[call]);
+        let operation = operations.get(operation as usize).copied().flatten()?;
+        let context = site(&profile.events, location, operation, times.end_ns)?;
+        let (begin_ns, end_ns) = (times.begin_ns, times.end_ns.max(times.begin_ns));
+        let mut row = TransferRow { location, context, operation, begin_ns, end_ns, ..Default::default() };
+        for endpoint in of_call {
+            let (count, bytes) = match endpoint.kind {
+                Kind::Receive => (&mut row.receives, &mut row.received_bytes),
+                _ => (&mut row.sends, &mut row.sent_bytes),
+            };
+            *count += 1;
+            *bytes = bytes.saturating_add(endpoint.bytes);
+        }
+        Some(row)
+    });
+    rows.collect()
+}
+
+/// The run on an ideal network, from the end of each process's begin of MPI to the begin of its end.
+fn ideal_network(
+    ids: &[ProcessId],
+    calls: &[Gathered],
+    jobs: &[Option<u32>],
+    matched: &mut Matched,
+) -> Option<IdealNetwork> {
+    let job = jobs[ids.first()?.index()]?;
+    if ids.len() < 2 || ids.iter().any(|id| jobs[id.index()] != Some(job)) {
+        return None;
+    }
+    let is_begin = |made: &Made| matches!(made.operation, Operation::MPI_Init | Operation::MPI_Init_thread);
+    let range = |gathered: &Gathered| {
+        let begin = gathered.made.iter().position(is_begin).map_or(0, |at| at + 1);
+        let is_end = |made: &Made| made.operation == Operation::MPI_Finalize;
+        let end = gathered.made.iter().position(is_end).unwrap_or(gathered.made.len());
+        begin..end.max(begin)
+    };
+    let of: Vec<_> = calls.iter().map(|gathered| (&gathered.times[..], range(gathered))).collect();
+    let begin_ns = |(times, range): &(&[Times], Range<usize>)| match range.start {
+        0 => times.first().map_or(0, |call| call.begin_ns),
+        start => times[start - 1].end_ns,
+    };
+    let end_ns = |(times, range): &(&[Times], Range<usize>)| match times.get(range.end) {
+        Some(end) => end.begin_ns,
+        None => times.last().map_or(0, |call| call.end_ns),
+    };
+    let (first_ns, last_ns) = (of.iter().map(begin_ns).min()?, of.iter().map(end_ns).max()?);
+    let is_complete = matched.unmatched.is_empty()
+        && matched.contradictions == 0
+        && matched.matched_until_ns.is_none()
+        && calls.iter().all(|gathered| gathered.untraced_calls == 0);
+    let (replayed, dropped) = std::mem::take(&mut matched.dependencies).replay(&of);
+    let ideal_ns = replayed.iter().map(|process| process.ideal_ns).max()?;
+    Some(IdealNetwork {
+        time_ns: last_ns.saturating_sub(first_ns),
+        ideal_ns: (is_complete && dropped == 0).then_some(ideal_ns),
+        outside: ids.iter().copied().zip(replayed.iter().map(|process| process.outside_ns)).collect(),
+    })
 }
 
 /// The job of each process that is a rank.
@@ -262,6 +335,7 @@ fn partner_waits(
                 pattern: pattern(wait.pattern),
                 late: late_made.location,
                 late_context,
+                misordered_ns: wait.misordered_ns,
             }));
         }
     }

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use play::{Played, Step, play};
 use proptest::prelude::*;
-use proust_messages::matched::{Communicator, Matched, Part, Run, matched_with};
+use proust_messages::matched::{Matched, Part, matched_with};
 use proust_messages::observer::Message;
+use proust_messages::run::{Communicator, Run};
 
 fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
     let communicators =
@@ -140,6 +141,28 @@ proptest! {
         prop_assert_eq!(found, truth);
     }
 
+    /// On an ideal network nothing takes longer, and each process computes as long as it did.
+    #[test]
+    fn an_ideal_network_is_not_slower((processes, mut steps) in programs()) {
+        // Collectives end at once in these programs, whoever is missing.
+        steps.retain(|step| step.1 % 12 != 9);
+        let played = play(processes, &steps, true);
+        let run = run_of(&played, &[]);
+        let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
+        let (_, matched) = pairs(run, &[]);
+        let all: Vec<_> = calls.iter().map(|calls| (&calls[..], 0..calls.len())).collect();
+        let (replayed, dropped) = matched.dependencies.replay(&all);
+        prop_assert_eq!(dropped, 0);
+        let first_ns = calls.iter().flatten().map(|call| call.begin_ns).min().unwrap_or(0);
+        for (calls, replayed) in calls.iter().zip(replayed) {
+            let between_ns: u64 =
+                calls.windows(2).map(|two| two[1].begin_ns.saturating_sub(two[0].end_ns)).sum();
+            prop_assert_eq!(replayed.outside_ns, between_ns);
+            let last_ns = calls.last().map_or(first_ns, |call| call.end_ns);
+            prop_assert!(replayed.outside_ns <= replayed.ideal_ns && replayed.ideal_ns <= last_ns - first_ns);
+        }
+    }
+
     /// No call waits before it began, after it ended, or for itself; and whom it waits for arrived then.
     #[test]
     fn waits_lie_in_their_calls((processes, steps) in programs()) {
@@ -152,6 +175,7 @@ proptest! {
                 let Some(wait) = wait else { continue };
                 let call = calls[process][call];
                 prop_assert!(call.begin_ns < wait.until_ns && wait.until_ns <= call.end_ns);
+                prop_assert!(wait.misordered_ns <= wait.until_ns - call.begin_ns);
                 let late = calls[wait.late.0 as usize][wait.late.1 as usize];
                 prop_assert_eq!(late.begin_ns.min(call.end_ns), wait.until_ns);
             }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use proust_messages::call::{ANY_TAG, Act, Call, Collective, Mode, Partner, Received, Slots};
-use proust_messages::matched::{Membership, Process};
 use proust_messages::requests::Endpoints;
+use proust_messages::run::{Membership, Process};
 use proust_messages::waits::Times;
 
 /// Numbers by which a step is chosen.

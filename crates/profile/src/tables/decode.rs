@@ -12,11 +12,10 @@ use super::encode::{
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    CommunicatorInfo, Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow,
-    Family, Function, GatheringRow, IntervalContext, IntervalInfo, IntervalWork, Location, MessagePart,
-    Metric, Module, Nature, OperationInfo, OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile,
-    RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, TrafficRow, TrialSums, UnmatchedReason,
-    UnmatchedRow, Value, WaitPattern,
+    Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function,
+    IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
+    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
+    SegmentRow, StayRow, Target, TransferRow, TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
@@ -82,6 +81,11 @@ pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, T
     side_by_side(table, partner_waits)
 }
 
+/// The messages of calls.
+pub(super) fn read_transfers(table: &Table) -> Result<Vec<TransferRow>, TablesError> {
+    side_by_side(table, transfers)
+}
+
 /// The stays.
 pub(super) fn read_stays(table: &Table) -> Result<Vec<StayRow>, TablesError> {
     side_by_side(table, stays)
@@ -132,6 +136,9 @@ macro_rules! zip_rows {
 }
 
 mod exchanges;
+mod messages;
+
+use messages::{communicators, gatherings, partner_waits, traffic, transfers, unmatched};
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;
@@ -402,62 +409,6 @@ fn execution_sums(table: &Table, group: usize) -> Result<Vec<ExecutionSumRow>, T
         max_ns,
         executions,
         iterations,
-    })
-}
-
-fn communicators(table: &Table, group: usize) -> Result<Vec<CommunicatorInfo>, TablesError> {
-    zip_rows!(table, group;
-    id: u64s, size: u32s, second_size: u32s, is_world: bools, is_known: bools, recorded: u32s,
-    messages: u64s, bytes: u64s, members: texts;
-    CommunicatorInfo {
-        id,
-        size,
-        second_size,
-        is_world,
-        is_known,
-        recorded,
-        messages,
-        bytes,
-        members: list(table, &members)?,
-    })
-}
-
-fn traffic(table: &Table, group: usize) -> Result<Vec<TrafficRow>, TablesError> {
-    zip_rows!(table, group; from: ids, to: ids, messages: u64s, bytes: u64s;
-        TrafficRow { from, to, messages, bytes })
-}
-
-fn gatherings(table: &Table, group: usize) -> Result<Vec<GatheringRow>, TablesError> {
-    zip_rows!(table, group; communicator: u32s, operation: ids, instances: u64s, bytes: u64s;
-        GatheringRow { communicator, operation, instances, bytes })
-}
-
-fn unmatched(table: &Table, group: usize) -> Result<Vec<UnmatchedRow>, TablesError> {
-    zip_rows!(table, group; process: ids, part: texts, reason: texts, count: u64s;
-    UnmatchedRow {
-        process,
-        part: MessagePart::from_id(&part)
-            .ok_or_else(|| table.damaged(format!("unknown part of a message `{part}`")))?,
-        reason: UnmatchedReason::from_id(&reason)
-            .ok_or_else(|| table.damaged(format!("unknown reason `{reason}`")))?,
-        count,
-    })
-}
-
-fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWaitRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, operation: ids, begin_ns: u64s, until_ns: u64s, pattern: texts, late: ids,
-    late_context: ids;
-    PartnerWaitRow {
-        location,
-        context,
-        operation,
-        begin_ns,
-        until_ns,
-        pattern: WaitPattern::from_id(&pattern)
-            .ok_or_else(|| table.damaged(format!("unknown pattern of waits `{pattern}`")))?,
-        late,
-        late_context,
     })
 }
 

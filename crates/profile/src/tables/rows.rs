@@ -2,7 +2,7 @@
 
 use crate::{
     BrokenInvariant, EventRow, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow, StayRow,
-    invariants,
+    TransferRow, invariants,
 };
 
 /// The rows of a profile.
@@ -20,15 +20,18 @@ pub struct Rows {
     pub executions: Vec<ExecutionRow>,
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
+    /// The timeline of messages, by the calls that started them.
+    pub transfers: Vec<TransferRow>,
 }
 
 impl Rows {
     /// Gives a profile its rows.
     pub fn give_to(self, profile: &mut Profile) {
-        let Rows { samples, events, releases, stays, executions, partner_waits } = self;
+        let Rows { samples, events, releases, stays, executions, partner_waits, transfers } = self;
         (profile.samples, profile.events) = (samples, events);
         (profile.releases, profile.stays) = (releases, stays);
         (profile.executions, profile.partner_waits) = (executions, partner_waits);
+        profile.transfers = transfers;
     }
 
     /// Whether they can be those of this profile.
@@ -38,6 +41,7 @@ impl Rows {
         invariants::check_releases(&self.releases, profile)?;
         invariants::check_stays(&self.stays, profile)?;
         invariants::check_executions(&self.executions, profile)?;
-        invariants::check_partner_waits(&self.partner_waits, profile)
+        invariants::check_partner_waits(&self.partner_waits, profile)?;
+        invariants::check_transfers(&self.transfers, profile)
     }
 }

@@ -355,6 +355,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         exchanges: messages::exchanges(&releases),
                         unmatched: messages::unmatched(process_count),
                         partner_waits: messages::partner_waits(&releases, count),
+                        transfers: messages::transfers(&releases),
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality {
                             samples: facts.2,
@@ -424,7 +425,8 @@ proptest! {
         prop_assert!(without.samples.is_empty() && without.events.is_empty());
         prop_assert!(without.releases.is_empty() && without.stays.is_empty());
         let rows = kept.rows(&without).unwrap();
-        prop_assert!(without.partner_waits.is_empty());
+        prop_assert!(without.partner_waits.is_empty() && without.transfers.is_empty());
+        prop_assert_eq!(&rows.transfers, &profile.transfers);
         prop_assert_eq!(&rows.partner_waits, &profile.partner_waits);
         prop_assert_eq!(&rows.samples, &profile.samples);
         prop_assert_eq!(&rows.stays, &profile.stays);

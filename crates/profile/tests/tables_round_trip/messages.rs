@@ -2,7 +2,7 @@
 
 use proust_profile::{
     CommunicatorInfo, ContextId, ExchangeRow, GatheringRow, MessagePart, PartnerWaitRow, ProcessId,
-    ReleaseRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    ReleaseRow, TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
 pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> {
@@ -15,8 +15,24 @@ pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> 
         pattern: WaitPattern::ALL[row.held_ns as usize % WaitPattern::ALL.len()],
         late: row.location,
         late_context: ContextId(row.weight_ns as u32 % contexts),
+        misordered_ns: row.object.saturating_sub(row.time_ns) / 2,
     };
     rows.iter().map(wait).collect()
+}
+
+pub fn transfers(rows: &[ReleaseRow]) -> Vec<TransferRow> {
+    let exchange = |row: &ReleaseRow| TransferRow {
+        location: row.location,
+        context: row.context,
+        operation: row.operation,
+        begin_ns: row.time_ns / 2,
+        end_ns: row.time_ns,
+        sends: row.held_ns as u32,
+        receives: row.weight_ns as u32,
+        sent_bytes: row.object,
+        received_bytes: row.held_ns,
+    };
+    rows.iter().map(transfer).collect()
 }
 
 pub fn communicators(rows: &[ReleaseRow]) -> Vec<CommunicatorInfo> {

@@ -87,7 +87,7 @@ fn findings(run: &Recorded) -> Vec<Value> {
     list(&run.page::<Value>("summary", &[]), "/findings").to_vec()
 }
 
-fn of_kind<'f>(found: &'f [Value], kind: &str) -> Option<&'f Value> {
+pub fn of_kind<'f>(found: &'f [Value], kind: &str) -> Option<&'f Value> {
     found.iter().find(|finding| finding["kind"] == kind)
 }
 
@@ -117,8 +117,8 @@ impl Fault {
 /// first column.
 fn lines_of(file: &str, function: &str) -> Option<(u64, u64)> {
     let begins = |line: &str| !line.starts_with([' ', '/', '}']) && line.contains(&format!("{function}("));
-    // Both have a file of the same name as the family that it is.
-    ["findings", "openmp"].iter().find_map(|of| {
+    // Two have a file of the same name as the family that it is.
+    ["findings", "openmp", "mpi"].iter().find_map(|of| {
         let text = std::fs::read_to_string(folder().join(of).join(file)).ok()?;
         let begin = text.lines().position(begins)?;
         let length = text.lines().skip(begin).position(|line| line == "}")?;
@@ -217,7 +217,7 @@ fn assert_found_in(program: &Path, fault: &Fault) {
 }
 
 /// The cause is this function, and its line is one of it.
-fn assert_cause(finding: &Value, function: &str) {
+pub fn assert_cause(finding: &Value, function: &str) {
     let cause = &finding["cause"];
     let is_region = cause["function"].as_str().is_some_and(|name| name.starts_with("parallel region at "));
     assert!(cause["function"] == function || is_region, "{finding:#}");
@@ -232,7 +232,7 @@ fn assert_cause(finding: &Value, function: &str) {
 }
 
 /// Everything is said that a reader needs, and `explain` shows how it was made.
-fn assert_derived(run_of: &Recorded, finding: &Value) {
+pub fn assert_derived(run_of: &Recorded, finding: &Value) {
     for field in ["title", "advice", "sure", "why_sure", "formula"] {
         assert!(finding[field].as_str().is_some_and(|text| text.len() > 3), "{field}: {finding:#}");
     }
@@ -284,6 +284,7 @@ macro_rules! kinds {
             assert_eq!(told.len(), FAULTS.len());
             let mut kinds = proust_kinds();
             kinds.retain(|kind| !told.contains(kind) && !libraries::KINDS.contains(kind));
+            kinds.retain(|kind| !crate::mpi_findings::KINDS.contains(kind));
             assert!(kinds.is_empty(), "{kinds:?}");
         }
     };

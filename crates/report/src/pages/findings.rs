@@ -1,5 +1,6 @@
 //! The findings: as a part of the summary, and one of them with its derivation.
 
+mod reasons;
 mod wording;
 
 pub(crate) use wording::name;
@@ -39,6 +40,9 @@ pub(super) struct FindingRow {
     evidence: Vec<Figure>,
     /// The library it is about, where it is about one.
     library: Option<String>,
+    /// Ranks of MPI that others waited for, most first; of others none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranks: Vec<u32>,
     advice: &'static str,
     sure: &'static str,
     why_sure: &'static str,
@@ -153,10 +157,11 @@ impl FindingRow {
                 .collect(),
             evidence: finding.evidence.clone(),
             library: finding.library.clone(),
+            ranks: finding.ranks.clone(),
             advice: wording::advice(finding.kind),
             sure: finding.sure.id(),
-            why_sure: wording::why_sure(finding),
-            formula: wording::formula(finding.kind),
+            why_sure: reasons::why_sure(finding),
+            formula: reasons::formula(finding.kind),
             checks: checks.collect(),
             why_next: next.iter().map(|(_, why)| *why).collect(),
             next: next.into_iter().map(|(command, _)| command).collect(),
@@ -267,7 +272,7 @@ pub(super) fn summary_text(rows: &[FindingRow], of: &Circumstances, dir: &str, s
 pub(crate) fn kind_text(kind: Kind, style: &Style) -> String {
     let mut text = heading(style, kind.id(), &format!("finding: {}", wording::name(kind)));
     text.push_str(&wrapped(wording::advice(kind), 0, style.width));
-    text + &wrapped(&format!("{}.", wording::formula(kind)), 0, style.width)
+    text + &wrapped(&format!("{}.", reasons::formula(kind)), 0, style.width)
 }
 
 /// All thresholds.

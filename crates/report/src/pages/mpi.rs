@@ -4,9 +4,9 @@
 //! `transfer_s`, `io_s` (files) and `runtime_s` (the begin and the end of MPI). `wait_states` has each
 //! pattern with its `seconds`, its `count`, and its `sites`; `causes` what made others wait, with the places
 //! where they did (`victims`); the seconds of both sum to `partner_s`, but for what the ledger cuts at
-//! windows. `operations` are calls by place, `matrix` messages and waits by sender and receiver,
-//! `collectives` and `communicators` those of the run, `unmatched` the parts of messages and collectives
-//! without a partner, and `matching` says how far all that can be trusted.
+//! windows. `efficiency` has the POP efficiencies of the whole run. `operations` are calls by place,
+//! `matrix` messages and waits by sender and receiver, `collectives` and `communicators` those of the run,
+//! `unmatched` the parts of messages and collectives without a partner, and `matching` says how far all that can be trusted.
 
 mod row;
 mod text;
@@ -18,10 +18,12 @@ use proust_account::blame::Blame;
 use proust_account::ledger::Windows;
 use proust_query::Selection;
 use proust_query::mpi::MpiSums;
+use proust_query::mpi::efficiency::Efficiency;
 use serde::Serialize;
 
 use row::{
-    CauseLine, CollectiveLine, CommunicatorLine, Matching, OperationLine, PairLine, UnmatchedLine, WaitState,
+    CauseLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine, PairLine,
+    UnmatchedLine, WaitState,
 };
 
 use super::facts::seconds;
@@ -42,6 +44,8 @@ pub(super) struct MpiPage {
     transfer_s: f64,
     io_s: f64,
     runtime_s: f64,
+    /// Of the whole run; null where no two processes of one job used MPI.
+    efficiency: Option<EfficiencyLine>,
     wait_states: Vec<WaitState>,
     causes: Vec<CauseLine>,
     operations: Vec<OperationLine>,
@@ -89,6 +93,7 @@ impl MpiPage {
             transfer_s: seconds(sums.transfer_ns),
             io_s: seconds(sums.io_ns),
             runtime_s: seconds(sums.runtime_ns),
+            efficiency: Efficiency::of(profile).map(|of| EfficiencyLine::new(profile, &of)),
             wait_states: WaitState::all(selection, &sums),
             causes: CauseLine::all(selection, &sums),
             operations,

@@ -39,6 +39,7 @@ fn finding() -> Finding {
         checks: vec![check("LEAST_SHARE", 0.25), check("LOCK_IN_IO", 0.875), check("LOCK_HOLDS", 1250.0)],
         sure: Sure::Certain,
         library: None,
+        ranks: Vec::new(),
         lock: Some(0),
     }
 }

@@ -3,8 +3,9 @@
 use proust_ingest::operation_info;
 use proust_profile::{
     CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function, FunctionId,
-    GatheringRow, Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process,
-    ProcessId, Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    GatheringRow, IdealNetwork, Location, LocationId, MessagePart, MessageQuality, OperationId,
+    PartnerWaitRow, Process, ProcessId, Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason,
+    UnmatchedRow, WaitPattern,
 };
 use proust_report::{Format, PageName, Question, Style, render};
 
@@ -62,6 +63,7 @@ pub fn messaging() -> Profile {
             pattern,
             late: LocationId(1 - location),
             late_context: ContextId(late_context),
+            misordered_ns: if pattern == WaitPattern::LateSender { 30 * MS } else { 0 },
         }
     };
     let process = |rank| Process { pid: 10 + rank, rank: Some(rank), end_s: 0.7, ..Process::default() };
@@ -153,6 +155,11 @@ pub fn messaging() -> Profile {
         violations: 1,
         largest_violation_ns: 3000,
         matched_until_ns: Some(700 * MS),
+        ideal: Some(IdealNetwork {
+            time_ns: 800 * MS,
+            ideal_ns: Some(600 * MS),
+            outside: vec![(ProcessId(0), 200 * MS), (ProcessId(1), 500 * MS)],
+        }),
         ..MessageQuality::default()
     });
     profile.check().expect("the example is a profile");

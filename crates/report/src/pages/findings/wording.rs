@@ -1,4 +1,4 @@
-//! The text of each kind of finding: what is wrong, what to do, and how its seconds come about.
+//! The text of each kind of finding: what is wrong, and what to do.
 
 use proust_findings::{Finding, Kind, Place};
 
@@ -39,6 +39,13 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::OmpSerialPart => "serial part between parallel regions",
         Kind::OmpTeamOfOne => "parallel loop with a team of one",
         Kind::OmpSmallTasks => "OpenMP tasks too small",
+        Kind::MpiLateSender => "messages sent late",
+        Kind::MpiLateReceiver => "messages received late",
+        Kind::MpiImbalance => "unbalanced ranks",
+        Kind::MpiSerialChain => "serial chain of ranks",
+        Kind::MpiSmallMessages => "many small messages",
+        Kind::MpiGroupableCollectives => "collectives that could be one",
+        Kind::MpiWrongOrder => "messages taken in the wrong order",
     }
 }
 
@@ -50,6 +57,16 @@ pub(super) fn who(place: &Place) -> String {
         (None, Some(thread), _) => format!("thread {thread}"),
         (None, None, Some(process)) => format!("process {process}"),
         (None, None, None) => "the program".into(),
+    }
+}
+
+/// The ranks that others waited for.
+fn ranks(finding: &Finding) -> String {
+    let numbers: Vec<String> = finding.ranks.iter().map(u32::to_string).collect();
+    match &numbers[..] {
+        [] => "others".into(),
+        [one] => format!("rank {one}"),
+        [most @ .., last] => format!("ranks {} and {last}", most.join(", ")),
     }
 }
 
@@ -112,6 +129,25 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::OmpTeamOfOne => format!("The loop in {who} is to be divided, and there is only one thread"),
         Kind::OmpSmallTasks => format!("Tasks of {who} take no longer than making them"),
+        Kind::MpiLateSender => {
+            format!("Ranks wait for messages of {}, delayed in {who} before sending", ranks(finding))
+        }
+        Kind::MpiLateReceiver => {
+            format!("Ranks that send wait for {}, delayed in {who} before receiving", ranks(finding))
+        }
+        Kind::MpiImbalance => {
+            format!("Ranks wait in a collective for {}, delayed in {who} before it", ranks(finding))
+        }
+        Kind::MpiSerialChain => {
+            format!("Ranks work one after the other in {who}: each begins when the one before it has sent")
+        }
+        Kind::MpiSmallMessages => format!("{who} exchanges very many messages of a few bytes"),
+        Kind::MpiGroupableCollectives => {
+            format!("{who} calls the same collective again and again for a few bytes each")
+        }
+        Kind::MpiWrongOrder => {
+            format!("{who} waits for {} while messages that it takes later are there", ranks(finding))
+        }
     }
 }
 
@@ -235,146 +271,34 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Put more work into each task: taskloop with a grainsize, if or final clauses, so that each \
              takes some microseconds."
         }
-    }
-}
-
-/// How the lost seconds come about.
-pub(super) fn formula(kind: Kind) -> &'static str {
-    match kind {
-        Kind::LockAcrossIo
-        | Kind::LockAcrossSleep
-        | Kind::HotSection
-        | Kind::Convoy
-        | Kind::LongSection
-        | Kind::LockSpin
-        | Kind::InterpreterLock
-        | Kind::LibraryLock => {
-            "lost = all waiting for this lock, and the slots that were empty because of it; of a short \
-             section that is entered all the time the processor time of acquiring and releasing it, too"
+        Kind::MpiLateSender => {
+            "Send as early as the data are ready, and work on what the receiver does not need afterwards; \
+             give the late ranks less work, or let the receivers work on something else meanwhile \
+             (MPI_Irecv, and MPI_Wait later)."
         }
-        Kind::SlowLibrary => {
-            "lost = 0.7 × processor time in the library: fast implementations need a third of it or less"
+        Kind::MpiLateReceiver => {
+            "Start the receive earlier (MPI_Irecv before the work), or send without waiting for it \
+             (MPI_Isend, and MPI_Wait later)."
         }
-        Kind::SerialPhase | Kind::OmpSerialPart => {
-            "lost = Σ over the stretches (min(processors, available) − 1) × the time this thread had a \
-             processor"
+        Kind::MpiImbalance => {
+            "Divide the work among the ranks by what it costs, not by its count; or do work that needs no \
+             result of the collective meanwhile (MPI_Iallreduce, MPI_Ibarrier)."
         }
-        Kind::LongTask => {
-            "lost = the smaller of the empty slots while it worked alone and (its work − the others' mean) \
-             × the other processors"
+        Kind::MpiSerialChain => {
+            "Divide what is handed on into smaller pieces, so that the next rank can begin earlier, or let \
+             several chains run at once; or exchange with neighbours first and work on all ranks at once."
         }
-        Kind::IdlePool => {
-            "lost = Σ over short stretches (min(processors, available) − active threads) × the time those \
-             at work had a processor"
+        Kind::MpiSmallMessages => {
+            "Collect what goes to the same rank, and send it as one message (an array, a derived datatype, \
+             MPI_Pack)."
         }
-        Kind::LateThread => {
-            "lost = waited for this thread at the barrier − the time it had no processor × those who \
-             waited for it"
+        Kind::MpiGroupableCollectives => {
+            "Collect the values of several calls in an array, and call the collective once for all of them, \
+             where none depends on the result of another."
         }
-        Kind::SmallTasks => {
-            "lost = processor time in functions that wake, wait, start threads or schedule tasks"
+        Kind::MpiWrongOrder => {
+            "Take messages as they come: MPI_ANY_SOURCE, or MPI_Irecv for all of them and MPI_Waitany."
         }
-        Kind::Oversubscription => {
-            "lost = the account oversubscribed; the same work takes as long on the same processors, so \
-             that only the switches between threads could be won, whose cost is not known"
-        }
-        Kind::FirstTouch => {
-            "lost = the account fault × (1 − 1 / processors): it would be touched in parallel"
-        }
-        Kind::FaultStartup | Kind::FaultChurn => {
-            "lost = the account fault of these processes, below the program's own code"
-        }
-        Kind::SystemStorm => "lost = processor time there in the kernel − what page faults there took",
-        Kind::SleepPoll => "lost = the time in which nobody did anything while somebody slept there",
-        Kind::SpinWait => "lost = processor time in giving the processor away",
-        Kind::ThreadChurn => {
-            "lost = processor time of making threads + what the kernel used in those that lived shortly"
-        }
-        Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
-        Kind::SyncStorm => "lost = time in these calls, but for one of them",
-        Kind::OmpDeepConstruct => {
-            "lost = waiting at this construct, of a region until its threads began and at its end, at most \
-             five barriers for each time that a thread arrived; and the runtime's time of dividing the work"
-        }
-        Kind::OmpUnevenLoop => {
-            "lost = Σ over threads of the smaller of what it waited for who came later and (work of the \
-             busiest − its work), by processor time"
-        }
-        Kind::OmpSmallChunks => {
-            "lost = the larger of the time in requests, found by some of them, and the samples in the \
-             runtime's dispatch"
-        }
-        Kind::OmpHotCritical => "lost = all waiting at this place for who was in the section",
-        Kind::OmpNestedTeams => {
-            "lost = the account oversubscribed in the inner region; what could be won is only what \
-             processors had left"
-        }
-        Kind::OmpSpinningWaits => {
-            "lost = the smaller of the waiting on a processor and the time that threads of this run had none"
-        }
-        Kind::OmpSleepingWaits => {
-            "lost = Σ (time from the last one's coming to going on) − what woken threads queued for a \
-             processor"
-        }
-        Kind::OmpTeamOfOne => {
-            "lost = (processors available − 1) × processor time of the lines of that function that are \
-             near the end of the loop"
-        }
-        Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
-    }
-}
-
-/// Why it is as sure as it is.
-pub(super) fn why_sure(finding: &Finding) -> &'static str {
-    use proust_findings::Sure;
-    match (finding.sure, finding.kind) {
-        (Sure::Certain, _) => "measured from begin to end",
-        (Sure::Possible, Kind::FaultChurn) => {
-            "the faults are counted exactly; whether it is the same memory again is not known"
-        }
-        (Sure::Likely, Kind::FaultChurn) => {
-            "the faults brought more than was ever resident at once; what each took is an estimate"
-        }
-        (Sure::Likely, Kind::FaultStartup) => "the faults are counted exactly; what each took is an estimate",
-        (Sure::Likely, Kind::LateThread) => {
-            "waits are measured exactly; what was done before them is sampled"
-        }
-        (Sure::Possible, Kind::SerialPhase | Kind::OmpSerialPart | Kind::FaultStartup) => {
-            "it is measured, but no more than most programs have at their beginning or end"
-        }
-        (Sure::Possible, Kind::LateThread) => {
-            "waits are measured exactly; work is handed out as threads come for it, and who came more \
-             often may have been the only one that had a processor"
-        }
-        (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
-        (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
-            "waits are measured exactly, but most of them were for a lock that nobody held yet again, or \
-             most of the loss is processor time, which is sampled"
-        }
-        (Sure::Possible, Kind::LockAcrossSleep) => {
-            "waits are measured exactly; those who wait never hold it themselves: they may be parked there \
-             on purpose"
-        }
-        (Sure::Likely, Kind::SlowLibrary) => {
-            "it follows from enough samples; how much faster another implementation is depends on the calls"
-        }
-        (Sure::Likely, Kind::OmpUnevenLoop) => {
-            "waits and work are measured exactly; what of the work was on a processor is sampled"
-        }
-        (Sure::Likely, Kind::OmpSpinningWaits) => {
-            "both are measured; that the one was for want of the other is an assumption"
-        }
-        (Sure::Likely, Kind::OmpTeamOfOne) => {
-            "the end of the loop is seen exactly; which lines belong to it is not known"
-        }
-        (Sure::Likely, _) => "it follows from enough samples",
-        (Sure::Possible, Kind::FirstTouch) => {
-            "who touched is measured; that the others use the same memory is not known"
-        }
-        (Sure::Possible, Kind::SleepPoll) => {
-            "what it waited for, and whether it was there already, is not known"
-        }
-        (Sure::Possible, _) => "what was measured fits it, and other things as well",
     }
 }
 
@@ -421,6 +345,12 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("tree --sort caused_s", "where empty processors come from"),
             ("openmp", "regions that do have teams"),
         ],
+        Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance | Kind::MpiSerialChain => {
+            &[("mpi", "who waited for whom, and why"), ("threads", "what each rank spent its time on")]
+        }
+        Kind::MpiSmallMessages | Kind::MpiGroupableCollectives | Kind::MpiWrongOrder => {
+            &[("mpi", "calls, messages and waits by place")]
+        }
         Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
     }
 }

@@ -5,7 +5,7 @@ use proust_words::counted;
 
 use super::MpiPage;
 use super::row::{CauseLine, CommunicatorLine, PairLine, WaitSite};
-use crate::number::{Scale, bytes, duration, percent};
+use crate::number::{Scale, bytes, duration, fixed, percent};
 use crate::pages::heading;
 use crate::pages::operations::count;
 use crate::style::{Paint, Style};
@@ -33,6 +33,7 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
         duration(page.runtime_s),
         duration(page.mpi_s),
     ));
+    text.push_str(&efficiency(page, style));
     text.push_str(&waits(page, style));
     text.push_str(&causes(page, style));
     text.push_str(&operations(page, style));
@@ -56,6 +57,29 @@ fn more(hidden: usize, noun: &str) -> String {
 
 fn right(titles: &[&str]) -> Vec<(String, Align)> {
     titles.iter().map(|title| ((*title).to_owned(), Align::Right)).collect()
+}
+
+fn efficiency(page: &MpiPage, style: &Style) -> String {
+    let Some(of) = &page.efficiency else { return String::new() };
+    let scope = format!("of the whole run, {} from the begin of MPI to its end", duration(of.time_s));
+    let mut text = section(style, "Efficiency", &scope);
+    text.push_str(&format!(
+        " parallel efficiency {} = load balance {} × communication efficiency {}\n",
+        fixed(of.parallel_efficiency, 3),
+        fixed(of.load_balance, 3),
+        fixed(of.communication_efficiency, 3),
+    ));
+    text.push_str(&match of.ideal_s.zip(of.serialisation_efficiency).zip(of.transfer_efficiency) {
+        Some(((ideal_s, serialisation), transfer)) => format!(
+            " communication efficiency {} = serialisation {} × transfer {}; on an ideal network {}\n",
+            fixed(of.communication_efficiency, 3),
+            fixed(serialisation, 3),
+            fixed(transfer, 3),
+            duration(ideal_s),
+        ),
+        None => " serialisation and transfer are not known, since not all is matched\n".to_owned(),
+    });
+    text
 }
 
 fn waits(page: &MpiPage, style: &Style) -> String {
@@ -89,6 +113,13 @@ fn waits(page: &MpiPage, style: &Style) -> String {
         ]);
     }
     text.push_str(&table.render(style));
+    let wrong_order_s: f64 = sites.iter().map(|(_, site)| site.wrong_order_s).sum();
+    if wrong_order_s >= LITTLE * all_s && wrong_order_s > 0.0 {
+        text.push_str(&format!(
+            " {} of it could have been filled with work on messages that were there already (wrong order).\n",
+            duration(wrong_order_s)
+        ));
+    }
     text + &more(sites.len() - shown, "place")
 }
 

@@ -1,0 +1,82 @@
+//! Messages and collectives of MPI.
+//!
+//! - `sites`: waits for partners by the place of the call
+//! - `late`: ranks that others wait for, in messages and in collectives
+//! - `chains`: waits that follow from each other: one rank works after the other
+//! - `calls`: many small messages, collectives that follow each other at once
+//! - `order`: messages that a rank could have taken while it waited for another one
+//!
+//! A busy machine makes ranks late as well. So what is counted is what late ranks did with a processor, and
+//! a finding is more than possible only where some ranks are waited for much more than they wait.
+
+mod calls;
+mod chains;
+mod late;
+mod order;
+mod sites;
+
+use std::collections::BTreeMap;
+
+use proust_account::ledger::Account;
+use proust_profile::{LocationId, PartnerWaitRow, ProcessId};
+
+use super::facts::Facts;
+use super::finding::Finding;
+use sites::Sites;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    if facts.profile.communicators.is_empty() {
+        return Vec::new();
+    }
+    let sites = Sites::of(facts);
+    let mut found = late::find(facts, &sites);
+    found.extend(chains::find(facts, &sites));
+    found.extend(order::find(facts, &sites));
+    found.extend(calls::find(facts));
+    found
+}
+
+/// Ranks that a finding names.
+const RANKS: usize = 4;
+/// The least part of a loss of a rank that is named.
+const PART: f64 = 0.1;
+
+/// The ranks with most of these seconds, most first; and the largest part of one process.
+fn ranks(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, f64>) -> (Vec<u32>, f64) {
+    let mut by_process: BTreeMap<ProcessId, f64> = BTreeMap::new();
+    for (&location, seconds) in by_location {
+        *by_process.entry(facts.profile.locations[location].process).or_default() += seconds;
+    }
+    let all_s: f64 = by_process.values().sum();
+    let mut order: Vec<(ProcessId, f64)> = by_process.into_iter().collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let largest = order.first().map_or(0.0, |&(_, seconds)| seconds / all_s.max(f64::MIN_POSITIVE));
+    let named = order.iter().filter(|&&(_, seconds)| seconds >= PART * all_s).take(RANKS);
+    (named.filter_map(|&(id, _)| facts.profile.processes[id].rank).collect(), largest)
+}
+
+/// Of the time before partners arrived, the part on a processor: ranks look again and again.
+fn spinning_share(facts: &Facts<'_>) -> f64 {
+    let (mut waited_s, mut burned_s) = (0.0, 0.0);
+    for (id, location) in facts.profile.locations.iter().enumerate() {
+        let id = LocationId::from_index(id);
+        let waits_s = facts.spent_s(id, &[Account::MpiPartner]);
+        burned_s += (location.cpu_s - facts.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
+        waited_s += waits_s;
+    }
+    if waited_s > 0.0 { burned_s / waited_s } else { 0.0 }
+}
+
+const ON_PROCESSOR: [Account; 7] = [
+    Account::Compute,
+    Account::Io,
+    Account::Fault,
+    Account::Runtime,
+    Account::Replicated,
+    Account::Measurement,
+    Account::MpiTransfer,
+];
+
+fn seconds(wait: &PartnerWaitRow) -> f64 {
+    wait.length_ns() as f64 / 1e9
+}

@@ -1,0 +1,59 @@
+//! Waits for partners by location and place of the call.
+
+use std::collections::HashMap;
+
+use proust_profile::{ContextId, LocationId, WaitPattern};
+
+use super::super::facts::Facts;
+use super::super::finding::Kind;
+use super::seconds;
+
+/// Where a location waited.
+pub(super) type Site = (LocationId, ContextId);
+
+/// The waits at a site.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waits {
+    /// For a sender, for a receiver, and in a collective, s.
+    seconds: [f64; 3],
+    /// How many of them.
+    pub(super) times: u64,
+}
+
+/// The waits of a run.
+#[derive(Debug, Default)]
+pub(super) struct Sites(HashMap<Site, Waits>);
+
+/// What is said of waits in messages and in collectives, in the order of [`Waits::seconds`].
+pub(super) const KINDS: [Kind; 3] = [Kind::MpiLateSender, Kind::MpiLateReceiver, Kind::MpiImbalance];
+
+fn class(pattern: WaitPattern) -> usize {
+    match pattern {
+        WaitPattern::LateSender => 0,
+        WaitPattern::LateReceiver => 1,
+        _ => 2,
+    }
+}
+
+impl Sites {
+    pub(super) fn of(facts: &Facts<'_>) -> Sites {
+        let mut sites = Sites::default();
+        for wait in &facts.profile.partner_waits {
+            let waits = sites.0.entry((wait.location, wait.context)).or_default();
+            waits.seconds[class(wait.pattern)] += seconds(wait);
+            waits.times += 1;
+        }
+        sites
+    }
+
+    /// Which of [`KINDS`] most of the waiting at a site was.
+    pub(super) fn kind(&self, site: Site) -> Option<usize> {
+        let waits = self.0.get(&site)?;
+        (0..KINDS.len()).max_by(|&a, &b| waits.seconds[a].total_cmp(&waits.seconds[b]))
+    }
+
+    /// How often a location waited at a site.
+    pub(super) fn times(&self, site: Site) -> u64 {
+        self.0.get(&site).map_or(0, |waits| waits.times)
+    }
+}

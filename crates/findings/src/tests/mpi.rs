@@ -1,0 +1,180 @@
+//! Ranks of MPI.
+
+use proust_profile::{CommunicatorInfo, PartnerWaitRow, WaitPattern};
+
+use super::super::Sure;
+use super::*;
+
+/// Ranks of one thread each, all in one communicator.
+fn ranks(count: u32, end_ms: u64) -> Builder {
+    let mut run = Builder::new(count, end_ms);
+    let process = run.profile.processes[ProcessId(0)].clone();
+    run.profile.processes =
+        (0..count).map(|rank| Process { rank: Some(rank), pid: 100 + rank, ..process.clone() }).collect();
+    for rank in 0..count {
+        run.profile.locations[LocationId(rank)].process = ProcessId(rank);
+    }
+    run.profile.facts.available_processors = count;
+    run.profile.communicators =
+        vec![CommunicatorInfo { id: 1, size: count, is_world: true, is_known: true, ..Default::default() }];
+    run
+}
+
+impl Builder {
+    /// A rank waits for another one in all of a call.
+    fn waits(
+        &mut self,
+        (rank, late): (u32, u32),
+        path: &str,
+        (operation, pattern): (Operation, WaitPattern),
+        times: (u64, u64),
+    ) -> &mut PartnerWaitRow {
+        let event = *self.during(rank, path, operation, times);
+        self.profile.partner_waits.push(PartnerWaitRow {
+            location: event.location,
+            context: event.context,
+            operation: event.operation,
+            begin_ns: event.begin_ns,
+            until_ns: event.end_ns,
+            pattern,
+            late: LocationId(late),
+            late_context: event.context,
+            misordered_ns: 0,
+        });
+        self.profile.partner_waits.last_mut().unwrap()
+    }
+
+    fn found(mut self) -> Vec<Finding> {
+        self.profile.partner_waits.sort_by_key(|wait| (wait.location, wait.begin_ns));
+        self.findings()
+    }
+}
+
+const RECEIVE: (Operation, WaitPattern) = (Operation::MPI_Recv, WaitPattern::LateSender);
+const SEND: (Operation, WaitPattern) = (Operation::MPI_Ssend, WaitPattern::LateReceiver);
+const SUM: (Operation, WaitPattern) = (Operation::MPI_Allreduce, WaitPattern::AllToAll);
+
+/// In each of 20 rounds of 20 ms one of two ranks works and the other one waits for it.
+fn rounds(how: (Operation, WaitPattern), late: impl Fn(u64) -> u32) -> Vec<Finding> {
+    let mut run = ranks(2, 400);
+    for round in 0..20 {
+        let (times, late) = ((20 * round, 20 * round + 20), late(round));
+        run.work(late, "main solve prepare", times);
+        run.waits((1 - late, late), "main solve", how, times);
+    }
+    run.found()
+}
+
+#[test]
+fn ranks_that_others_wait_for_are_named() {
+    for (how, kind, late) in
+        [(RECEIVE, Kind::MpiLateSender, 0), (SEND, Kind::MpiLateReceiver, 1), (SUM, Kind::MpiImbalance, 1)]
+    {
+        let found = rounds(how, |_| late);
+        let finding = one(&found, kind);
+        near(finding.lost_s, 0.4);
+        assert_eq!(
+            (cause(finding), &finding.ranks[..], finding.sure),
+            ("prepare", &[late][..], Sure::Likely)
+        );
+        assert_eq!(finding.victims[0].place.function.as_deref(), Some("solve"));
+        assert!(!has(&found, Kind::MpiSerialChain), "{found:#?}");
+    }
+}
+
+/// Each is late as often as the other one: that is what chance does as well.
+#[test]
+fn ranks_that_are_late_in_turn_are_possible_at_most() {
+    // In two rounds in a row, so that none waits for what the other one got just before.
+    let found = rounds(SUM, |round| u32::from(round % 4 < 2));
+    assert!(found.iter().all(|finding| finding.sure == Sure::Possible), "{found:#?}");
+}
+
+#[test]
+fn ranks_that_work_one_after_the_other_are_a_chain() {
+    let mut run = ranks(3, 600);
+    for step in 0..30 {
+        let times = (20 * step, 20 * step + 20);
+        let working = (step % 3) as u32;
+        run.work(working, "main sweep work", times);
+        // Each waits for the one before it, from its own step on until that one has worked.
+        let (begin, next) = ((20 * step).saturating_sub(20), (working + 1) % 3);
+        run.waits((next, working), "main sweep", RECEIVE, (begin, times.1));
+    }
+    let found = run.found();
+    let finding = one(&found, Kind::MpiSerialChain);
+    assert_eq!((cause(finding), finding.ranks.len(), finding.sure), ("sweep", 3, Sure::Likely));
+    assert!(!has(&found, Kind::MpiLateSender), "{found:#?}");
+}
+
+/// A rank receives for 16 ms and works for 4 ms, 20 times, and could have worked in so many of the waits.
+fn in_order(misordered: u64) -> Vec<Finding> {
+    let mut run = ranks(2, 400);
+    for round in 0..20 {
+        let begin = 20 * round;
+        let wait = run.waits((0, 1), "main take", RECEIVE, (begin, begin + 16));
+        wait.misordered_ns = if round < misordered { 4 * MS } else { 0 };
+        run.work(0, "main take handle", (begin + 16, begin + 20));
+        run.work(1, "main make", (begin, begin + 20));
+    }
+    run.found()
+}
+
+#[test]
+fn the_order_of_messages_matters_where_work_could_have_been_done() {
+    let found = in_order(20);
+    let finding = one(&found, Kind::MpiWrongOrder);
+    near(finding.lost_s, 0.08);
+    assert_eq!((cause(finding), &finding.ranks[..], finding.sure), ("take", &[1][..], Sure::Likely));
+    assert!(!has(&in_order(5), Kind::MpiWrongOrder));
+}
+
+/// Two ranks exchange messages of so many bytes, 10 µs each, to so many others in turn.
+fn messages(bytes: u64, partners: u64) -> Vec<Finding> {
+    let mut run = ranks(2, 200);
+    for rank in 0..2 {
+        run.work(rank, "main exchange", (0, 200));
+        for at in 0..10_000 {
+            let event = run.during(rank, "main exchange", Operation::MPI_Send, (0, 0));
+            (event.begin_ns, event.end_ns) = (20_000 * at, 20_000 * at + 10_000);
+            (event.time_ns, event.bytes) = (10_000, bytes);
+            (event.object, event.object2) = (1, at % partners);
+        }
+    }
+    run.found()
+}
+
+#[test]
+fn many_small_messages_are_found_and_large_ones_are_not() {
+    let found = messages(64, 1);
+    let finding = one(&found, Kind::MpiSmallMessages);
+    near(finding.lost_s, 0.2);
+    assert_eq!((cause(finding), finding.sure), ("exchange", Sure::Likely));
+    assert_eq!(one(&messages(64, 2), Kind::MpiSmallMessages).sure, Sure::Possible);
+    assert!(!has(&messages(4096, 1), Kind::MpiSmallMessages));
+}
+
+/// Three sums one after the other, so long apart.
+fn sums(apart_ns: u64, communicators: u64) -> Vec<Finding> {
+    let mut run = ranks(2, 200);
+    for rank in 0..2 {
+        run.work(rank, "main sum", (0, 200));
+        for at in 0..6_000 {
+            let begin_ns = 30_000 * at + (10_000 - apart_ns) * (2 - at % 3);
+            let event = run.during(rank, "main sum", Operation::MPI_Allreduce, (0, 0));
+            (event.begin_ns, event.end_ns, event.time_ns) = (begin_ns, begin_ns + 20_000, 20_000);
+            (event.bytes, event.object) = (8, at % communicators);
+        }
+    }
+    run.found()
+}
+
+#[test]
+fn collectives_at_once_after_each_other_could_be_one() {
+    let found = sums(1000, 1);
+    let finding = one(&found, Kind::MpiGroupableCollectives);
+    near(finding.lost_s, 2.0 * 4000.0 * 20e-6);
+    assert_eq!((cause(finding), finding.sure), ("sum", Sure::Possible));
+    assert!(!has(&sums(10_000, 1), Kind::MpiGroupableCollectives));
+    assert!(!has(&sums(1000, 2), Kind::MpiGroupableCollectives));
+}

@@ -1,0 +1,161 @@
+//! What calls of MPI add to the metrics.
+//!
+//! Time: `mpi_s` is all time in calls, `mpi_wait_s` the part before partners arrived, `mpi_work_s` the rest;
+//! the beginning and the end of MPI are in neither of the two. Messages are counted at the call that started
+//! them, sends and receives apart, once they are complete, with the bytes that they really had.
+
+use crate::event_metrics::Operations;
+use crate::{
+    ContextId, Detail, EventRow, Family, LocationId, Metric, Nature, OperationKind, PartnerWaitRow, Profile,
+    TransferRow,
+};
+
+/// The metrics that calls of MPI add to.
+pub const MPI_METRICS: [Metric; 10] = [
+    Metric::Mpi,
+    Metric::MpiWork,
+    Metric::MpiWait,
+    Metric::MpiSends,
+    Metric::MpiReceives,
+    Metric::MpiSentBytes,
+    Metric::MpiReceivedBytes,
+    Metric::MpiCollectives,
+    Metric::MpiCollectiveBytes,
+    Metric::MpiOtherCalls,
+];
+
+/// The wait for a partner that a call began with.
+pub fn wait_of<'p>(waits: &'p [PartnerWaitRow], event: &EventRow) -> Option<&'p PartnerWaitRow> {
+    let key = |wait: &PartnerWaitRow| (wait.location, wait.begin_ns);
+    let first = waits.partition_point(|wait| key(wait) < (event.location, event.begin_ns));
+    let same = waits[first..].iter().take_while(|wait| key(wait) == (event.location, event.begin_ns));
+    let of_call = |wait: &&PartnerWaitRow| (wait.context, wait.operation) == (event.context, event.operation);
+    same.into_iter().find(of_call).filter(|wait| wait.until_ns <= event.end_ns)
+}
+
+/// What a call adds, in the order of [`MPI_METRICS`] without messages: time, work, wait, collectives, their
+/// bytes, other calls.
+fn amounts_of_call(kind: OperationKind, event: &EventRow, waited_ns: u64) -> [(Metric, f64); 6] {
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let is_runtime = kind.nature == Nature::Runtime;
+    let waited_ns = waited_ns.min(event.time_ns);
+    let work_ns = if is_runtime { 0 } else { event.time_ns - waited_ns };
+    let calls = f64::from(event.calls);
+    let is_exchange = kind.detail == Detail::Exchange;
+    let is_message = matches!(kind.detail, Detail::Send | Detail::Receive | Detail::SendReceive);
+    [
+        (Metric::Mpi, seconds(event.time_ns)),
+        (Metric::MpiWork, seconds(work_ns)),
+        (Metric::MpiWait, if is_runtime { 0.0 } else { seconds(waited_ns) }),
+        (Metric::MpiCollectives, if is_exchange { calls } else { 0.0 }),
+        (Metric::MpiCollectiveBytes, if is_exchange { event.bytes as f64 } else { 0.0 }),
+        (Metric::MpiOtherCalls, if is_exchange || is_message { 0.0 } else { calls }),
+    ]
+}
+
+/// Calls `add` with all that calls of MPI add to the metrics, as far as `has` says that a call is wanted.
+pub fn each_amount(
+    profile: &Profile,
+    has: impl Fn(&EventRow) -> bool,
+    mut add: impl FnMut(ContextId, LocationId, Metric, f64),
+) {
+    if profile.events.is_empty() {
+        return;
+    }
+    let operations = Operations::of(profile);
+    for event in &profile.events {
+        let kind = operations.get(event.operation).filter(|kind| kind.family == Family::Mpi);
+        let Some(kind) = kind.filter(|_| has(event)) else { continue };
+        let waited_ns = wait_of(&profile.partner_waits, event).map_or(0, PartnerWaitRow::length_ns);
+        for (metric, amount) in amounts_of_call(kind, event, waited_ns) {
+            if amount != 0.0 {
+                add(event.context, event.location, metric, amount);
+            }
+        }
+    }
+    for row in profile.transfers.iter().filter(|row| has(&row.as_event())) {
+        let TransferRow { sends, receives, sent_bytes, received_bytes, .. } = *row;
+        for (metric, amount) in [
+            (Metric::MpiSends, f64::from(sends)),
+            (Metric::MpiReceives, f64::from(receives)),
+            (Metric::MpiSentBytes, sent_bytes as f64),
+            (Metric::MpiReceivedBytes, received_bytes as f64),
+        ] {
+            if amount != 0.0 {
+                add(row.context, row.location, metric, amount);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OperationId, OperationInfo, WaitPattern};
+
+    #[test]
+    fn work_and_waits_are_all_time_but_that_of_the_runtime() {
+        let kind = |nature, detail| Some(OperationKind { nature, family: Family::Mpi, detail });
+        let info = |kind| OperationInfo { name: String::new(), kind };
+        let call = |operation: u32, begin_ns: u64, end_ns: u64, bytes: u64| EventRow {
+            operation: OperationId(operation),
+            begin_ns,
+            end_ns,
+            time_ns: end_ns - begin_ns,
+            calls: 1,
+            bytes,
+            ..EventRow::default()
+        };
+        let profile = Profile {
+            operations: vec![
+                info(kind(Nature::Runtime, Detail::Plain)),
+                info(kind(Nature::Message, Detail::Receive)),
+                info(kind(Nature::Collective, Detail::Exchange)),
+                info(kind(Nature::Message, Detail::Plain)),
+                info(None),
+            ]
+            .into(),
+            events: vec![
+                call(0, 0, 1_000, 0),
+                call(1, 2_000, 5_000, 8),
+                call(2, 6_000, 8_000, 64),
+                call(3, 8_000, 8_500, 0),
+                call(4, 9_000, 10_000, 0),
+            ],
+            partner_waits: vec![PartnerWaitRow {
+                location: LocationId(0),
+                context: ContextId(0),
+                operation: OperationId(1),
+                begin_ns: 2_000,
+                until_ns: 4_000,
+                pattern: WaitPattern::LateSender,
+                late: LocationId(0),
+                late_context: ContextId(0),
+                misordered_ns: 0,
+            }],
+            transfers: vec![TransferRow {
+                begin_ns: 2_000,
+                end_ns: 5_000,
+                receives: 1,
+                received_bytes: 4,
+                ..TransferRow::default()
+            }],
+            ..Profile::default()
+        };
+        let of = |wanted: Metric, has: fn(&EventRow) -> bool| {
+            let mut sum = 0.0;
+            each_amount(&profile, has, |_, _, metric, amount| {
+                sum += if metric == wanted { amount } else { 0.0 };
+            });
+            (sum * 1e9).round() as u64
+        };
+        let all = |wanted| of(wanted, |_| true);
+        assert_eq!((all(Metric::Mpi), all(Metric::MpiWork), all(Metric::MpiWait)), (6_500, 3_500, 2_000));
+        assert_eq!(all(Metric::MpiReceivedBytes), 4_000_000_000);
+        assert_eq!((all(Metric::MpiSends), all(Metric::MpiReceives)), (0, 1_000_000_000));
+        assert_eq!(all(Metric::MpiCollectiveBytes), 64_000_000_000);
+        // The beginning of MPI and the call that is none of the others.
+        assert_eq!((all(Metric::MpiCollectives), all(Metric::MpiOtherCalls)), (1_000_000_000, 2_000_000_000));
+        assert_eq!(of(Metric::MpiReceives, |event| event.begin_ns > 5_000), 0);
+    }
+}

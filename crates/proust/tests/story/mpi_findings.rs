@@ -1,0 +1,162 @@
+//! Findings of MPI: each in a program that has its fault, with the ranks and the function at fault; and none
+//! that is more than possible in the same program repaired, or where all ranks do the same.
+
+use serde_json::Value;
+
+use crate::findings::{assert_cause, assert_derived, of_kind};
+use crate::mpi::Mpi;
+use crate::recording::{Recorded, list, number};
+
+/// The kinds that this story is about.
+pub const KINDS: [&str; 7] = [
+    "mpi-late-sender",
+    "mpi-late-receiver",
+    "mpi-imbalance",
+    "mpi-serial-chain",
+    "mpi-small-messages",
+    "mpi-groupable-collectives",
+    "mpi-wrong-order",
+];
+
+/// A fault of the program `findings`.
+struct Fault {
+    kind: &'static str,
+    account: &'static str,
+    /// The function that is named; and those of its ranks that are.
+    function: &'static str,
+    late: &'static [u64],
+    ranks: u32,
+    seconds: &'static str,
+    sure: &'static str,
+    /// The least part of the program's own figure that is found.
+    least: f64,
+}
+
+const FAULTS: [Fault; 7] = [
+    Fault { late: &[0], ..late("mpi-late-sender", "prepare") },
+    Fault { late: &[1], ..late("mpi-late-receiver", "prepare") },
+    Fault { late: &[1], ..late("mpi-imbalance", "prepare") },
+    Fault { late: &[0, 1], least: 0.5, ..late("mpi-serial-chain", "one_after_the_other") },
+    Fault { account: "mpi-transfer", least: 0.1, ..late("mpi-small-messages", "value_by_value") },
+    Fault {
+        account: "mpi-transfer",
+        sure: "possible",
+        least: 0.1,
+        ..late("mpi-groupable-collectives", "sum_by_sum")
+    },
+    Fault { late: &[1], ranks: 3, seconds: "2", least: 0.5, ..late("mpi-wrong-order", "results_by_rank") },
+];
+
+/// Ranks wait for others.
+const fn late(kind: &'static str, function: &'static str) -> Fault {
+    let (account, sure) = ("mpi-partner", "likely");
+    Fault { kind, account, function, late: &[], ranks: 2, seconds: "1", sure, least: 0.7 }
+}
+
+impl Fault {
+    fn starved(&self) -> f64 {
+        if self.account == "mpi-transfer" { STARVED_CALLS } else { STARVED }
+    }
+}
+
+const MPIS: [Mpi; 2] = [Mpi::Open, Mpi::Mpich];
+
+/// Of the total, the time without a processor from which on a run says nothing: who is late is the machine's
+/// choice then.
+pub const STARVED: f64 = 0.1;
+/// The same where calls themselves are too many.
+const STARVED_CALLS: f64 = 0.4;
+const TRIES: usize = 3;
+
+fn found(run: &Recorded) -> Vec<Value> {
+    list(&run.page::<Value>("summary", &[]), "/findings").to_vec()
+}
+
+/// Records a case until ranks had processors; None, said as `SKIP:`, where they never have.
+pub fn recorded(mpi: Mpi, ranks: u32, (seconds, case): (&str, &str), starved: f64) -> Option<Recorded> {
+    for _ in 0..TRIES {
+        let run = mpi.record_ranks(ranks, "findings", &[seconds, case])?.succeeded();
+        let ledger = run.summary().ledger;
+        let queued_s = ledger.account_s("preempted") + ledger.account_s("oversubscribed");
+        if queued_s <= starved * ledger.total_s {
+            return Some(run);
+        }
+    }
+    println!("SKIP: {case} of {}: its ranks lack processors here", mpi.name());
+    None
+}
+
+/// Nothing of MPI is found that is more than possible, and this kind is not found at all.
+fn assert_nothing(found: &[Value], kind: &str) {
+    let is_wrong = |one: &&Value| {
+        let name = one["kind"].as_str().unwrap_or_default();
+        name == kind || name.starts_with("mpi-") && one["sure"] != "possible"
+    };
+    assert!(!found.iter().any(|one| is_wrong(&one)), "{kind}: {found:#?}");
+}
+
+fn check(kind: &str) {
+    let fault = FAULTS.iter().find(|fault| fault.kind == kind).expect("a fault");
+    for mpi in MPIS {
+        let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, kind), fault.starved()) else { continue };
+        let all = found(&run);
+        let Some(finding) = of_kind(&all, kind) else {
+            panic!("{kind} of {} is not found: {all:#?} {}", mpi.name(), run.truth());
+        };
+        assert_eq!((&finding["account"], &finding["sure"]), (&fault.account.into(), &fault.sure.into()));
+        assert_cause(finding, fault.function);
+        let mut named: Vec<u64> =
+            finding["ranks"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+        named.sort_unstable();
+        assert_eq!(named, fault.late, "{finding:#}");
+        let (lost_s, truth_s) = (number(finding, "/lost_s"), number(&run.truth(), "/lost_s"));
+        assert!(
+            lost_s <= 1.05 * truth_s + 0.05 && lost_s >= fault.least * truth_s - 0.05,
+            "{lost_s} s are found, {truth_s} s were lost by the program: {finding:#}"
+        );
+        assert_derived(&run, finding);
+    }
+}
+
+fn check_repaired(kind: &str) {
+    let fault = FAULTS.iter().find(|fault| fault.kind == kind).expect("a fault");
+    for mpi in MPIS {
+        let case = format!("{kind}-repaired");
+        let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, &case), fault.starved()) else { continue };
+        assert_nothing(&found(&run), kind);
+    }
+}
+
+macro_rules! faults {
+    ($($name:ident $repaired:ident $kind:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                check($kind);
+            }
+
+            #[test]
+            fn $repaired() {
+                check_repaired($kind);
+            }
+        )*
+    };
+}
+
+faults! {
+    messages_sent_late messages_sent_early "mpi-late-sender";
+    messages_received_late messages_received_early "mpi-late-receiver";
+    unbalanced_ranks balanced_collectives "mpi-imbalance";
+    ranks_one_after_the_other ranks_all_at_once "mpi-serial-chain";
+    many_small_messages few_large_messages "mpi-small-messages";
+    one_collective_after_the_other one_collective_for_all "mpi-groupable-collectives";
+    messages_in_the_wrong_order messages_as_they_come "mpi-wrong-order";
+}
+
+#[test]
+fn nothing_is_found_where_all_ranks_do_the_same() {
+    for mpi in MPIS {
+        let Some(run) = recorded(mpi, 2, ("1", "balanced"), STARVED) else { continue };
+        assert_nothing(&found(&run), "none");
+    }
+}

@@ -1,0 +1,182 @@
+//! How the lost seconds of each kind of finding come about, and why it is as sure as it is.
+
+use proust_findings::{Finding, Kind};
+
+/// How the lost seconds come about.
+pub(super) fn formula(kind: Kind) -> &'static str {
+    match kind {
+        Kind::LockAcrossIo
+        | Kind::LockAcrossSleep
+        | Kind::HotSection
+        | Kind::Convoy
+        | Kind::LongSection
+        | Kind::LockSpin
+        | Kind::InterpreterLock
+        | Kind::LibraryLock => {
+            "lost = all waiting for this lock, and the slots that were empty because of it; of a short \
+             section that is entered all the time the processor time of acquiring and releasing it, too"
+        }
+        Kind::SlowLibrary => {
+            "lost = 0.7 × processor time in the library: fast implementations need a third of it or less"
+        }
+        Kind::SerialPhase | Kind::OmpSerialPart => {
+            "lost = Σ over the stretches (min(processors, available) − 1) × the time this thread had a \
+             processor"
+        }
+        Kind::LongTask => {
+            "lost = the smaller of the empty slots while it worked alone and (its work − the others' mean) \
+             × the other processors"
+        }
+        Kind::IdlePool => {
+            "lost = Σ over short stretches (min(processors, available) − active threads) × the time those \
+             at work had a processor"
+        }
+        Kind::LateThread => {
+            "lost = waited for this thread at the barrier − the time it had no processor × those who \
+             waited for it"
+        }
+        Kind::SmallTasks => {
+            "lost = processor time in functions that wake, wait, start threads or schedule tasks"
+        }
+        Kind::Oversubscription => {
+            "lost = the account oversubscribed; the same work takes as long on the same processors, so \
+             that only the switches between threads could be won, whose cost is not known"
+        }
+        Kind::FirstTouch => {
+            "lost = the account fault × (1 − 1 / processors): it would be touched in parallel"
+        }
+        Kind::FaultStartup | Kind::FaultChurn => {
+            "lost = the account fault of these processes, below the program's own code"
+        }
+        Kind::SystemStorm => "lost = processor time there in the kernel − what page faults there took",
+        Kind::SleepPoll => "lost = the time in which nobody did anything while somebody slept there",
+        Kind::SpinWait => "lost = processor time in giving the processor away",
+        Kind::ThreadChurn => {
+            "lost = processor time of making threads + what the kernel used in those that lived shortly"
+        }
+        Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
+        Kind::SyncStorm => "lost = time in these calls, but for one of them",
+        Kind::OmpDeepConstruct => {
+            "lost = waiting at this construct, of a region until its threads began and at its end, at most \
+             five barriers for each time that a thread arrived; and the runtime's time of dividing the work"
+        }
+        Kind::OmpUnevenLoop => {
+            "lost = Σ over threads of the smaller of what it waited for who came later and (work of the \
+             busiest − its work), by processor time"
+        }
+        Kind::OmpSmallChunks => {
+            "lost = the larger of the time in requests, found by some of them, and the samples in the \
+             runtime's dispatch"
+        }
+        Kind::OmpHotCritical => "lost = all waiting at this place for who was in the section",
+        Kind::OmpNestedTeams => {
+            "lost = the account oversubscribed in the inner region; what could be won is only what \
+             processors had left"
+        }
+        Kind::OmpSpinningWaits => {
+            "lost = the smaller of the waiting on a processor and the time that threads of this run had none"
+        }
+        Kind::OmpSleepingWaits => {
+            "lost = Σ (time from the last one's coming to going on) − what woken threads queued for a \
+             processor"
+        }
+        Kind::OmpTeamOfOne => {
+            "lost = (processors available − 1) × processor time of the lines of that function that are \
+             near the end of the loop"
+        }
+        Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
+        Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance => {
+            "lost = waited for what late ranks did in this function, since both last synchronised, more \
+             than those that waited for them"
+        }
+        Kind::MpiSerialChain => {
+            "lost = waits for messages in chains × the part of their causes that had a processor; a wait is \
+             in a chain if the sender had waited for a message itself until some time in it, or just before"
+        }
+        Kind::MpiSmallMessages => {
+            "lost = time in these calls without waits for partners × (1 − bytes a message / 65 536)"
+        }
+        Kind::MpiGroupableCollectives => {
+            "lost = time, without waits for partners, in collectives that begin within 5 µs of the end of \
+             one of the same function in the same communicator"
+        }
+        Kind::MpiWrongOrder => {
+            "lost = Σ over waits for a message of the smaller of the wait and the work that followed on \
+             messages that were there already, of each no more than followed on the awaited one"
+        }
+    }
+}
+
+/// Why it is as sure as it is.
+pub(super) fn why_sure(finding: &Finding) -> &'static str {
+    use proust_findings::Sure;
+    match (finding.sure, finding.kind) {
+        (Sure::Certain, _) => "measured from begin to end",
+        (Sure::Possible, Kind::FaultChurn) => {
+            "the faults are counted exactly; whether it is the same memory again is not known"
+        }
+        (Sure::Likely, Kind::FaultChurn) => {
+            "the faults brought more than was ever resident at once; what each took is an estimate"
+        }
+        (Sure::Likely, Kind::FaultStartup) => "the faults are counted exactly; what each took is an estimate",
+        (Sure::Likely, Kind::LateThread) => {
+            "waits are measured exactly; what was done before them is sampled"
+        }
+        (Sure::Possible, Kind::SerialPhase | Kind::OmpSerialPart | Kind::FaultStartup) => {
+            "it is measured, but no more than most programs have at their beginning or end"
+        }
+        (Sure::Possible, Kind::LateThread) => {
+            "waits are measured exactly; work is handed out as threads come for it, and who came more \
+             often may have been the only one that had a processor"
+        }
+        (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
+        (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
+            "waits are measured exactly, but most of them were for a lock that nobody held yet again, or \
+             most of the loss is processor time, which is sampled"
+        }
+        (Sure::Possible, Kind::LockAcrossSleep) => {
+            "waits are measured exactly; those who wait never hold it themselves: they may be parked there \
+             on purpose"
+        }
+        (Sure::Likely, Kind::SlowLibrary) => {
+            "it follows from enough samples; how much faster another implementation is depends on the calls"
+        }
+        (Sure::Likely, Kind::OmpUnevenLoop) => {
+            "waits and work are measured exactly; what of the work was on a processor is sampled"
+        }
+        (Sure::Likely, Kind::OmpSpinningWaits) => {
+            "both are measured; that the one was for want of the other is an assumption"
+        }
+        (Sure::Likely, Kind::OmpTeamOfOne) => {
+            "the end of the loop is seen exactly; which lines belong to it is not known"
+        }
+        (Sure::Likely, Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance) => {
+            "waits are measured exactly, and some ranks are waited for much more than they wait; what they \
+             did meanwhile is sampled"
+        }
+        (Sure::Possible, Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance) => {
+            "waits are measured exactly; but it is little, or ranks wait for each other in turn, as chance \
+             brings about, too"
+        }
+        (Sure::Likely, Kind::MpiSmallMessages) => {
+            "measured exactly; that the data of several messages are ready at once is an assumption"
+        }
+        (Sure::Possible, Kind::MpiSmallMessages) => {
+            "measured exactly; most messages go to another rank than the one before, or have an answer"
+        }
+        (Sure::Possible, Kind::MpiGroupableCollectives) => {
+            "measured exactly; whether one needs the result of another is not known"
+        }
+        (_, Kind::MpiWrongOrder) => {
+            "waits are measured exactly; that messages can be worked on in another order is an assumption"
+        }
+        (Sure::Likely, _) => "it follows from enough samples",
+        (Sure::Possible, Kind::FirstTouch) => {
+            "who touched is measured; that the others use the same memory is not known"
+        }
+        (Sure::Possible, Kind::SleepPoll) => {
+            "what it waited for, and whether it was there already, is not known"
+        }
+        (Sure::Possible, _) => "what was measured fits it, and other things as well",
+    }
+}

@@ -1,0 +1,328 @@
+/*
+ * Ranks with one fault each that a finding is about, and the same ones repaired.
+ * findings SECONDS CASE            the program with the fault
+ * findings SECONDS CASE-repaired   the same without it
+ * findings SECONDS balanced        ranks that all do the same
+ *
+ * A case is named for its kind of finding. Ranks sleep where they would work, so that a loaded machine
+ * decides little. Prints what ranks lost by their own clocks: `lost_s`; of some calls at most that.
+ */
+#include "../truth.h"
+
+#include <mpi.h>
+#include <string.h>
+
+enum { VALUES = 1000, FEW = 3 };
+
+/* A step of a rank's work, s. */
+static const double step_s = 0.01;
+
+static int rank, ranks;
+static double seconds, lost_s;
+static double some[VALUES], others[VALUES];
+
+/* Macros, so that the time belongs to the function that they are written in. */
+#define SLEEP_UNTIL(when_s)                                                                                  \
+    do {                                                                                                     \
+        double until_s = (when_s);                                                                           \
+        struct timespec time = {(time_t)until_s, (long)(1e9 * (until_s - (double)(time_t)until_s))};         \
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);                                        \
+    } while (0)
+#define SLEEP(length_s) SLEEP_UNTIL(wall() + (length_s))
+
+/* A call in which this rank may wait. */
+#define WAITS(call)                                                                                          \
+    do {                                                                                                     \
+        double since_s = wall();                                                                             \
+        call;                                                                                                \
+        lost_s += wall() - since_s;                                                                          \
+    } while (0)
+
+/* What a function calls last must not take its place on the stack. */
+#define STAY __asm__ volatile("")
+
+static int rounds(double each_s) { return (int)(seconds / each_s) + 1; }
+
+/* What only some ranks do, while others wait for them. */
+KEPT static void prepare(void)
+{
+    SLEEP(step_s);
+    STAY;
+}
+
+/* What all ranks do. */
+KEPT static void work(void)
+{
+    SLEEP(step_s);
+    STAY;
+}
+
+KEPT static void late_sender(void)
+{
+    for (int round = 0; round < rounds(step_s); round++) {
+        if (rank == 0) {
+            prepare();
+            for (int to = 1; to < ranks; to++)
+                MPI_Send(some, 1, MPI_DOUBLE, to, 1, MPI_COMM_WORLD);
+        } else {
+            WAITS(MPI_Recv(others, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        }
+    }
+}
+
+KEPT static void early_sender(void)
+{
+    for (int round = 0; round < rounds(step_s); round++) {
+        if (rank == 0) {
+            for (int to = 1; to < ranks; to++)
+                MPI_Send(some, 1, MPI_DOUBLE, to, 1, MPI_COMM_WORLD);
+        } else {
+            WAITS(MPI_Recv(others, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        }
+        work();
+    }
+}
+
+/* Rank 1 receives late; a third rank has no part in it. */
+KEPT static void late_receiver(void)
+{
+    for (int round = 0; round < rounds(step_s) && rank < 2; round++) {
+        if (rank == 0) {
+            WAITS(MPI_Ssend(some, 1, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD));
+        } else {
+            prepare();
+            MPI_Recv(others, 1, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+KEPT static void early_receiver(void)
+{
+    MPI_Request request;
+    for (int round = 0; round < rounds(step_s) && rank < 2; round++) {
+        if (rank == 1)
+            MPI_Irecv(others, 1, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, &request);
+        work();
+        if (rank == 0)
+            WAITS(MPI_Ssend(some, 1, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD));
+        else
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+KEPT static void uneven_parts(void)
+{
+    for (int round = 0; round < rounds(step_s); round++) {
+        if (rank == ranks - 1) {
+            prepare();
+            MPI_Allreduce(some, others, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        } else {
+            WAITS(MPI_Allreduce(some, others, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        }
+    }
+}
+
+KEPT static void even_parts(void)
+{
+    for (int round = 0; round < rounds(step_s); round++) {
+        work();
+        WAITS(MPI_Allreduce(some, others, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    }
+}
+
+/* Each rank works on what the one before it has sent, round and round. */
+KEPT static void one_after_the_other(void)
+{
+    int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks, last = rounds(step_s * ranks);
+    for (int round = 0; round < last; round++) {
+        if (rank > 0 || round > 0)
+            WAITS(MPI_Recv(others, 1, MPI_DOUBLE, before, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        work();
+        if (rank + 1 < ranks || round + 1 < last)
+            MPI_Send(some, 1, MPI_DOUBLE, next, 3, MPI_COMM_WORLD);
+    }
+}
+
+KEPT static void all_at_once(void)
+{
+    int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+    for (int round = 0; round < rounds(step_s); round++) {
+        work();
+        WAITS(MPI_Sendrecv(some, 1, MPI_DOUBLE, next, 3, others, 1, MPI_DOUBLE, before, 3, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE));
+    }
+}
+
+/* Some 200 000 values a second. */
+KEPT static void value_by_value(void)
+{
+    int count = (int)(2e5 * seconds);
+    double since_s = wall();
+    for (int i = 0; i < count && rank < 2; i++) {
+        if (rank == 0)
+            MPI_Send(&some[i % VALUES], 1, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD);
+        else
+            MPI_Recv(&others[i % VALUES], 1, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    lost_s = rank < 2 ? wall() - since_s : 0;
+}
+
+KEPT static void all_values(void)
+{
+    int count = (int)(2e5 * seconds) / VALUES;
+    for (int i = 0; i < count && rank < 2; i++) {
+        if (rank == 0)
+            MPI_Send(some, VALUES, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD);
+        else
+            MPI_Recv(others, VALUES, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        work();
+    }
+}
+
+/* Up to so many rounds, unless they take too long where ranks lack processors: rank 0 decides. */
+static int goes_on(int round, int rounds, double since_s)
+{
+    return rank == 0 && round + 1 < rounds && wall() < since_s + 0.5 * seconds;
+}
+
+KEPT static void sum_by_sum(void)
+{
+    double since_s = wall();
+    others[FEW - 1] = 1;
+    for (int round = 0; others[FEW - 1] > 0; round++) {
+        some[FEW - 1] = goes_on(round, (int)(3e4 * seconds), since_s);
+        for (int one = 0; one < FEW; one++)
+            MPI_Allreduce(&some[one], &others[one], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    lost_s = wall() - since_s;
+}
+
+KEPT static uint64_t a_little(uint64_t x)
+{
+    BURN(x, 20000);
+    return x;
+}
+
+KEPT static void all_sums(void)
+{
+    uint64_t x = 1;
+    double since_s = wall();
+    others[FEW - 1] = 1;
+    for (int round = 0; others[FEW - 1] > 0; round++) {
+        some[FEW - 1] = goes_on(round, (int)(3e4 * seconds), since_s);
+        MPI_Allreduce(some, others, FEW, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        x = a_little(x);
+    }
+    others[0] += (double)(x & 1);
+}
+
+/* All ranks but 0 send in each round of three steps, rank 1 one step later than the others. */
+KEPT static void send_results(double begin_s)
+{
+    for (int round = 0; round < rounds(3 * step_s); round++) {
+        double from_s = begin_s + 3 * step_s * round;
+        SLEEP_UNTIL(from_s + (rank == 1 ? step_s : 0));
+        MPI_Send(some, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD);
+    }
+    SLEEP_UNTIL(begin_s + 3 * step_s * rounds(3 * step_s));
+}
+
+KEPT static void handle_result(void)
+{
+    SLEEP(step_s);
+    STAY;
+}
+
+/* Rank 0 takes the results of the others, in the order of the argument, and works on each. */
+#define TAKE_RESULTS(source, begin_s)                                                                        \
+    for (int round = 0; round < rounds(3 * step_s); round++) {                                               \
+        SLEEP_UNTIL((begin_s) + 3 * step_s * round);                                                         \
+        for (int one = 1; one < ranks; one++) {                                                              \
+            WAITS(MPI_Recv(others, 1, MPI_DOUBLE, source, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));            \
+            handle_result();                                                                                 \
+        }                                                                                                    \
+    }
+
+/* All ranks have one clock. */
+static double begin_for_all(void)
+{
+    double begin_s = wall() + step_s;
+    MPI_Bcast(&begin_s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return begin_s;
+}
+
+KEPT static void results_by_rank(void)
+{
+    double begin_s = begin_for_all();
+    if (rank == 0)
+        TAKE_RESULTS(one, begin_s)
+    else
+        send_results(begin_s);
+}
+
+KEPT static void results_as_they_come(void)
+{
+    double begin_s = begin_for_all();
+    if (rank == 0)
+        TAKE_RESULTS(MPI_ANY_SOURCE, begin_s)
+    else
+        send_results(begin_s);
+}
+
+KEPT static void balanced(void)
+{
+    int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+    for (int round = 0; round < rounds(step_s); round++) {
+        work();
+        WAITS(MPI_Sendrecv(some, VALUES, MPI_DOUBLE, next, 6, others, VALUES, MPI_DOUBLE, before, 6,
+                           MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        WAITS(MPI_Allreduce(some, others, FEW, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"mpi-late-sender", late_sender},
+    {"mpi-late-sender-repaired", early_sender},
+    {"mpi-late-receiver", late_receiver},
+    {"mpi-late-receiver-repaired", early_receiver},
+    {"mpi-imbalance", uneven_parts},
+    {"mpi-imbalance-repaired", even_parts},
+    {"mpi-serial-chain", one_after_the_other},
+    {"mpi-serial-chain-repaired", all_at_once},
+    {"mpi-small-messages", value_by_value},
+    {"mpi-small-messages-repaired", all_values},
+    {"mpi-groupable-collectives", sum_by_sum},
+    {"mpi-groupable-collectives-repaired", all_sums},
+    {"mpi-wrong-order", results_by_rank},
+    {"mpi-wrong-order-repaired", results_as_they_come},
+    {"balanced", balanced},
+};
+
+int main(int argc, char **argv)
+{
+    void (*run)(void) = NULL;
+    const char *wanted = argc > 2 ? argv[2] : "balanced";
+    double all_s = 0, begin_s, wall_s;
+    seconds = seconds_argument(argc, argv, 1, 0.5);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (size_t at = 0; at < sizeof cases / sizeof *cases; at++)
+        if (strcmp(cases[at].name, wanted) == 0)
+            run = cases[at].run;
+    if (run == NULL || ranks < 2)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin_s = wall();
+    run();
+    wall_s = wall() - begin_s;
+    MPI_Reduce(&lost_s, &all_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("{\"program\":\"mpi-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"lost_s\":%.6f}\n", wanted,
+               wall_s, all_s);
+    MPI_Finalize();
+    return 0;
+}
