@@ -40,7 +40,7 @@ pub use kept::{Kept, Rendered};
 pub use number::{bytes, duration, utc};
 pub use page::{Need, Orders, PAGES, PageHead, PageName, PageSpec, listed};
 pub use pages::{render, render_with};
-pub use question::{Across, Block, Classic, Format, Layout, Question, Sort};
+pub use question::{Across, Block, Classic, Format, IntervalsOf, Layout, Question, Sort};
 pub use references::{Reference, References};
 pub use schema::SCHEMA;
 pub use shell::shell_word;

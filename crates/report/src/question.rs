@@ -46,6 +46,29 @@ pub enum Block {
     Operations,
 }
 
+/// What counts as an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IntervalsOf {
+    /// What the program marks.
+    #[default]
+    Marks,
+    /// Parallel regions.
+    Regions,
+    /// Operations: calls that are intercepted.
+    Operations,
+    /// Functions.
+    Functions,
+    /// All of these.
+    All,
+}
+
+impl IntervalsOf {
+    /// Whether these are asked for.
+    pub fn has(self, other: IntervalsOf) -> bool {
+        self == IntervalsOf::All || self == other
+    }
+}
+
 /// A classic layout, and which parts of it are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classic {
@@ -162,6 +185,8 @@ pub struct Question {
     pub rows: Option<usize>,
     /// Down to which level of a tree; None = all of it.
     pub level: Option<usize>,
+    /// Of the page of intervals: which.
+    pub intervals: IntervalsOf,
     /// Of a timeline: the depth of the call paths whose functions it shows, in place of states.
     pub depth: Option<NonZeroUsize>,
     /// Of a tree: show how the amounts of one context are spread over these, in place of what is below it.

@@ -418,7 +418,8 @@ fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>,
     u64s, minor_faults: u64s, major_faults: u64s, voluntary_switches: u64s, involuntary_switches: u64s,
     peak_resident_bytes: u64s, resident_bytes: optional_u64s, read_bytes: optional_u64s, written_bytes:
     optional_u64s, read_by_calls_bytes: optional_u64s, written_by_calls_bytes: optional_u64s, read_calls:
-    optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s;
+    optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s, load_milli:
+    optional_u32s, frequency_khz: optional_u32s, temperature_milli: optional_u32s;
     ProcessSampleRow {
         process,
         time_ns,
@@ -441,5 +442,8 @@ fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>,
         write_calls,
         threads,
         runnable,
+        load_milli,
+        frequency_khz,
+        temperature_milli,
     })
 }

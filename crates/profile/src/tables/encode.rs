@@ -450,5 +450,8 @@ fn process_samples(profile: &Profile) -> Vec<Column> {
         column!(rows, "write_calls", OptionalU64, |r| r.write_calls),
         column!(rows, "threads", OptionalU32, |r| r.threads),
         column!(rows, "runnable", OptionalU32, |r| r.runnable),
+        column!(rows, "load_milli", OptionalU32, |r| r.load_milli),
+        column!(rows, "frequency_khz", OptionalU32, |r| r.frequency_khz),
+        column!(rows, "temperature_milli", OptionalU32, |r| r.temperature_milli),
     ]
 }

@@ -206,6 +206,8 @@ fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleR
             written_by_calls_bytes: row.since_ns,
             threads: row.site.map(u32::from),
             runnable: row.site.map(u32::from),
+            load_milli: Some(row.context.0),
+            temperature_milli: row.context.0.checked_sub(3),
             ..ProcessSampleRow::default()
         })
         .collect()

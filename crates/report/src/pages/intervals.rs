@@ -8,8 +8,10 @@
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
 //! "lost_s","efficiency":…|null,"beyond_s","accounts":{account: seconds},"comparative":{account:
-//! {"min_s","min_at","max_s","max_at","mean_s"}},"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
-//! [`characteristics`]. `accounts` sum to `total_s`.
+//! {"min_s","min_at","max_s","max_at","mean_s"}},"caused":{…}|null,"dvm":{…}|null,"locations":[…]}`; `dvm` is
+//! described in [`characteristics`], `caused` in [`causes`]. `accounts` sum to `total_s`.
+//!
+//! With `--intervals`, `places` has parallel regions, operations and functions as [`places`] describes them.
 //!
 //! Where runs on one processor are given each has `one_processor` ([`one_processor`]), too.
 //!
@@ -25,6 +27,7 @@
 
 use std::collections::BTreeMap;
 
+use proust_account::blame::Blame;
 use proust_account::ledger::{Accounts, IoAs, Ledger, PassiveTimes, Windows};
 use proust_profile::{IntervalId, LocationId, Profile};
 use proust_query::characteristics::Characterised;
@@ -38,23 +41,27 @@ use super::facts::seconds;
 use super::locations::{Seconds, accounts_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
-use crate::question::{Classic, Format, Layout, Question};
+use crate::question::{Classic, Format, IntervalsOf, Layout, Question};
 use crate::references::{Paths, References};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
+use causes::Caused;
 use characteristics::{Dvm, threads_of};
 use locations::{Comparative, LocationRow, comparative, scaled};
-use notes::notes_about;
+use notes::{notes_about, notes_of_marks};
 use one_processor::OneProcessor;
+use places::PlaceRow;
 
 mod advice;
+mod causes;
 mod characteristics;
 mod classic;
 mod csv;
 mod locations;
 mod notes;
 mod one_processor;
+mod places;
 mod text;
 
 /// Rows of text when nothing else is asked for.
@@ -66,6 +73,11 @@ pub(super) struct IntervalsPage {
     intervals: Vec<Row>,
     /// Positions, from the outermost inwards: at each level the one that loses most.
     critical: Vec<usize>,
+    /// Regions, operations and functions, where these are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    places: Vec<PlaceRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_places: Option<Cut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
     #[serde(flatten)]
@@ -112,6 +124,7 @@ struct Row {
     beyond_s: f64,
     accounts: Seconds,
     comparative: BTreeMap<&'static str, Comparative>,
+    caused: Option<Caused>,
     dvm: Option<Dvm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     one_processor: Option<OneProcessor>,
@@ -133,6 +146,7 @@ impl IntervalsPage {
         selection: &Selection<'_>,
         question: &Question,
         drawn: &Drawn<'_>,
+        kept: Option<&Blame>,
     ) -> Result<IntervalsPage, ReportError> {
         let profile = selection.profile();
         let wanted = match &question.arguments[..] {
@@ -163,6 +177,7 @@ impl IntervalsPage {
         let nodes = found.nodes.iter().map(|node| Row::of(profile, node, drawn.io));
         let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
         intervals.extend(nodes);
+        causes::fill(&mut intervals, &found.nodes, selection, question, (drawn, kept))?;
         let mut paths = Paths::default();
         let mut path = |row: &Row| match row.id_in_profile {
             Some(id) => paths.of(profile, id),
@@ -181,6 +196,9 @@ impl IntervalsPage {
                     .into(),
             ));
         }
+        if !question.intervals.has(IntervalsOf::Marks) {
+            intervals.truncate(1);
+        }
         if let Some(level) = question.level {
             intervals.retain(|row| row.level <= level);
         }
@@ -190,6 +208,9 @@ impl IntervalsPage {
         let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
+        if question.intervals.has(IntervalsOf::Marks) {
+            notes.add(&notes_of_marks(profile));
+        }
         notes.add(&one_processor::notes(&intervals, &question.references));
         let mut scope = counted(intervals.len().saturating_sub(1), "interval");
         if !question.filter.is_empty() {
@@ -204,16 +225,19 @@ impl IntervalsPage {
             intervals.truncate(limit);
             critical.retain(|&at| at < limit);
         }
+        let (places, cut_places) = places::of(selection, question, drawn);
         Ok(IntervalsPage {
             schema: SCHEMA,
             intervals,
             critical,
+            places,
+            cut_places,
             cut,
             notes,
             scope,
             is_one: wanted.is_some(),
             references: question.references.clone(),
-            is_without_marks: found.nodes.is_empty(),
+            is_without_marks: found.nodes.is_empty() && question.intervals == IntervalsOf::Marks,
         })
     }
 }
@@ -316,6 +340,7 @@ impl Row {
             beyond_s: seconds(ledger.beyond_ns),
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            caused: None,
             dvm: characterised.as_ref().map(Dvm::of),
             locations,
             label: name.into(),
@@ -377,6 +402,7 @@ impl Row {
             beyond_s: seconds(inside.beyond_ns) * scale,
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            caused: None,
             dvm: node.characteristics.as_ref().map(Dvm::of),
             locations,
             label: info.label(),

@@ -123,7 +123,11 @@ impl IntervalsPage {
                 Cell::from(format!("{rank}{}", location.name)),
             ]);
         }
-        text + &table.render(style)
+        text.push_str(&table.render(style));
+        if let Some(caused) = row.caused.as_ref().and_then(super::causes::Caused::text) {
+            text.push_str(&crate::wrap::wrapped(&caused, 1, style.width));
+        }
+        text
     }
 
     /// The characteristics of an interval.
@@ -199,9 +203,11 @@ impl IntervalsPage {
                      (docs/pages/intervals.md)\n",
                 );
             }
-            text.push_str(&self.characteristics(self.intervals.first(), style));
-            text.push_str(&self.one_processor(style));
-            return text + &self.notes.lines(style);
+            if self.places.is_empty() {
+                text.push_str(&self.characteristics(self.intervals.first(), style));
+                text.push_str(&self.one_processor(style));
+            }
+            return text + &self.places_as_text(style) + &self.notes.lines(style);
         }
         text.push_str(&self.table(style));
         if let Some(cut) = &self.cut {
@@ -225,7 +231,7 @@ impl IntervalsPage {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text + &self.notes.lines(style)
+        text + &self.places_as_text(style) + &self.notes.lines(style)
     }
 }
 
