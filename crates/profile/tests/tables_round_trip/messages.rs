@@ -32,7 +32,7 @@ pub fn transfers(rows: &[ReleaseRow]) -> Vec<TransferRow> {
         sent_bytes: row.object,
         received_bytes: row.held_ns,
     };
-    rows.iter().map(transfer).collect()
+    rows.iter().map(exchange).collect()
 }
 
 pub fn communicators(rows: &[ReleaseRow]) -> Vec<CommunicatorInfo> {

@@ -2,12 +2,12 @@
 //!
 //! JSON: `{"schema":1,"efficiencies":{…},"regions":[…],"cut":{…},"notes":[…]}`. A region is
 //! `{"handle","context","function","file","line","opener","opener_file","opener_line","process",
-//! "runtime":"gomp"|"ompt","executions","team_min","team_max","work_s","cpu_s","delayed_s",
-//! "imbalance_s","latency_s","lock_s","fork_s","dispatch_s","lost_s","imbalance":factor|null,"sites":[…],
-//! "threads":[…]}`; a site has `"construct"`, its place, `"executions","contended"` and the same seconds; of
-//! its executions so many were `"measured"`, and the times of the others are estimated from those with the
-//! standard error `"error_s"`. A thread has its `"thread","name","handle"`. `work_s` is wall time between
-//! sites, `cpu_s` the part of it on a processor, by samples, `delayed_s` runnable without one.
+//! "runtime":"gomp"|"ompt","executions","team_min","team_max","work_s","cpu_s","delayed_s","imbalance_s",
+//! "latency_s","lock_s","fork_s","dispatch_s","lost_s","imbalance":factor|null,"sites":[…],"threads":[…]}`;
+//! a site has `"construct"`, its place, `"executions","contended"` and the same seconds; of its executions
+//! so many were `"measured"`, and the times of the others are estimated from those with the standard error
+//! `"error_s"`. A thread has its `"thread","name","handle"`. `work_s` is wall time between sites, `cpu_s`
+//! the part of it on a processor, by samples, `delayed_s` runnable without one.
 
 mod row;
 mod text;
