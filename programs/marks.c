@@ -16,6 +16,9 @@
  * fork       children that go on in their parents' intervals: of main, and of another thread
  * handler    a signal's handler has marks, and interrupts other marks
  * helpers    functions that begin and end intervals for their callers
+ * replicated work that four processors each do, that two threads each do, and plain work
+ * late       one of two threads computes longer in one interval, and the other waits in the next one
+ * exec       becomes another program, `nested`, in two open intervals
  * samples    a sample with a label, a name of a thread, and what it knows of itself
  */
 #include "proust.h"
@@ -380,6 +383,77 @@ static void samples(void)
     say("unknown", 1, proust_elapsed("no such account"));
 }
 
+static void *each(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    proust_begin_replicated("each", PROUST_NO_NUMBER, 0);
+    compute(0.3 * seconds);
+    proust_end("each", PROUST_NO_NUMBER);
+    return NULL;
+}
+
+static void replicated(void)
+{
+    double begin = wall();
+    proust_begin_replicated("setup", 3, 4);
+    compute(0.5 * seconds);
+    proust_begin_replicated("inside", PROUST_NO_NUMBER, 2);
+    compute(0.1 * seconds);
+    proust_end("inside", PROUST_NO_NUMBER);
+    proust_end("setup", 3);
+    say("setup[3]", 1, wall() - begin);
+    begin = wall();
+    proust_begin("plain", PROUST_NO_NUMBER);
+    compute(0.3 * seconds);
+    proust_end("plain", PROUST_NO_NUMBER);
+    say("plain", 1, wall() - begin);
+    pthread_t other;
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_create(&other, NULL, each, &barrier);
+    each(&barrier);
+    pthread_join(other, NULL);
+}
+
+static pthread_barrier_t meeting;
+
+static void *meets(void *longer)
+{
+    pthread_barrier_wait(&meeting);
+    proust_begin("uneven", PROUST_NO_NUMBER);
+    compute((longer ? 0.6 : 0.1) * seconds);
+    proust_end("uneven", PROUST_NO_NUMBER);
+    double begin = wall();
+    proust_begin("meet", PROUST_NO_NUMBER);
+    pthread_barrier_wait(&meeting);
+    proust_end("meet", PROUST_NO_NUMBER);
+    if (!longer)
+        say("waited", 1, wall() - begin);
+    return NULL;
+}
+
+static void late(void)
+{
+    pthread_t other;
+    pthread_barrier_init(&meeting, NULL, 2);
+    pthread_create(&other, NULL, meets, &meeting);
+    meets(NULL);
+    pthread_join(other, NULL);
+}
+
+static const char *own_path;
+
+static void becomes(void)
+{
+    char text[32];
+    proust_begin("outer", PROUST_NO_NUMBER);
+    proust_begin("until exec", 7);
+    compute(0.5 * seconds);
+    snprintf(text, sizeof text, "%f", 0.5 * seconds);
+    execl(own_path, own_path, "nested", text, (char *)NULL);
+    _exit(3);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -389,9 +463,11 @@ int main(int argc, char **argv)
         {"nested", nested},   {"repeated", repeated}, {"recursive", recursive}, {"workers", workers},
         {"idle", idle},       {"paused", paused},     {"unmatched", unmatched}, {"killed", killed},
         {"often", often},     {"names", names},       {"threads", threads},     {"fork", forks},
-        {"handler", handler}, {"helpers", helpers},   {"samples", samples},
+        {"handler", handler}, {"helpers", helpers},   {"samples", samples},     {"replicated", replicated},
+        {"exec", becomes},    {"late", late},
     };
     seconds = seconds_argument(argc, argv, 2, 1);
+    own_path = argv[0];
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
         if (argc > 1 && strcmp(argv[1], cases[n].name) == 0) {
             cases[n].run();

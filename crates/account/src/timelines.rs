@@ -11,6 +11,7 @@
 //! 4. `charged`: where the processor time outside operations is charged
 //! 5. `spans`: all of it in order
 //! 6. `regions`: what of it lies in a parallel region
+//! 7. `replicated`: which computation repeats that of others
 //!
 //! Where the host of a virtual machine took processors away, `stolen` says how much of it may have been
 //! whose.
@@ -24,6 +25,7 @@ mod gaps;
 mod operations;
 mod pauses;
 mod regions;
+mod replicated;
 mod room;
 mod shares;
 mod spans;
@@ -46,6 +48,7 @@ pub use faults::FaultCost;
 use operations::Operations;
 use pauses::Pauses;
 use proust_profile::bindings::{self, Bindings};
+use replicated::Replicated;
 use states::States;
 use stops::Stops;
 
@@ -67,6 +70,7 @@ pub fn timelines(profile: &Profile) -> Run {
             ..Process::new(id, nanoseconds(process.start_s), nanoseconds(process.end_s))
         })
         .collect();
+    let replicated = Replicated::of(profile, |process| jobs[process.index()]);
     let states = States::of(profile);
     let fault = FaultCost::of(profile);
     let stops = Stops::of(profile);
@@ -92,9 +96,12 @@ pub fn timelines(profile: &Profile) -> Run {
             location: id,
             process: location.process,
             service: location.service,
-            spans: regions::marked(
-                recorded(id).spans(&states, stolen.as_ref().map_or(0, |stolen| stolen[id.index()])),
-                of_location(&profile.stays, |stay| stay.location, id),
+            spans: replicated::divided(
+                regions::marked(
+                    recorded(id).spans(&states, stolen.as_ref().map_or(0, |stolen| stolen[id.index()])),
+                    of_location(&profile.stays, |stay| stay.location, id),
+                ),
+                replicated.of_location(id),
             ),
         })
         .collect();

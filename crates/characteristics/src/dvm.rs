@@ -275,9 +275,14 @@ impl Interval {
         }
     }
 
-    /// A time or number over the processors.
+    /// A time or number over the processors. Those without any operation have 0 of what is a sum over
+    /// operations, where others have it.
     pub fn comparative(&self, of: Characteristic) -> Option<Comparative> {
-        Comparative::of((0..self.each.len()).map(|at| self.of_processor(at, of)))
+        use Characteristic as C;
+        let is_of_operations =
+            matches!(of, C::Communication | C::Synchronization | C::TimeVariation | C::Overlap);
+        let otherwise = self.main(of).filter(|_| is_of_operations).map(|_| 0);
+        Comparative::of((0..self.each.len()).map(|at| self.of_processor(at, of).or(otherwise)))
     }
 
     /// A cell of the table of operations over the processors: those without the operation count as 0 where

@@ -149,6 +149,12 @@ impl MpiInterval {
         Some(all)
     }
 
+    /// The same interval by another reading.
+    #[must_use]
+    pub fn read_as(&self, reading: Reading) -> Option<MpiInterval> {
+        MpiInterval::of(&self.ranks, reading)
+    }
+
     /// Productive ÷ total time.
     pub fn efficiency(&self) -> Option<f64> {
         let productive_ns = self.productive_ns.filter(|_| self.total_ns > 0)?;

@@ -15,7 +15,7 @@
 //! running at long intervals ([`pace::Resting`](crate::sample::pace)), to notice that recording is wanted
 //! again.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use proust_log::control::Command;
 use proust_log::layout::Ending;
@@ -26,8 +26,9 @@ use crate::life::{self, Life};
 use crate::{clock, process, raw, sample, source};
 
 mod commands;
+pub mod requested;
 
-pub use commands::{are_new, has_stopped};
+pub use commands::has_stopped;
 
 /// A thread that computes notices a command within this much of its CPU time: the longest distance of samples
 /// at usual rates, and of timers while recording is off.
@@ -35,16 +36,29 @@ const MOST_UNNOTICED_NS: u64 = 40_000_000;
 
 static SWITCHES: AtomicU32 = AtomicU32::new(0);
 
+/// Whether this process, or one that it is a fork of, has begun to record.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
 /// How often this process was switched: counts that a thread made before belong to another stretch.
 pub fn switches() -> u32 {
     SWITCHES.load(Ordering::Relaxed)
 }
 
+/// Whether there is something that this process has been commanded or asked for, and has not carried out.
+#[inline]
+pub fn are_new() -> bool {
+    commands::are_new() || requested::are_any()
+}
+
 /// This process begins to record at `begin_ns`, in the calling thread, whose lane this is: perhaps paused.
-pub fn begin(lane: &'static Lane, begin_ns: u64) {
+pub fn begin(lane: &'static Lane, begin_ns: u64, life: &Life) {
     let newest = commands::at_begin();
+    // A forked child begins as its parent stood.
+    let is_as_begun = !HAS_BEGUN.swap(true, Ordering::Relaxed) || life::is_paused();
     life::set_paused(false);
-    if matches!(newest, Some(Command::Pause | Command::Stop)) {
+    requested::forget();
+    let is_commanded = matches!(newest, Some(Command::Pause | Command::Stop));
+    if is_commanded || life.options.begins_paused && is_as_begun {
         lane.with_record(|record| switch(record, SwitchedTo::Off, begin_ns, clock::now_ns()));
     }
 }
@@ -57,6 +71,7 @@ pub fn look(life: &Life, lane: &'static Lane) {
     if life::is_borrowed(life) {
         return;
     }
+    requested::carry_out(lane);
     while let Some((number, given)) = commands::next() {
         let carried_out = lane.with_record(|record| {
             if !commands::take(number) {

@@ -298,6 +298,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
         Some(unsafe { Strings::new(environment) }),
         None,
     );
+    hooks::signal_requests::install(&options);
     start::look_for_other();
 }
 
@@ -370,7 +371,7 @@ pub fn begin_recording(
         source::each(|source| source.process_begins(record, begin, origin == Origin::Fork));
     });
     resume();
-    control::begin(lane, begin);
+    control::begin(lane, begin, life);
     rehearsal::rehearse(lane);
     // The timer starts last: from here on samples are taken.
     thread::start_timer(life, lane, raw::gettid());

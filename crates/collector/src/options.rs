@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::{
-    CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, RUN_VARIABLE,
+    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, RUN_VARIABLE,
 };
 use proust_log::layout::VERSION;
 
@@ -28,6 +28,10 @@ pub struct Options {
     pub quota_milli: u32,
     /// Operations shorter than this are summed, ns; None = what is worth it here.
     pub sync_threshold_ns: Option<u64>,
+    /// The signals that ask for a sample and that pause and resume; 0 = none.
+    pub request_signals: [u32; 2],
+    /// Each process begins paused by itself.
+    pub begins_paused: bool,
 }
 
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(core::ptr::null_mut());
@@ -83,6 +87,8 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         budget_bytes: page.budget_bytes,
         quota_milli: page.quota_milli,
         sync_threshold_ns: Some(page.sync_threshold_ns).filter(|&ns| ns != CALIBRATED),
+        request_signals: [page.sample_signal, page.pause_signal],
+        begins_paused: page.options & BEGIN_PAUSED != 0,
     })
 }
 
@@ -163,5 +169,7 @@ pub fn of_a_test(folder: &'static CStr) -> Options {
         budget_bytes: u64::MAX,
         quota_milli: 0,
         sync_threshold_ns: None,
+        request_signals: [0, 0],
+        begins_paused: false,
     }
 }

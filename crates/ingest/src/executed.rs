@@ -41,6 +41,20 @@ impl RawInterval {
     }
 }
 
+impl RawInterval {
+    /// A mark that ends nothing, as far as its place is concerned.
+    pub(super) fn of_unmatched(mark: &Unmatched) -> RawInterval {
+        let interval = Interval {
+            id: mark.id,
+            node: mark.node,
+            number: mark.number,
+            line: mark.line,
+            ..Interval::default()
+        };
+        RawInterval::new(IntervalKind::Plain as u16, &interval)
+    }
+}
+
 /// What one thread executed.
 #[derive(Debug, Default)]
 pub(super) struct Executed {

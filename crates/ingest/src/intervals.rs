@@ -16,6 +16,9 @@ use super::executed::{Executed, RawInterval};
 use super::log::LogHarvest;
 use super::paths::Paths;
 
+/// File and line of marks that name none themselves, by log and the number of the interval or of the mark.
+pub(super) type MarkedAt = HashMap<(usize, u32), (Option<String>, Option<u32>)>;
+
 /// Intervals in the making.
 #[derive(Default)]
 pub(super) struct Intervals {
@@ -25,11 +28,21 @@ pub(super) struct Intervals {
     ids: HashMap<(usize, u32), IntervalId>,
     executions: Vec<ExecutionRow>,
     sums: BTreeMap<(LocationId, IntervalId, u64), ExecutionSumRow>,
+    marked_at: MarkedAt,
 }
 
 impl Intervals {
     /// Finds the intervals of a log; those around others are first.
     pub(super) fn find(&mut self, paths: &mut Paths<'_>, log_number: usize, log: &LogHarvest) {
+        let texts = Named::of(log);
+        for lane in &log.lanes {
+            let marks = lane.threads.iter().flat_map(|thread| &thread.executed.unmatched);
+            for mark in marks.filter(|mark| texts.file(mark.id).is_none()) {
+                let raw = RawInterval::of_unmatched(mark);
+                let place = paths.place_of_mark(log_number, &lane.nodes, &raw);
+                self.marked_at.insert((log_number, mark.id), place);
+            }
+        }
         let of_lanes = log.lanes.iter().enumerate();
         let mut all: Vec<_> = of_lanes
             .flat_map(|(lane, harvest)| harvest.intervals.iter().map(move |raw| (raw.id, lane, *raw)))
@@ -45,7 +58,6 @@ impl Intervals {
             .flat_map(|lane| &lane.regions)
             .map(|region| (region.id, region.interval))
             .collect();
-        let texts = Named::of(log);
         for (id, lane, raw) in all {
             let Some(harvest) = log.lanes.get(lane) else { continue };
             // A worker's interval is inside of that in which its region was opened.
@@ -55,7 +67,11 @@ impl Intervals {
             };
             let (file, line) = match texts.file(id) {
                 Some(file) => (Some(file), (raw.line != 0).then_some(raw.line)),
-                None => paths.place_of_mark(log_number, &harvest.nodes, &raw),
+                None => {
+                    let place = paths.place_of_mark(log_number, &harvest.nodes, &raw);
+                    self.marked_at.insert((log_number, id), place.clone());
+                    place
+                }
             };
             let info = IntervalInfo {
                 parent: self.ids.get(&(log_number, around)).copied(),
@@ -121,12 +137,14 @@ impl Intervals {
         }
     }
 
-    pub(super) fn give_to(mut self, profile: &mut Profile, places: Vec<IntervalContext>) {
+    /// Gives what was found to the profile; where marks are that name no place themselves.
+    pub(super) fn give_to(mut self, profile: &mut Profile, places: Vec<IntervalContext>) -> MarkedAt {
         self.executions.sort_by_key(|row| (row.location, row.begin_ns, std::cmp::Reverse(row.end_ns)));
         profile.intervals = self.all;
         profile.interval_contexts = places;
         profile.executions = self.executions;
         profile.execution_sums = self.sums.into_values().collect();
+        self.marked_at
     }
 }
 
@@ -157,16 +175,19 @@ impl Named {
 }
 
 /// What is wrong with the marks of a process.
-pub(super) fn notes(log: &LogHarvest, which: &Which) -> Vec<RunNote> {
+pub(super) fn notes(number: usize, log: &LogHarvest, which: &Which, marked_at: &MarkedAt) -> Vec<RunNote> {
     let texts = Named::of(log);
     let intervals: HashMap<u32, RawInterval> =
         log.lanes.iter().flat_map(|lane| &lane.intervals).map(|raw| (raw.id, *raw)).collect();
-    let place = |id: u32, number: i64, line: u32| MarkPlace {
-        name: texts.name(id),
-        number: Some(number).filter(|&number| number != NO_NUMBER),
-        file: texts.file(id),
-        line,
-        count: 0,
+    let place = |id: u32, of_program: i64, line: u32| {
+        let found = marked_at.get(&(number, id)).cloned().unwrap_or_default();
+        MarkPlace {
+            name: texts.name(id),
+            number: Some(of_program).filter(|&of_program| of_program != NO_NUMBER),
+            file: texts.file(id).or(found.0),
+            line: if line == 0 { found.1.unwrap_or(0) } else { line },
+            count: 0,
+        }
     };
     let mut unmatched: BTreeMap<MarkPlace, u64> = BTreeMap::new();
     let mut crossed: BTreeMap<MarkPlace, u64> = BTreeMap::new();

@@ -75,7 +75,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 33;
+pub const ANALYSIS_VERSION: u32 = 36;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -253,12 +253,12 @@ fn analyse(
     profile.values = filling.sums.finish();
     values::add_mpi(&mut profile);
     let tree = filling.paths.finish();
-    filling.intervals.give_to(&mut profile, tree.intervals);
+    let marked_at = filling.intervals.give_to(&mut profile, tree.intervals);
     profile.contexts = tree.contexts.into();
     profile.functions = tree.functions.into();
     profile.modules = modules.modules.into();
     gaps::fill(&mut profile, &logs, unread, run);
-    profile.quality.notes = notes::notes(&profile, &logs, unread, run, &clock);
+    profile.quality.notes = notes::notes(&profile, &logs, unread, run, &clock, &marked_at);
     profile
 }
 

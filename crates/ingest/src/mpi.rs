@@ -3,12 +3,18 @@
 //! - `calls`: the records of a lane
 //! - `acts`: the functions of MPI in the words of [`proust_messages`]
 //! - `gathered`: the calls of all lanes, by process
+//! - `exchanges`: how the calls of a message or collective lay to each other in time
+//! - `handed_on`: which of them hand on what one process reads or writes
 //! - `matching`: the profile's tables of messages
+//! - `site`: where a call was made
 
 mod acts;
 mod calls;
+mod exchanges;
 mod gathered;
+mod handed_on;
 mod matching;
+mod site;
 
 pub(super) use acts::is_exchange;
 pub(super) use calls::MpiCalls;

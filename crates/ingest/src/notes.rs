@@ -1,6 +1,6 @@
 //! What a reader of the numbers must know: what is missing, why, and what still holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
@@ -9,7 +9,7 @@ use proust_profile::{Profile, RunFile, SegmentRow};
 
 use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
-use super::intervals;
+use super::intervals::{self, MarkedAt};
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
@@ -27,6 +27,7 @@ pub(super) fn notes(
     unread: &Unread,
     run: Option<&RunFile>,
     clock: &RunClock,
+    marked_at: &MarkedAt,
 ) -> Vec<RunNote> {
     let mut notes: Vec<RunNote> = run.map(|run| run.notes.clone()).unwrap_or_default();
     about_run(&mut notes, profile, unread, run, clock);
@@ -34,7 +35,7 @@ pub(super) fn notes(
         let which = Which { name: process.name.clone(), pid: process.pid };
         about_process(&mut notes, log, &which);
         about_records(&mut notes, log, &which);
-        notes.extend(intervals::notes(log, &which));
+        notes.extend(intervals::notes(id, log, &which, marked_at));
         about_barriers(&mut notes, profile, id, &which);
     }
     let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
@@ -108,6 +109,9 @@ fn about_process(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     }
     if let Some(signal) = first(NoteCode::SignalShared) {
         notes.push(RunNote::SignalShared { process: process(), signal });
+    }
+    for signal in BTreeSet::from_iter(values(NoteCode::RequestSignalUsed)) {
+        notes.push(RunNote::RequestSignalUsed { process: process(), signal });
     }
     if first(NoteCode::SignalGivenUp).is_some() {
         notes.push(RunNote::SignalGivenUp { process: process() });

@@ -48,6 +48,9 @@ fn row(sample: &ProcessSample, asked_proc: bool) -> ProcessSampleRow {
         write_calls: asked(sample.write_calls),
         threads: asked32(sample.threads),
         runnable: asked32(sample.runnable),
+        load_milli: asked32(sample.load_milli),
+        frequency_khz: asked32(sample.frequency_khz).filter(|&khz| khz != 0),
+        temperature_milli: asked32(sample.temperature_milli).filter(|&milli| milli != 0),
         ..ProcessSampleRow::default()
     }
 }

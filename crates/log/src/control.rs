@@ -41,6 +41,9 @@ pub const PANIC: u32 = 64;
 /// look at the [`Switches`], and no more than that: those are written first.
 pub const OFF: u32 = 128;
 
+/// Option bit: each process begins paused by itself, until the signal of [`Control::pause_signal`].
+pub const BEGIN_PAUSED: u32 = 256;
+
 /// The control page.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -57,8 +60,8 @@ pub struct Control {
     pub taken_bytes: u64,
     /// Option bits.
     pub options: u32,
-    /// Spare.
-    pub spare: u32,
+    /// The signal by which a process is asked for a sample; 0 = none.
+    pub sample_signal: u32,
     /// Processes that began to record so far.
     pub processes: u32,
     /// Processor time that the run's control group may use in any stretch of time, in thousandths of a
@@ -69,8 +72,8 @@ pub struct Control {
     pub sync_threshold_ns: u64,
     /// System call filters that `record` itself runs under. A process under more of them is not recorded.
     pub filters: u32,
-    /// Spare.
-    pub reserved: u32,
+    /// The signal that pauses the recording of a process, or resumes it; 0 = none.
+    pub pause_signal: u32,
 }
 
 /// [`Control::sync_threshold_ns`] that leaves the choice to each process.

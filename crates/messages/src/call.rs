@@ -3,7 +3,7 @@
 /// The number of a call in its process: its position in the order in which calls ended.
 pub type CallId = u32;
 
-/// A call of a process: the process's position in the run, and which call.
+/// A call of a process: its position among the processes of the run, and which call.
 pub type Place = (u32, CallId);
 
 /// A call.

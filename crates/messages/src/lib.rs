@@ -12,6 +12,7 @@
 //! - [`replay`]: the run on an ideal network
 //! - `merge`: the endpoints of all processes in order of time
 //! - [`mod@run`]: the calls of all processes
+//! - [`observer`]: who wants to know of each message and collective
 //! - [`matched`]: all of it in one pass
 //!
 //! Matching holds what is under way: messages that were sent and not received yet, or the other way round,
@@ -22,6 +23,7 @@ pub mod collectives;
 pub mod endpoint;
 pub mod matched;
 mod merge;
+pub mod observer;
 pub mod order;
 pub mod point_to_point;
 pub mod replay;

@@ -6,6 +6,7 @@ use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner, Place};
 use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
 use crate::merge;
+use crate::observer::{Attendance, Message, Observer};
 use crate::order::{self, Late, Taken};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
 use crate::replay::{self, Dependencies};
@@ -110,22 +111,13 @@ struct Under {
     root: Partner,
 }
 
-/// A message of which both ends are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The call that sent it, or started to.
-    pub sent: Place,
-    /// The call that received it, or started to.
-    pub received: Place,
-}
-
 /// Matches all calls of a run.
 pub fn matched(run: Run) -> Matched {
-    matched_with(run, |_| ())
+    matched_with(run, |_: Message| ())
 }
 
-/// As [`matched()`]; `observe` gets each message.
-pub fn matched_with(mut run: Run, mut observe: impl FnMut(Message)) -> Matched {
+/// As [`matched()`]; `observer` gets each message and collective.
+pub fn matched_with(mut run: Run, mut observer: impl Observer) -> Matched {
     let sources: Vec<Vec<Endpoint>> =
         run.processes.iter_mut().map(|process| std::mem::take(&mut process.endpoints)).collect();
     let until_ns = run.processes.iter().filter_map(|process| process.known_until_ns).min();
@@ -133,7 +125,7 @@ pub fn matched_with(mut run: Run, mut observe: impl FnMut(Message)) -> Matched {
     let begin_ns =
         |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
     merge::in_order(sources, begin_ns, |process, endpoint| {
-        matching.take(process as u32, &endpoint, &mut observe);
+        matching.take(process as u32, &endpoint, &mut observer);
     });
     matching.finish()
 }
@@ -188,7 +180,7 @@ impl<'r> Matching<'r> {
         }
     }
 
-    fn take(&mut self, process: u32, endpoint: &Endpoint, observe: &mut impl FnMut(Message)) {
+    fn take(&mut self, process: u32, endpoint: &Endpoint, observer: &mut impl Observer) {
         let side = match endpoint.kind {
             Kind::Send(_) => Part::Send,
             Kind::Receive | Kind::Probe => Part::Receive,
@@ -224,7 +216,7 @@ impl<'r> Matching<'r> {
             root: endpoint.partner,
         };
         if let Kind::Collective(kind) = endpoint.kind {
-            return self.collective(under, kind, membership, communicator);
+            return self.collective(under, kind, (membership, communicator), observer);
         }
         if endpoint.is_unknown_receive() {
             let unknown = self.unknown.entry((membership.communicator, process)).or_default();
@@ -258,8 +250,12 @@ impl<'r> Matching<'r> {
                     let sent = (send.process, send.start);
                     result.dependencies.message(sent, (receive.process, call));
                 }
-                let (sent, received) = ((send.process, send.start), (receive.process, receive.start));
-                observe(Message { sent, received });
+                observer.message(Message {
+                    sent: (send.process, send.start),
+                    sent_end: send.end,
+                    received: (receive.process, receive.start),
+                    received_end: receive.end,
+                });
             }
             message(run, result, membership.communicator, pair);
         };
@@ -292,8 +288,8 @@ impl<'r> Matching<'r> {
         &mut self,
         under: Under,
         kind: Collective,
-        Membership { communicator, rank, is_on_second_side }: Membership,
-        of: Communicator,
+        (Membership { communicator, rank, is_on_second_side }, of): (Membership, Communicator),
+        observer: &mut impl Observer,
     ) {
         if !self.complete.contains(&communicator) {
             let kind = Kind::Collective(kind);
@@ -301,11 +297,17 @@ impl<'r> Matching<'r> {
         }
         let member = (is_on_second_side, rank);
         if let Some(parts) = self.collectives.call(communicator, of.members(), member, (under, kind)) {
-            self.instance(communicator, of, &parts);
+            self.instance(communicator, of, &parts, observer);
         }
     }
 
-    fn instance(&mut self, communicator: u32, of: Communicator, members: &[(Member, (Under, Collective))]) {
+    fn instance(
+        &mut self,
+        communicator: u32,
+        of: Communicator,
+        members: &[(Member, (Under, Collective))],
+        observer: &mut impl Observer,
+    ) {
         let Some(&(_, (first, kind))) = members.first() else { return };
         let root_of = |&(member, (under, _)): &(Member, (Under, Collective))| match under.root {
             Partner::Root => Some(member),
@@ -323,15 +325,21 @@ impl<'r> Matching<'r> {
         }
         let parts: Vec<Arrival> = members
             .iter()
-            .map(|&((side, rank), (under, _))| {
-                let (part, has_part) = (self.side(under), under.root != Partner::Nobody);
+            .map(|&((second, rank), (under, _))| {
+                let (part, has_part) = (side(self.run, under), under.root != Partner::Nobody);
                 Arrival {
-                    rank: u64::from(side) << 32 | u64::from(rank),
-                    is_root: root == Some((side, rank)),
+                    rank: u64::from(second) << 32 | u64::from(rank),
+                    is_root: root == Some((second, rank)),
                     side: if has_part { part } else { Side { waited: None, ..part } },
                 }
             })
             .collect();
+        let of_part = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| Attendance {
+            start: (under.process, under.start),
+            end: under.end,
+            is_root: part.is_root,
+        };
+        observer.collective(kind, &parts.iter().zip(members).map(of_part).collect::<Vec<_>>());
         let member = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| replay::Member {
             rank: part.rank,
             is_root: part.is_root,
@@ -368,10 +376,6 @@ impl<'r> Matching<'r> {
                 }
             }
         }
-    }
-
-    fn side(&self, under: Under) -> Side {
-        side(self.run, under)
     }
 
     /// Probes leave their messages to others, which are counted.

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::{
-    ContextId, ContextKind, EventRow, ExchangeRow, ExecutionRow, IndexSlice, LocationId, PartnerWaitRow,
-    Profile, RegionId, ReleaseRow, SampleRow, StayRow,
+    ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, LocationId, PartnerWaitRow, Profile,
+    RegionId, ReleaseRow, SampleRow, StayRow, TransferRow,
 };
 
 /// How a profile contradicts itself.
@@ -153,7 +153,7 @@ impl Profile {
         check_executions(&self.executions, self)?;
         self.check_messages()?;
         check_partner_waits(&self.partner_waits, self)?;
-        check_exchanges(&self.exchanges, self)?;
+        check_transfers(&self.transfers, self)?;
         for (row, sample) in self.process_samples.iter().enumerate() {
             in_range("process_samples", row, "process", sample.process, &self.processes)?;
         }
@@ -231,6 +231,14 @@ impl Profile {
             if id as usize >= count {
                 let (table, target) = ("gatherings", "communicator");
                 return Err(BrokenInvariant::OutOfRange { table, row, target, id, count });
+            }
+        }
+        for (row, exchange) in self.exchanges.iter().enumerate() {
+            in_range("exchanges", row, "location", exchange.location, &self.locations)?;
+            in_range("exchanges", row, "context", exchange.context, &self.contexts)?;
+            in_range("exchanges", row, "operation", exchange.operation, &self.operations)?;
+            if let Some(completes) = exchange.completes {
+                in_range("exchanges", row, "operation", completes, &self.operations)?;
             }
         }
         for (row, unmatched) in self.unmatched.iter().enumerate() {
@@ -383,18 +391,18 @@ pub(crate) fn check_partner_waits(
 }
 
 /// Checks the messages of calls of a profile of which the rest is known.
-pub(crate) fn check_exchanges(rows: &[ExchangeRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    const TABLE: &str = "exchanges";
+pub(crate) fn check_transfers(rows: &[TransferRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+    const TABLE: &str = "transfers";
     let mut previous = (LocationId(0), 0);
-    for (row, exchange) in rows.iter().enumerate() {
-        in_range(TABLE, row, "context", exchange.context, &profile.contexts)?;
-        in_range(TABLE, row, "location", exchange.location, &profile.locations)?;
-        in_range(TABLE, row, "operation", exchange.operation, &profile.operations)?;
-        let ExchangeRow { begin_ns, end_ns, .. } = *exchange;
+    for (row, transfer) in rows.iter().enumerate() {
+        in_range(TABLE, row, "context", transfer.context, &profile.contexts)?;
+        in_range(TABLE, row, "location", transfer.location, &profile.locations)?;
+        in_range(TABLE, row, "operation", transfer.operation, &profile.operations)?;
+        let TransferRow { begin_ns, end_ns, .. } = *transfer;
         if end_ns < begin_ns {
             return Err(BrokenInvariant::ExecutionTimes { table: TABLE, row, begin_ns, end_ns });
         }
-        let key = (exchange.location, end_ns);
+        let key = (transfer.location, end_ns);
         if previous > key {
             let order = "by location and end";
             return Err(BrokenInvariant::Unsorted { table: TABLE, row, order });

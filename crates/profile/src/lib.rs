@@ -61,7 +61,7 @@ pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
     CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
-    TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::Metric;
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
@@ -91,7 +91,7 @@ pub struct Value {
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
 /// `segments` by (location, region, operation, context), each combination once; `executions` by (location,
-/// begin), `partner_waits` by (location, begin), `exchanges` by (location, end), `interval_contexts` by
+/// begin), `partner_waits` by (location, begin), `transfers` by (location, end), `interval_contexts` by
 /// context, each once, and these are the contexts of kind interval; no event ends before it begins, and its
 /// time is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -142,12 +142,14 @@ pub struct Profile {
     pub traffic: Vec<TrafficRow>,
     /// Collectives, by communicator and function.
     pub gatherings: Vec<GatheringRow>,
+    /// Calls of MPI by call site, with their partners' times.
+    pub exchanges: Vec<ExchangeRow>,
     /// Parts of messages and collectives without a partner, by process.
     pub unmatched: Vec<UnmatchedRow>,
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
     /// The timeline of messages, by the calls that started them.
-    pub exchanges: Vec<ExchangeRow>,
+    pub transfers: Vec<TransferRow>,
 }
 
 impl Profile {

@@ -88,7 +88,7 @@ impl PartnerWaitRow {
 
 /// The messages that a call started and that were completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ExchangeRow {
+pub struct TransferRow {
     /// The location that called.
     pub location: LocationId,
     /// The call site.
@@ -109,10 +109,10 @@ pub struct ExchangeRow {
     pub received_bytes: u64,
 }
 
-impl ExchangeRow {
+impl TransferRow {
     /// The call, as far as it decides whether it is in scope.
     pub fn as_event(&self) -> EventRow {
-        let ExchangeRow { location, context, operation, begin_ns, end_ns, .. } = *self;
+        let TransferRow { location, context, operation, begin_ns, end_ns, .. } = *self;
         EventRow { location, context, operation, begin_ns, end_ns, calls: 1, ..EventRow::default() }
     }
 }
@@ -138,6 +138,48 @@ pub struct CommunicatorInfo {
     pub bytes: u64,
     /// World ranks of its members in their order; empty = not known.
     pub members: Vec<u32>,
+}
+
+/// What a location did in the calls of one function of MPI at one call site, and how its partners' calls lay
+/// to them in time. Calls that were recorded as sums are not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ExchangeRow {
+    /// The location.
+    pub location: LocationId,
+    /// The call site.
+    pub context: ContextId,
+    /// The function.
+    pub operation: OperationId,
+    /// The function that started what these calls completed; None = they started it themselves.
+    pub completes: Option<OperationId>,
+    /// Whether they belong to groups of messages to and from others that one call completes together.
+    pub is_group: bool,
+    /// Whether they hand on data that one process reads or writes for others.
+    pub hands_on_io: bool,
+    /// How many calls.
+    pub calls: u64,
+    /// Time in them, ns.
+    pub time_ns: u64,
+    /// The part of it before partners arrived, ns.
+    pub partner_ns: u64,
+    /// Each call divided by those who take part in it.
+    pub shares: f64,
+    /// Calls that have partners all of which are known.
+    pub matched: u64,
+    /// Calls that have partners some of which are not known.
+    pub unmatched: u64,
+    /// Σ of (begin of the last partner's call − own begin), where that is later, ns.
+    pub later_begins_ns: u64,
+    /// The same of their ends.
+    pub later_ends_ns: u64,
+    /// Of calls that complete: Σ of (own begin − end of the last call that started any part of it), ns.
+    pub overlap_ns: u64,
+    /// Of receives: Σ of (begin of the send − own begin), as far as it lies before the receive's end, ns.
+    pub late_sends_ns: u64,
+    /// Messages that they received.
+    pub received: u64,
+    /// Σ of (end of the receive − begin of the send) of these messages, ns; negative where clocks differ.
+    pub spans_ns: f64,
 }
 
 /// Messages from one process to another.

@@ -6,8 +6,8 @@
 
 use crate::event_metrics::Operations;
 use crate::{
-    ContextId, Detail, EventRow, ExchangeRow, Family, LocationId, Metric, Nature, OperationKind,
-    PartnerWaitRow, Profile,
+    ContextId, Detail, EventRow, Family, LocationId, Metric, Nature, OperationKind, PartnerWaitRow, Profile,
+    TransferRow,
 };
 
 /// The metrics that calls of MPI add to.
@@ -73,8 +73,8 @@ pub fn each_amount(
             }
         }
     }
-    for row in profile.exchanges.iter().filter(|row| has(&row.as_event())) {
-        let ExchangeRow { sends, receives, sent_bytes, received_bytes, .. } = *row;
+    for row in profile.transfers.iter().filter(|row| has(&row.as_event())) {
+        let TransferRow { sends, receives, sent_bytes, received_bytes, .. } = *row;
         for (metric, amount) in [
             (Metric::MpiSends, f64::from(sends)),
             (Metric::MpiReceives, f64::from(receives)),
@@ -133,12 +133,12 @@ mod tests {
                 late_context: ContextId(0),
                 misordered_ns: 0,
             }],
-            exchanges: vec![ExchangeRow {
+            transfers: vec![TransferRow {
                 begin_ns: 2_000,
                 end_ns: 5_000,
                 receives: 1,
                 received_bytes: 4,
-                ..ExchangeRow::default()
+                ..TransferRow::default()
             }],
             ..Profile::default()
         };

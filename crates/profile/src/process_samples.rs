@@ -9,7 +9,7 @@ pub struct ProcessSampleRow {
     pub process: ProcessId,
     /// When, nanoseconds since the run's start.
     pub time_ns: u64,
-    /// `begin`, `end`, `period`, `fork`, `exec`, `pause`, `resume` or `asked`.
+    /// `begin`, `end`, `period`, `fork`, `exec`, `pause`, `resume`, `asked`, `mark` or `signal`.
     pub reason: String,
     /// Label of the request for it; empty = none.
     pub label: String,
@@ -47,4 +47,10 @@ pub struct ProcessSampleRow {
     pub threads: Option<u32>,
     /// Threads of the whole machine that had or wanted a processor.
     pub runnable: Option<u32>,
+    /// Load of the machine over the last minute, in thousandths.
+    pub load_milli: Option<u32>,
+    /// Frequency of the processor that it was taken on, kHz.
+    pub frequency_khz: Option<u32>,
+    /// Temperature of the machine, thousandths of a degree Celsius.
+    pub temperature_milli: Option<u32>,
 }

@@ -33,6 +33,10 @@ pub struct RunFile {
     pub start_monotonic_ns: u64,
     /// Host on which `record` ran.
     pub host: String,
+    /// How the kernel chooses the frequency of the processors that `record` may run on: their governors, each
+    /// once; empty = it does not show that.
+    #[serde(default)]
+    pub governors: Vec<String>,
     /// Samples asked for per second of CPU time.
     pub asked_rate_hz: u32,
     /// Most bytes all logs of the run may take together.
@@ -199,6 +203,7 @@ mod tests {
             command: vec!["./solve".into(), "--n=3".into()],
             start_unix_s: 1_753_000_000.25,
             start_monotonic_ns: u64::MAX,
+            governors: vec!["performance".into()],
             host: "node-1".into(),
             asked_rate_hz: 200,
             budget_bytes: 1 << 30,

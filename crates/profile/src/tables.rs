@@ -7,7 +7,8 @@
 //!   operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
 //!   regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
 //!   executions.parquet, execution_sums.parquet, process_samples.parquet, communicators.parquet,
-//!   traffic.parquet, gatherings.parquet, unmatched.parquet, partner_waits.parquet, exchanges.parquet
+//!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet,
+//!   transfers.parquet
 //!                           one row per item; ids are row numbers
 //!   facts.json              the run's facts and its quality
 //!   …                       what a later stage keeps beside it ([`Building::add`])
@@ -48,7 +49,7 @@ use crate::{Profile, Quality, RunFacts};
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 9;
+pub const SCHEMA: u32 = 11;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
 

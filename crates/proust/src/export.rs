@@ -10,7 +10,7 @@ use clap::Args;
 use proust_account::ledger::Windows;
 use proust_export::{ExportError, FORMATS, Format, write};
 use proust_profile::Metric;
-use proust_query::{Filter, Measure, Selection};
+use proust_query::{Filter, Key, Measure, Selection, with_times};
 use proust_report::{Worded, bytes};
 use proust_words::nearest::nearest;
 
@@ -107,14 +107,14 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     let words = Words::parse(&args.words)?;
     let (spec, measure, filter) =
         (words.format.spec(), measure(&args.metric)?, Filter::parse(&args.filters)?);
-    let windows = filter.windows();
     if spec.in_time && measure != Measure::Metric(Metric::Cpu) {
         let refused = ExportError::NotInTime { format: spec.id, measure: measure.id() };
         return Err(WrongUsage(refused.to_string()).into());
     }
-    if measure.needs_rows() && windows.is_some() {
+    if measure.needs_rows() && filter.mentions(&[Key::Time, Key::Sample]) {
         return Err(WrongUsage(format!(
-            "{} of a range of time cannot be exported: leave `time` out of --where, or use `proust report`",
+            "{} of a range of time cannot be exported: leave `time` and `sample` out of --where, or use \
+             `proust report`",
             measure.id()
         ))
         .into());
@@ -130,7 +130,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     if measure.needs_rows() {
         selection = selection.with_rows(run.ledger_with_rows()?);
     }
-    let windows = windows.unwrap_or_else(Windows::all);
+    let windows = with_times(profile, &filter).windows().unwrap_or_else(Windows::all);
     let written = |out: &mut dyn Write| write(&selection, &windows, spec.format, measure, out);
     analysis_notes::print(&run);
     for note in selection.notes() {

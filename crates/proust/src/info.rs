@@ -70,6 +70,11 @@ fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style
         Ok(_) => {}
     }
     if let Ok(file) = file {
+        let governors = match file.governors.is_empty() {
+            true => "not shown by this machine".to_owned(),
+            false => file.governors.join(", "),
+        };
+        fact("governor", governors);
         fact("recorded by", format!("proust {}", file.version));
         fact("most on disk", bytes(file.budget_bytes));
         if let Some(key) = &file.job_key {

@@ -5,6 +5,7 @@
 //! - [`job`]: ranks that a launcher starts join one run
 //! - [`launch`]: starts the command, passes signals on, waits
 //! - [`time_limit`]: ends a run that takes too long
+//! - [`request_signals`]: signals by which a process is asked for samples, and to pause
 //! - [`schedule`]: recording that begins later than the command, or ends earlier
 //! - [`stops`]: when its processes were stopped
 //! - [`stolen`]: the time that the host of a virtual machine took meanwhile
@@ -23,6 +24,7 @@ mod folder;
 mod foreign_marks;
 mod job;
 mod launch;
+mod request_signals;
 mod schedule;
 mod stolen;
 mod stops;
@@ -34,6 +36,7 @@ pub use launch::{Outcome, Setting, asked_to_end, end_like, heed_signals, watch_f
 
 use proust_words::durations::parse_ns;
 
+use crate::failure::USAGE;
 use crate::linked_runtime::LinkedRuntime;
 use crate::program;
 use crate::sanitizers::Sanitizers;
@@ -71,6 +74,14 @@ pub struct RecordArgs {
     /// Record for so long, counted from where recording begins, and let the command go on
     #[arg(long, value_name = "TIME", value_parser = parse_delay, conflicts_with = "start_paused")]
     pub duration: Option<Duration>,
+    /// A process that gets this signal takes a sample of itself (page `samples`): USR1, USR2, RTMIN+3 …
+    #[arg(long, value_name = "SIG", value_parser = request_signals::parse)]
+    pub sample_signal: Option<u32>,
+    /// A process that gets this signal pauses its recording, or resumes it; with --start-paused all begin
+    /// paused
+    #[arg(long, value_name = "SIG", value_parser = request_signals::parse,
+          conflicts_with_all = ["delay", "duration"])]
+    pub pause_signal: Option<u32>,
     /// Print nothing at the end, unless something went wrong
     #[arg(short, long)]
     pub quiet: bool,
@@ -211,6 +222,12 @@ pub fn run(args: &RecordArgs) -> ExitCode {
 /// Records a run of the command, if there is such a command.
 pub fn attempt(args: &RecordArgs) -> Attempt {
     let refused = |code| Attempt::Refused(ExitCode::from(code));
+    if args.sample_signal.is_some() && args.sample_signal == args.pause_signal {
+        message!(
+            "--sample-signal and --pause-signal are the same signal: choose two. The command was not run."
+        );
+        return refused(USAGE);
+    }
     let found = match program::find(&args.command[0]) {
         Ok(found) => found,
         Err(error) => {

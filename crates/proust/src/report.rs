@@ -1,19 +1,22 @@
 //! `proust report`: shows a page of a run, or of a sweep ([`sweep`]).
 
+mod names;
+mod references;
 mod sweep;
+
+pub use names::{BlockName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use proust_account::ledger::IoAs;
-use proust_ingest::CallPaths;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Block, Classic, Column, Format, Kept, Layout, Need, PAGES, PageName, Question, Sort, SweepPage,
+    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort, SweepPage,
     gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
@@ -54,6 +57,10 @@ pub struct ReportArgs {
     /// Of `intervals`, only those down to this level; 0 = the whole run
     #[arg(long, value_name = "N")]
     pub level: Option<usize>,
+    /// Of `intervals`: what counts as one; of functions begin and end are not recorded, so that times are
+    /// estimates
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub intervals: Option<IntervalsName>,
     /// Of --format dvm: only these characteristics
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub characteristics: Vec<BlockName>,
@@ -63,6 +70,12 @@ pub struct ReportArgs {
     /// Of --format dvm: print zeros, and operations that have no source, as well
     #[arg(long)]
     pub zeros: bool,
+    /// Of `intervals`: a run of the same program on one processor, beside the forecast of its time
+    #[arg(long, value_name = "RUN")]
+    pub serial: Option<PathBuf>,
+    /// Of `intervals`: a run of a sequential build, beside the forecast
+    #[arg(long, value_name = "RUN")]
+    pub sequential: Option<PathBuf>,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
     pub depth: Option<NonZeroUsize>,
@@ -96,106 +109,6 @@ pub struct ReportArgs {
     pub strict: bool,
 }
 
-/// The formats by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    /// For people
-    Text,
-    /// For programs: documented, versioned, never shortened
-    Json,
-    /// The page's main table
-    Csv,
-}
-
-/// The formats of a page by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PageFormatName {
-    /// For people
-    Text,
-    /// For programs: documented, versioned, never shortened
-    Json,
-    /// The page's main table
-    Csv,
-    /// Of intervals: the characteristics as the analyzer of the DVM system prints them
-    Dvm,
-    /// Of intervals of ranks: as the analyzer of MPI traces prints them
-    DvmMpi,
-}
-
-impl PageFormatName {
-    /// The classic layout that it is.
-    fn layout(self) -> Option<Layout> {
-        match self {
-            PageFormatName::Dvm => Some(Layout::Dvm),
-            PageFormatName::DvmMpi => Some(Layout::DvmMpi),
-            PageFormatName::Text | PageFormatName::Json | PageFormatName::Csv => None,
-        }
-    }
-
-    /// The format otherwise.
-    fn format(self) -> Format {
-        match self {
-            PageFormatName::Json => Format::Json,
-            PageFormatName::Csv => Format::Csv,
-            PageFormatName::Text | PageFormatName::Dvm | PageFormatName::DvmMpi => Format::Text,
-        }
-    }
-}
-
-/// Parts of the classic layouts by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BlockName {
-    /// Of the interval as a whole
-    Main,
-    /// Least, most and mean over the processors
-    Comparative,
-    /// Of each processor
-    Processors,
-    /// The table of operations
-    Operations,
-}
-
-/// Over what a context's amounts are spread, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OverName {
-    /// Threads
-    Locations,
-    /// Processes, by rank where they have one
-    Processes,
-}
-
-/// What I/O counts as, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum IoName {
-    /// It is what the program is run for
-    Productive,
-    /// It is in the way of what the program is run for
-    Lost,
-}
-
-/// Ways to show call paths, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PathsName {
-    /// As in the source: from the program's functions on, in parallel regions below the thread that opened it
-    User,
-    /// The same with the frames of runtimes and the functions that compilers make
-    Expert,
-    /// As each thread's own stack has them
-    Machine,
-}
-
-impl PathsName {
-    /// As the page wants them: it describes regions in the names of the source.
-    fn of_page(self, page: PageName) -> CallPaths {
-        match self {
-            _ if page.needs(Need::PathsOfUser) => CallPaths::User,
-            PathsName::User => CallPaths::User,
-            PathsName::Expert => CallPaths::Expert,
-            PathsName::Machine => CallPaths::Machine,
-        }
-    }
-}
-
 /// What stands below the options in help.
 fn help() -> String {
     let pages = listed(PAGES.iter().map(|spec| spec.head));
@@ -212,7 +125,8 @@ different counts of ranks or threads are shown as a sweep: RUN RUN... scaling.
 Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
   process   id or name              rank      number            thread    id, position, or name
   cpu       processor number        time      1.2s..3.4s        function  name
-  module    name or path            file      name or path
+  module    name or path            file      name or path      interval  name or name[3]
+  sample    3..5, pause..resume
   state     account, passive reason, or operation: barrier, sleep, critical
 Names may hold * and ?; ranges such as 0..3 have both ends; quoted names are taken as they are.
 
@@ -288,15 +202,25 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     }
     let mut words = Words::parse(&args.words)?;
     let is_classic = args.format.layout().is_some();
-    if is_classic && words.page == PageName::default() {
-        // The only page that has these layouts.
+    let has_references = args.serial.is_some() || args.sequential.is_some();
+    if (is_classic || has_references) && words.page == PageName::default() {
+        // The only page that has these.
         words.page = PageName::Intervals;
+    }
+    if has_references && words.page != PageName::Intervals {
+        return Err(WrongUsage("--serial and --sequential are for the page `intervals`".into()).into());
     }
     if args.depth.is_some() && words.page != PageName::Timeline {
         return Err(WrongUsage("--depth is for the page `timeline`".into()).into());
     }
     if args.level.is_some() && words.page != PageName::Intervals {
         return Err(WrongUsage("--level is for the page `intervals`".into()).into());
+    }
+    if args.intervals.is_some() && (words.page != PageName::Intervals || is_classic) {
+        return Err(WrongUsage(
+            "--intervals is for the page `intervals`, and its layouts of marks show marks only".into(),
+        )
+        .into());
     }
     if args.over.is_some() && words.page != PageName::Tree {
         return Err(WrongUsage("--over is for the page `tree`".into()).into());
@@ -323,6 +247,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         limit: args.limit,
         rows: None,
         level: args.level,
+        intervals: args.intervals.map_or(IntervalsOf::Marks, IntervalsName::of),
         depth: args.depth,
         over: args.over.map(|over| match over {
             OverName::Locations => Across::Locations,
@@ -330,6 +255,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         }),
         format: args.format.format(),
         classic,
+        references: references::of(args.serial.as_deref(), args.sequential.as_deref())?,
         processors: args.processors,
         io_as: match args.io_as {
             IoName::Productive => IoAs::Productive,
@@ -436,7 +362,11 @@ fn show_run(run: &Run, question: &Question) -> Result<()> {
 /// The results for the whole run that the page needs.
 fn kept<'r>(run: &'r Run, question: &Question) -> Result<Kept<'r>, StoreError> {
     if question.needs_rows() {
-        return Ok(Kept::new(run.ledger_with_rows()?));
+        let mut kept = Kept::new(run.ledger_with_rows()?);
+        if question.takes_blame() {
+            kept.blame = Some(run.blame()?);
+        }
+        return Ok(kept);
     }
     let mut kept = Kept::new(run.ledger()?);
     if question.page.needs(Need::Findings) {

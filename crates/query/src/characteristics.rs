@@ -1,6 +1,8 @@
 //! The characteristics of intervals, from the account of the time in them: accounts become the terms of
 //! [`proust_characteristics::terms`].
 //!
+//! - `cell`: numbers that may have no source
+//! - `mpi_rows`: the rows that calls of MPI belong to
 //! - `processors`: which locations are a processor
 //! - `sites`: operations in parallel regions and others, by interval and location
 //! - `terms`: accounts to terms
@@ -12,6 +14,8 @@
 //! that executes the interval while nobody has anything to do. Time that was not recorded (`paused`) is in no
 //! term.
 
+mod cell;
+mod mpi_rows;
 mod processors;
 mod sites;
 mod terms;
@@ -23,7 +27,7 @@ use proust_characteristics::dvm::Interval;
 use proust_characteristics::mpi::MpiInterval;
 use proust_profile::{IntervalId, LocationId};
 
-pub use processors::{Processor, Processors};
+pub use processors::{Processor, Processors, RankOfJob};
 pub use sites::Sites;
 pub use terms::{CpuTimes, Replication, characterise, cpu_times};
 
@@ -65,7 +69,7 @@ pub struct Characterised {
     /// The processors, in the order of the characteristics.
     pub processors: Vec<Processor>,
     /// The ranks, in the order of `mpi`.
-    pub ranks: Vec<u32>,
+    pub ranks: Vec<RankOfJob>,
     /// Executions, each divided by those who took part.
     pub executions: f64,
     /// Processors of the run that did not execute it.

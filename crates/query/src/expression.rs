@@ -5,6 +5,12 @@
 //! clause     = key ("=" | "!=") value { "," value }
 //! value      = number | from..to | name with * and ? | "name in quotes, taken as it is"
 //! ```
+//!
+//! Of samples of processes a value is a range, each of whose ends is a number, a name or nothing.
+//!
+//! ```text
+//! sample=3..5    sample=pause..resume    sample="after setup"..
+//! ```
 
 use std::fmt;
 
@@ -33,13 +39,15 @@ pub enum Key {
     File,
     /// A marked interval around it: its name, or its name and number as in `solve[3]`.
     Interval,
+    /// The time between two samples of processes.
+    Sample,
     /// What the thread was doing: an account, a reason for being passive, or an operation.
     State,
 }
 
 impl Key {
     /// All keys, in the order in which they are listed.
-    pub const ALL: [Key; 10] = [
+    pub const ALL: [Key; 11] = [
         Key::Process,
         Key::Rank,
         Key::Thread,
@@ -49,6 +57,7 @@ impl Key {
         Key::Module,
         Key::File,
         Key::Interval,
+        Key::Sample,
         Key::State,
     ];
 
@@ -64,12 +73,13 @@ impl Key {
             Key::Module => "module",
             Key::File => "file",
             Key::Interval => "interval",
+            Key::Sample => "sample",
             Key::State => "state",
         }
     }
 
     fn takes_names(self) -> bool {
-        !matches!(self, Key::Rank | Key::Cpu | Key::Time)
+        !matches!(self, Key::Rank | Key::Cpu | Key::Time | Key::Sample)
     }
 
     fn takes_numbers(self) -> bool {
@@ -84,6 +94,8 @@ pub enum Pattern {
     Numbers(u64, u64),
     /// Nanoseconds since the run's start, from the first to the second.
     Time(u64, u64),
+    /// From one sample of a process to another; None = the begin or the end of the run.
+    Samples(Option<SampleName>, Option<SampleName>),
     /// A name; `*` and `?` are wild unless it was quoted.
     Name {
         /// The name.
@@ -91,6 +103,30 @@ pub enum Pattern {
         /// Whether it is taken as it is.
         quoted: bool,
     },
+}
+
+/// How a sample of a process is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SampleName {
+    /// By its number on the page `samples`.
+    Number(u64),
+    /// By its label or its kind; `*` and `?` are wild unless it was quoted.
+    Name {
+        /// The label or kind.
+        text: String,
+        /// Whether it is taken as it is.
+        quoted: bool,
+    },
+}
+
+impl fmt::Display for SampleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SampleName::Number(number) => number.fmt(f),
+            SampleName::Name { text, quoted: true } => write!(f, "\"{text}\""),
+            SampleName::Name { text, quoted: false } => f.write_str(text),
+        }
+    }
 }
 
 /// `key=value,value` or `key!=value,value`.
@@ -159,7 +195,8 @@ impl Filter {
         self.clauses.iter().any(|clause| keys.contains(&clause.key))
     }
 
-    /// The time that passes it; None where it does not speak about time.
+    /// The time that passes it; None where it does not speak about time. Samples of processes are times only
+    /// where a run is known: see [`crate::Selection::new`] and [`crate::with_times`].
     pub fn windows(&self) -> Option<Windows> {
         let about_time = self.clauses.iter().filter(|clause| clause.key == Key::Time);
         about_time.map(Clause::windows).reduce(|a, b| a.intersection(&b))
@@ -168,7 +205,9 @@ impl Filter {
     /// Whether only samples and operations can answer it: the other amounts know neither time, nor processor,
     /// nor state.
     pub fn needs_samples(&self) -> bool {
-        self.clauses.iter().any(|clause| matches!(clause.key, Key::Cpu | Key::Time | Key::State))
+        self.clauses
+            .iter()
+            .any(|clause| matches!(clause.key, Key::Cpu | Key::Time | Key::Sample | Key::State))
     }
 }
 
@@ -258,6 +297,9 @@ impl<'t> Parser<'t> {
     }
 
     fn pattern(&mut self, key: Key) -> Result<Pattern, FilterError> {
+        if key == Key::Sample {
+            return self.samples();
+        }
         let start = self.at;
         if let Some(quoted) = self.rest().strip_prefix('"') {
             let Some(length) = quoted.find('"') else {
@@ -303,8 +345,59 @@ impl<'t> Parser<'t> {
         Ok(Pattern::Name { text, quoted: false })
     }
 
+    /// `A..B`, where each end is a number, a name, a name in quotes, or nothing.
+    fn samples(&mut self) -> Result<Pattern, FilterError> {
+        let start = self.at;
+        let from = self.sample()?;
+        let is_range = self.rest().starts_with("..");
+        if is_range {
+            self.at += 2;
+        }
+        let to = if is_range { self.sample()? } else { None };
+        let length = self.at - start;
+        if !is_range || from.is_none() && to.is_none() {
+            let length = if length == 0 { self.rest().len() } else { length };
+            return Err(self.error(start, length, self.wanted(Key::Sample)));
+        }
+        if let (Some(SampleName::Number(from)), Some(SampleName::Number(to))) = (&from, &to)
+            && from >= to
+        {
+            return Err(self.error(start, length, "this range is empty: its end is not after its begin"));
+        }
+        Ok(Pattern::Samples(from, to))
+    }
+
+    fn sample(&mut self) -> Result<Option<SampleName>, FilterError> {
+        let start = self.at;
+        if let Some(quoted) = self.rest().strip_prefix('"') {
+            let Some(length) = quoted.find('"') else {
+                return Err(self.error(start, self.rest().len(), "this quote is not closed"));
+            };
+            let text = quoted[..length].to_owned();
+            self.at += length + 2;
+            return Ok(Some(SampleName::Name { text, quoted: true }));
+        }
+        let rest = self.rest();
+        let ends = [rest.find(','), rest.find(".."), rest.find(" and ")];
+        let end = ends.into_iter().flatten().min().unwrap_or(rest.len());
+        let text = rest[..end].trim_end().to_owned();
+        if let Some((found, meant)) = foreign_word(&text) {
+            let at = start + text.find(found).unwrap_or(0);
+            return Err(self.error(at + 1, found.len() - 2, meant));
+        }
+        self.at += text.len();
+        Ok(match text.parse() {
+            _ if text.is_empty() => None,
+            Ok(number) => Some(SampleName::Number(number)),
+            Err(_) => Some(SampleName::Name { text, quoted: false }),
+        })
+    }
+
     fn wanted(&self, key: Key) -> String {
         match key {
+            Key::Sample => "expected two samples, by number, kind or label, such as 3..5, pause..resume \
+                            or \"after setup\".."
+                .to_owned(),
             Key::Time => "expected a range of time such as 1.2s..3.4s, 500ms.. or ..2s".to_owned(),
             _ => format!("`{}` takes numbers and ranges, such as 0,2..5", key.word()),
         }
@@ -359,94 +452,4 @@ fn time_range(text: &str) -> Option<(u64, u64)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Filter, FilterError> {
-        Filter::parse(&[text])
-    }
-
-    fn name(text: &str) -> Pattern {
-        Pattern::Name { text: text.into(), quoted: false }
-    }
-
-    #[test]
-    fn clauses_are_joined_by_and() {
-        let filter = parse("rank=0..3,7 and thread!=worker-* and function=sand and gravel").unwrap_err();
-        assert!(filter.to_string().contains("there is no key `gravel`"), "{filter}");
-        let filter = parse("rank=0..3,7 and thread!=worker-*").unwrap();
-        assert_eq!(filter.clauses.len(), 2);
-        assert_eq!(filter.clauses[0].patterns, [Pattern::Numbers(0, 3), Pattern::Numbers(7, 7)]);
-        assert!(filter.clauses[1].negated);
-        assert_eq!(filter.clauses[1].patterns, [name("worker-*")]);
-        assert_eq!(filter.to_string(), "rank=0..3,7 and thread!=worker-*");
-    }
-
-    #[test]
-    fn quoted_names_are_taken_as_they_are() {
-        let filter = parse("function=\"f(int, int)\", g and rank=1").unwrap();
-        let quoted = Pattern::Name { text: "f(int, int)".into(), quoted: true };
-        assert_eq!(filter.clauses[0].patterns, [quoted, name("g")]);
-    }
-
-    #[test]
-    fn time_has_units() {
-        let filter = parse("time=1.5s..2500ms").unwrap();
-        assert_eq!(filter.clauses[0].patterns, [Pattern::Time(1_500_000_000, 2_500_000_000)]);
-        assert_eq!(parse("time=..1min").unwrap().clauses[0].patterns, [Pattern::Time(0, 60_000_000_000)]);
-        assert!(filter.needs_samples());
-    }
-
-    #[test]
-    fn clauses_about_time_are_windows() {
-        let windows = |text: &str| parse(text).unwrap().windows().map(|windows| windows.as_slice().to_vec());
-        let (second, end) = (1_000_000_000, u64::MAX);
-        assert_eq!(windows("rank=1"), None);
-        assert_eq!(
-            windows("time=1s..2s,4s.. and time!=5s..6s").unwrap(),
-            [
-                Window::new(second, 2 * second),
-                Window::new(4 * second, 5 * second),
-                Window::new(6 * second, end)
-            ]
-        );
-        assert_eq!(windows("time=..1s and time=2s..").unwrap(), []);
-    }
-
-    #[test]
-    fn errors_point_at_the_place() {
-        let error = parse("rank=1 and thred=3").unwrap_err().to_string();
-        assert!(error.contains("did you mean `thread`?"), "{error}");
-        assert!(error.contains("  rank=1 and thred=3\n             ^^^^^\n"), "{error}");
-        for text in
-            ["", "rank", "rank=", "rank=a", "rank=3..1", "time=3", "time=2s..1s", "function=\"a", "=3", "a b"]
-        {
-            let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains('^'), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn words_of_other_languages_are_refused_with_the_right_one() {
-        for text in ["thread=a or thread=b", "thread=a || thread=b", "thread=1 OR 2"] {
-            let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains("KEY=VALUE,VALUE"), "{text}: {error}");
-        }
-        for text in ["thread=a && rank=1", "thread=a AND rank=1"] {
-            let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains("joined by ` and `"), "{text}: {error}");
-        }
-        let error = parse("function==x").unwrap_err().to_string();
-        assert!(error.contains("function=VALUE"), "{error}");
-        assert!(parse("function=\"a or b\"").is_ok());
-        assert!(parse("function=operator||, color and thread=for").is_ok());
-    }
-
-    #[test]
-    fn any_text_is_answered() {
-        for text in ["é=1", "rank=é", "function=é and é=é", "function=\"é\"é", "time=é..", "and and and"]
-        {
-            let _ = parse(text).map_err(|error| error.to_string());
-        }
-    }
-}
+mod tests;

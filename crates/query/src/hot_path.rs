@@ -5,8 +5,8 @@ use proust_profile::ContextId;
 use super::forest::Forest;
 
 /// The path from `root` to the context below which the time spreads: descends to the largest child while that
-/// child holds at least `threshold` of its parent's inclusive amount. From the whole program it descends in any
-/// case, since that is no place.
+/// child holds at least `threshold` of its parent's inclusive amount. From the whole program it descends in
+/// any case, since that is no place.
 pub fn hot_path(forest: &Forest, inclusive: &[f64], root: ContextId, threshold: f64) -> Vec<ContextId> {
     let mut path = vec![root];
     loop {

@@ -12,7 +12,12 @@ use super::characteristics::{Characterised, Processors as ProcessorsOfRun};
 use super::glob::matches;
 use whole::Whole;
 
+mod caused;
+mod spent;
 mod whole;
+
+pub use caused::{CausedIn, caused};
+pub use spent::{Spent, spent_by};
 
 /// Whether the work in an interval is parallel. The names are those of the DVM system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,6 +45,8 @@ pub enum MatchKind {
     File,
     /// An interval.
     Interval,
+    /// Two samples of processes.
+    Sample,
     /// A processor.
     Processor,
     /// An account, a reason to wait, or an operation.
@@ -62,6 +64,7 @@ impl MatchKind {
             MatchKind::Module => "module",
             MatchKind::File => "file",
             MatchKind::Interval => "interval",
+            MatchKind::Sample => "sample",
             MatchKind::Processor => "processor",
             MatchKind::State => "state",
         }

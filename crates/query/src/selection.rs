@@ -10,17 +10,19 @@ use proust_profile::{
 
 use super::doing::Doing;
 use super::expression::{Filter, Key, Pattern};
-use super::forest::Forest;
+use super::forest::{Forest, called_function};
 use super::measure::Measure;
 use super::scope_note::{Known, ScopeNote};
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
 use proust_profile::event_metrics::{Operations, metrics_of_event};
 use proust_profile::mpi_metrics::each_amount;
 
+mod between_samples;
 mod inventory;
 mod restrict;
 mod states;
 
+pub use between_samples::with_times;
 use inventory::{names, what_there_is};
 use restrict::is_function;
 use states::StatesInScope;
@@ -213,6 +215,11 @@ impl<'p> Selection<'p> {
     /// Whether a context is in scope.
     pub fn has_context(&self, id: ContextId) -> bool {
         self.in_scope.contexts[id.index()]
+    }
+
+    /// The function that a context is a call of, inlined or not.
+    pub fn called_function(&self, id: ContextId) -> Option<FunctionId> {
+        called_function(self.profile, id)
     }
 
     /// Whether each marked interval is in scope.

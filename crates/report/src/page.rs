@@ -133,7 +133,7 @@ pages! {
         [Causes, Samples] Orders::Own;
     Intervals "intervals" "[INTERVAL]"
         "the intervals that the program marks, and the account of the time in each"
-        [AccountRows, Samples] Orders::Own;
+        [ColumnsByAccount, AccountRows, Causes, Samples] Orders::Own;
     Samples "samples" ""
         "what each process had used and held, second by second and on request"
         [] Orders::Own;

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use proust_account::ledger::Ledger;
 use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile};
-use proust_query::{Handle, Selection};
+use proust_query::{Handle, Selection, with_times};
 use proust_words::counted;
 use serde::Serialize;
 
@@ -103,6 +103,8 @@ fn written(
         )));
     }
     let mut selection = Selection::new(profile, &question.filter);
+    // From here on what is between samples of processes is a range of time like others.
+    let question = &Question { filter: with_times(profile, &question.filter), ..question.clone() };
     let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger));
     // A page with columns by account still has its other columns where no account can be made.
     if let Ok(drawn) = &drawn
@@ -147,7 +149,7 @@ fn written(
         }
         PageName::Mpi => write(&mpi::MpiPage::build(&selection, question, blame())?, question, style),
         PageName::Intervals => {
-            write(&intervals::IntervalsPage::build(&selection, question, drawn()?)?, question, style)
+            write(&intervals::IntervalsPage::build(&selection, question, drawn()?, blame())?, question, style)
         }
         PageName::Samples => write(&samples::Samples::build(&selection, question)?, question, style),
         PageName::Quality => {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::column::Column;
 use crate::error::ReportError;
 use crate::page::{Need, Orders, PAGES, PageName};
+use crate::references::References;
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +44,29 @@ pub enum Block {
     Processors,
     /// The table of operations.
     Operations,
+}
+
+/// What counts as an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IntervalsOf {
+    /// What the program marks.
+    #[default]
+    Marks,
+    /// Parallel regions.
+    Regions,
+    /// Operations: calls that are intercepted.
+    Operations,
+    /// Functions.
+    Functions,
+    /// All of these.
+    All,
+}
+
+impl IntervalsOf {
+    /// Whether these are asked for.
+    pub fn has(self, other: IntervalsOf) -> bool {
+        self == IntervalsOf::All || self == other
+    }
 }
 
 /// A classic layout, and which parts of it are asked for.
@@ -161,6 +185,8 @@ pub struct Question {
     pub rows: Option<usize>,
     /// Down to which level of a tree; None = all of it.
     pub level: Option<usize>,
+    /// Of the page of intervals: which.
+    pub intervals: IntervalsOf,
     /// Of a timeline: the depth of the call paths whose functions it shows, in place of states.
     pub depth: Option<NonZeroUsize>,
     /// Of a tree: show how the amounts of one context are spread over these, in place of what is below it.
@@ -169,6 +195,8 @@ pub struct Question {
     pub format: Format,
     /// Of intervals: a classic layout in place of the format.
     pub classic: Option<Classic>,
+    /// Of intervals: runs on one processor, beside the forecasts.
+    pub references: References,
     /// Processors instead of those that the run used.
     pub processors: Option<u32>,
     /// Whether time in I/O counts as productive.

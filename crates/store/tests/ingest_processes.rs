@@ -296,6 +296,7 @@ fn what_the_collector_noted_is_told_in_words() {
     for (code, value) in [
         (NoteCode::TimerRefused, 11),
         (NoteCode::SignalShared, 27),
+        (NoteCode::RequestSignalUsed, 12),
         (NoteCode::ExecFailed, 2),
         (NoteCode::EnvironmentMended, 0),
         (NoteCode::SignalGivenUp, 0),
@@ -315,6 +316,7 @@ fn what_the_collector_noted_is_told_in_words() {
         ["found-running", "\"server\",\"pid\":9},\"threads\":1"],
         ["timer-refused", "\"errno\":11"],
         ["signal-shared", "\"signal\":27"],
+        ["request-signal-used", "\"signal\":12"],
         ["signal-given-up", "server"],
         ["exec-failed", "\"errno\":2"],
         ["without-collector", "\"programs\":1,\"reason\":\"other-library\""],

@@ -106,10 +106,9 @@ impl<'s, 'a> Resolver<'s, 'a> {
                     self.declared(declaration, |_, it| Some(inlined_function(Some(it))))?
                 }
                 // One declaration may execute from several files; which is met first must not matter.
-                other => self.functions.add(Function {
-                    file: call.location.file.clone(),
-                    ..inlined_function(other.as_deref())
-                }),
+                other => self
+                    .functions
+                    .add(Function { file: call.location.file.clone(), ..inlined_function(other.as_deref()) }),
             };
             frames.push(frame(function, &call.location, true));
         }

@@ -29,7 +29,7 @@ pub struct Span {
     /// The parts of the span that belong to other kinds of work than the state's. Ignored in passive spans.
     /// Where several kinds apply to the same nanosecond the caller books one: measurement before a wait for a
     /// partner or holder, that before delay, delay before faults, faults before I/O, I/O before the runtime,
-    /// all before compute.
+    /// all before compute, of which a part may be replicated.
     pub parts: Parts,
 }
 
@@ -72,11 +72,14 @@ pub enum PartKind {
     Delayed,
     /// Page faults.
     Fault,
+    /// Compute that repeats the work of others.
+    Replicated,
 }
 
 impl PartKind {
     /// All kinds, in the order of their discriminants.
-    pub const ALL: [PartKind; 3] = [PartKind::Measurement, PartKind::Delayed, PartKind::Fault];
+    pub const ALL: [PartKind; 4] =
+        [PartKind::Measurement, PartKind::Delayed, PartKind::Fault, PartKind::Replicated];
 
     /// The work that it is.
     pub const fn work(self) -> Work {
@@ -84,6 +87,7 @@ impl PartKind {
             PartKind::Measurement => Work::Measurement,
             PartKind::Delayed => Work::Delayed,
             PartKind::Fault => Work::Fault,
+            PartKind::Replicated => Work::Replicated,
         }
     }
 }

@@ -52,7 +52,7 @@ fn united(stays: &[StayRow]) -> Vec<(u64, u64)> {
 }
 
 /// Cuts a span: returns the part before `at_ns`, with its share of each part.
-fn take_until(span: &mut Span, at_ns: u64) -> Span {
+pub(super) fn take_until(span: &mut Span, at_ns: u64) -> Span {
     let (length_ns, before_ns) = (span.length_ns(), at_ns - span.start_ns);
     let mut before = Span { end_ns: at_ns, parts: Parts::default(), ..*span };
     let mut after = Span { start_ns: at_ns, parts: Parts::default(), ..*span };

@@ -39,6 +39,7 @@ pub mod signal_dialects;
 pub mod signal_inheritance;
 pub mod signal_masks;
 pub mod signal_moves;
+pub mod signal_requests;
 pub mod signal_stacks;
 pub mod signal_waits;
 pub mod signals;

@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use libc::{sigaction as Action, sigset_t};
 
 use super::signal_masks::{STAND_IN, change_word, first_word, set_first_word, set_of, wanted};
+use super::signal_requests;
 use super::signal_waits::sigsuspend;
 use super::signals::sigaction;
 use crate::interpose::{declare, interpose};
@@ -30,7 +31,8 @@ static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
 /// The bit of a signal for which the C library's own function must not be called.
 fn special(number: c_int) -> Option<u64> {
     let bit = 1_u64.checked_shl((number as u32).wrapping_sub(1))?;
-    (life::has_begun() && (signal::candidate(number).is_some() || bit == STAND_IN)).then_some(bit)
+    let is_ours = signal::candidate(number).is_some() || signal_requests::is_one(number);
+    (life::has_begun() && (is_ours || bit == STAND_IN)).then_some(bit)
 }
 
 /// Sets a handler; returns the one before, or `SIG_ERR`.

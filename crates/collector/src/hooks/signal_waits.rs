@@ -9,7 +9,7 @@ use libc::{siginfo_t, sigset_t, timespec};
 use proust_log::operations::Operation;
 
 use super::family::{errno_of, operations};
-use super::signal_moves;
+use super::{signal_moves, signal_requests};
 use crate::operation::{self, Outcome};
 use crate::sample::handler::is_ours;
 use crate::sample::signal;
@@ -24,7 +24,7 @@ operations! {
 pub mod sets {
     use super::{
         Operation, Outcome, c_int, errno_of, is_ours, lane, life, operation, siginfo_t, signal, signal_moves,
-        sigset_t, timespec,
+        signal_requests, sigset_t, timespec,
     };
     use crate::clock;
     use crate::hooks::readable;
@@ -38,6 +38,7 @@ pub mod sets {
         }
         // SAFETY: any eight bytes are a number; the kernel reads no more of a set.
         let awaited = unsafe { readable::read(set.cast::<u64>()) }.unwrap_or(0);
+        signal_requests::before_wait(awaited);
         signal_moves::before_wait(awaited);
         awaited & signal::bit(signal::current()) != 0
     }

@@ -13,7 +13,7 @@ use libc::sigaction as Action;
 use proust_log::records::NoteCode;
 
 use super::signal_masks::{self, first_word, set_first_word};
-use super::signal_moves;
+use super::{signal_moves, signal_requests};
 use crate::arch::stacks::on_signal_first;
 use crate::interpose::{call_real, interpose};
 use crate::sample::signal::{self, CANDIDATES, FALLBACK};
@@ -58,6 +58,11 @@ const KNOWN_FLAGS: c_int = libc::SA_NOCLDSTOP
     | libc::SA_NODEFER
     | libc::SA_RESETHAND
     | SA_RESTORER;
+
+/// The handler of this action runs with all signals blocked.
+pub fn block_all(action: &mut Action) {
+    set_first_word(&mut action.sa_mask, u64::MAX);
+}
 
 /// Installs the sampling handler.
 pub fn install() -> bool {
@@ -306,7 +311,8 @@ unsafe fn given_action(place: *const Action) -> Action {
 /// `sigaction`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
-    let life = if in_front_of(number).is_some() { life::in_hook() } else { life::in_passing() };
+    let is_followed = in_front_of(number).is_some() || signal_requests::is_one(number);
+    let life = if is_followed { life::in_hook() } else { life::in_passing() };
     if life.is_none() && !life::has_begun() {
         return call_real!(real::sigaction(number, new, old) else -1);
     }
@@ -315,6 +321,17 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     // Where the old action cannot be written there is a fault, and the new one is in force by then.
     // SAFETY: the program passes null or a place, perhaps the same as what is given.
     let report = |before: &Action| unsafe { old.as_mut() }.map_or((), |place| *place = *before);
+    if life.is_some_and(life::is_borrowed) && signal_requests::is_one(number) {
+        // SAFETY: the arguments that the program gave.
+        return unsafe { signal_requests::of_borrower(number, new, old) };
+    }
+    let default = signal_requests::before_action(number, given.map(|given| given.sa_sigaction));
+    if let Some(default) = &default
+        && given.is_none_or(|given| !signal_requests::is_use(given.sa_sigaction))
+    {
+        report(default);
+        return 0;
+    }
     // Sampling may move away from a signal of the mask, and to the very signal that this is about.
     if let Some(given) = given
         && in_front_of(number).is_none()
@@ -340,7 +357,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     let mut returned: Action = unsafe { core::mem::zeroed() };
     let result = call_real!(real::sigaction(number, new, &mut returned) else -1);
     if result == 0 {
-        report(&as_wanted(&before, number, returned));
+        report(&default.unwrap_or_else(|| as_wanted(&before, number, returned)));
     }
     result
 }

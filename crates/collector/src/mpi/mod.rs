@@ -15,15 +15,18 @@
 //! - [`call`]: begin and end of a call; [`polls`]: calls that only look whether something has come
 //! - [`handles`]: a table by handle, without locks; [`requests`], [`communicators`]: what lies behind
 //!   a handle
+//! - [`marks`]: messages and calls that mark intervals; [`half`]: what a thread remembers of such a message
 //! - [`state`]: each thread's
 //! - [`hooks`]: the hooks, by what the functions do
 
 pub mod binding;
 pub mod call;
 pub mod communicators;
+pub mod half;
 pub mod handles;
 pub mod hooks;
 pub mod library;
+pub mod marks;
 pub mod polls;
 pub mod requests;
 pub mod slots;

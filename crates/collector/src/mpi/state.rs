@@ -2,6 +2,7 @@
 
 use proust_log::records::NoteCode;
 
+use super::half::Half;
 use super::polls::Polls;
 use super::{communicators, library, requests};
 use crate::lane::{Lane, Record};
@@ -18,6 +19,8 @@ pub struct Shared {
     pub polls: Polls,
     /// Call paths of its calls.
     pub paths: KnownPaths<PATHS>,
+    /// A message to itself that marks, half of which was called.
+    pub half: Half,
 }
 
 /// Calls of MPI as a source of data.
@@ -27,6 +30,7 @@ impl Source for Calls {
     fn thread_born(&self, lane: &Lane, _: u32) {
         lane.mpi.polls.forget();
         lane.mpi.paths.forget();
+        lane.mpi.half.take();
     }
 
     fn settle(&self, record: &mut Record) {

@@ -200,7 +200,8 @@ mod tests {
         }
         for name in &names {
             let base = name.strip_suffix("_c").unwrap_or(name);
-            assert!(Operation::from_name(base).is_some(), "{name}");
+            // A mark, of which no call is recorded.
+            assert!(base == "MPI_Pcontrol" || Operation::from_name(base).is_some(), "{name}");
         }
         let hooks: BTreeSet<u64> = all().iter().map(Function::hook).collect();
         assert!(hooks.len() > 200 && all().iter().all(|one| one.real() == 0));

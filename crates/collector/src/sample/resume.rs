@@ -127,6 +127,12 @@ pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
     if !may_be_raw && !IS_NEEDED.load(Ordering::Relaxed) && options::live() & RESUME_CALLS == 0 {
         return;
     }
+    continue_call(lane, context, may_be_raw);
+}
+
+/// Continues the call that a signal of ours has interrupted, whatever the kernel. `may_be_raw`: the call may
+/// be one that no hook saw.
+pub fn continue_call(lane: Option<&Lane>, context: &mut ucontext_t, may_be_raw: bool) {
     if context::result(context) != -i64::from(libc::EINTR) {
         return;
     }

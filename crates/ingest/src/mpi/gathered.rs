@@ -23,6 +23,8 @@ pub(crate) type Places = HashMap<(usize, usize), LocationId>;
 pub(super) struct Made {
     pub(super) location: LocationId,
     pub(super) operation: Operation,
+    /// The communicator, by the process's number; 0 = none.
+    pub(super) communicator: u32,
 }
 
 /// The calls of a process.
@@ -75,7 +77,8 @@ pub(super) fn gathered(
         endpoints.take(&Call { slots: Slots { own: own_slots(raw), more }, received, ..call(raw, times) });
         all.times.push(times);
         let location = places.get(&(l, raw.thread)).copied().unwrap_or_default();
-        all.made.push(Made { location, operation: raw.operation });
+        let communicator = u32::try_from(raw.object).unwrap_or_default();
+        all.made.push(Made { location, operation: raw.operation, communicator });
         all.was_cut_off &= raw.operation != Operation::MPI_Finalize;
         if raw.has_failed && acts::receives(raw.operation) {
             all.receives_known_until_ns.get_or_insert(times.begin_ns);

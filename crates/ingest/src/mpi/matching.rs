@@ -8,17 +8,20 @@ use proust_log::records::{
     COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
 };
 use proust_messages::endpoint::Kind;
-use proust_messages::matched::{Matched, Part, Reason, Wait, matched};
+use proust_messages::matched::{Matched, Part, Reason, Wait, matched_with};
 use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::waits::{Pattern, Times};
 use proust_profile::bindings;
 use proust_profile::{
-    CommunicatorInfo, ContextId, EventRow, ExchangeRow, GatheringRow, IdealNetwork, LocationId, MessagePart,
-    MessageQuality, OperationId, PartnerWaitRow, ProcessId, Profile, TrafficRow, UnmatchedReason,
-    UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, MessagePart, MessageQuality, OperationId,
+    PartnerWaitRow, ProcessId, Profile, TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
+use rustc_hash::FxHashMap as Map;
+
+use super::exchanges::Exchanges;
 use super::gathered::{Gathered, Made, Places, gathered};
+use super::site::site;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -42,11 +45,12 @@ pub(crate) fn fill(
     if calls.is_empty() {
         return;
     }
+    let mut exchanges = Exchanges::of(profile, &calls);
     let mut communicators = Communicators::default();
     let jobs = jobs(profile);
     let mut run = Run::default();
     for (id, gathered) in ids.iter().zip(&mut calls) {
-        profile.exchanges.extend(exchanges(profile, gathered, operations));
+        profile.transfers.extend(transfers(profile, gathered, operations));
         let memberships = (gathered.communicators.iter())
             .map(|&(flags, recorded)| {
                 let members = members(&logs[id.index()], recorded.number);
@@ -64,11 +68,13 @@ pub(crate) fn fill(
             was_cut_off: gathered.was_cut_off,
         });
     }
-    profile.exchanges.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
+    profile.transfers.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
     run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
-    let mut matched = matched(run);
+    let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
+    let mut matched = matched_with(run, &mut exchanges);
     let ideal = ideal_network(&ids, &calls, &jobs, &mut matched);
     profile.partner_waits = partner_waits(profile, &calls, &matched.waits, operations);
+    profile.exchanges = exchanges.rows(profile, &calls, &matched, &sizes, operations);
     tables(profile, &ids, communicators, &matched, operations);
     profile.quality.messages = Some(MessageQuality {
         messages: matched.traffic.values().map(|traffic| traffic.messages).sum(),
@@ -82,8 +88,17 @@ pub(crate) fn fill(
     });
 }
 
+/// How many members each of a process's communicators has, by its own number of it.
+fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
+    let size = |(&number, membership): (&u32, &Membership)| {
+        let of = run.communicators.get(membership.communicator as usize).copied().unwrap_or_default();
+        (number, of.size + of.second_size)
+    };
+    process.communicators.iter().map(size).collect()
+}
+
 /// The messages of a process that were completed, by the calls that started them.
-fn exchanges(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<ExchangeRow> {
+fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<TransferRow> {
     let messages = gathered.endpoints.iter().filter(|endpoint| {
         endpoint.end.is_complete() && matches!(endpoint.kind, Kind::Send(_) | Kind::Receive)
     });
@@ -91,11 +106,11 @@ fn exchanges(profile: &Profile, gathered: &Gathered, operations: &[Option<Operat
     // Endpoints are in the order in which they were started: those of a call are neighbours.
     let rows = messages.chunk_by(|a, b| a.start == b.start).filter_map(|of_call| {
         let call = of_call[0].start as usize;
-        let (times, Made { location, operation }) = (gathered.times[call], gathered.made[call]);
+        let (times, Made { location, operation, .. }) = (gathered.times[call], gathered.made[call]);
         let operation = operations.get(operation as usize).copied().flatten()?;
         let context = site(&profile.events, location, operation, times.end_ns)?;
         let (begin_ns, end_ns) = (times.begin_ns, times.end_ns.max(times.begin_ns));
-        let mut row = ExchangeRow { location, context, operation, begin_ns, end_ns, ..Default::default() };
+        let mut row = TransferRow { location, context, operation, begin_ns, end_ns, ..Default::default() };
         for endpoint in of_call {
             let (count, bytes) = match endpoint.kind {
                 Kind::Receive => (&mut row.receives, &mut row.received_bytes),
@@ -299,7 +314,7 @@ fn partner_waits(
         for (call, wait) in waits.iter().enumerate() {
             let Some(wait) = wait else { continue };
             let times = calls[process].times[call];
-            let Made { location, operation } = calls[process].made[call];
+            let Made { location, operation, .. } = calls[process].made[call];
             let late = (wait.late.0 as usize, wait.late.1 as usize);
             let late_made = calls[late.0].made[late.1];
             let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
@@ -326,14 +341,6 @@ fn partner_waits(
     }
     rows.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
     rows
-}
-
-/// The call site of the operation that ended then; None if it is not among the events.
-fn site(events: &[EventRow], location: LocationId, operation: OperationId, end_ns: u64) -> Option<ContextId> {
-    let first = events.partition_point(|event| (event.location, event.end_ns) < (location, end_ns));
-    let ended_then = |event: &&EventRow| (event.location, event.end_ns) == (location, end_ns);
-    let mut events = events[first..].iter().take_while(ended_then);
-    events.find(|event| event.operation == operation && !event.summed).map(|event| event.context)
 }
 
 fn pattern(pattern: Pattern) -> WaitPattern {

@@ -141,7 +141,10 @@ mod tests {
     fn functions_that_a_program_calls_are_no_entrances() {
         let of_rust = |name: &str, file: &str| role(name, Some(file), "/home/me/program");
         assert_eq!(of_rust("scope", "/rustc/59/library/std/src/thread/scoped.rs"), Role::Program);
-        assert_eq!(of_rust("std::thread::scoped::scope", "/rustc/59/library/std/src/thread/scoped.rs"), Role::Program);
+        assert_eq!(
+            of_rust("std::thread::scoped::scope", "/rustc/59/library/std/src/thread/scoped.rs"),
+            Role::Program
+        );
         assert_eq!(of_rust("{closure#1}", "/home/me/src/main.rs"), Role::Program);
         assert_eq!(of_rust("program::clone", "/home/me/src/main.rs"), Role::Program);
         assert_eq!(role("std::this_thread::sleep_for", None, "/home/me/program"), Role::Program);

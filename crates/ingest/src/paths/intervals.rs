@@ -63,7 +63,34 @@ const OF_MARKS: [&str; 9] = [
 /// Whether a function is the mark itself.
 fn is_of_marks(name: &str) -> bool {
     let name = name.trim_start_matches('<');
-    OF_MARKS.iter().any(|start| name.starts_with(start))
+    OF_MARKS.iter().any(|start| name.starts_with(start)) || is_of_mpi(name)
+}
+
+/// Functions of MPI that may mark: in C, and as libraries name them for Fortran.
+const OF_MPI: [&str; 13] = [
+    "pcontrol",
+    "send",
+    "ssend",
+    "bsend",
+    "rsend",
+    "isend",
+    "issend",
+    "ibsend",
+    "irsend",
+    "recv",
+    "irecv",
+    "sendrecv",
+    "sendrecv_replace",
+];
+
+fn is_of_mpi(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix('p').unwrap_or(&name);
+    let Some(name) = name.strip_prefix("mpi_").or_else(|| name.strip_prefix("ompi_")) else { return false };
+    let name = name.trim_end_matches('_');
+    let ends = ["_f08ts", "_f08", "_f", "_c"];
+    let name = ends.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    OF_MPI.contains(&name)
 }
 
 impl Paths<'_> {
@@ -197,4 +224,31 @@ fn common(a: &[Shown], b: &[Shown]) -> usize {
             && (at == 0 || a[at - 1].own == b[at - 1].own)
     };
     (0..a.len().min(b.len())).take_while(|&at| is_same(at)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_marks;
+
+    #[test]
+    fn marks_are_not_what_calls_them() {
+        for name in [
+            "proust_begin",
+            "nvtxRangePushA",
+            "MPI_Send",
+            "PMPI_Pcontrol",
+            "mpi_send_",
+            "pmpi_recv__",
+            "MPI_SENDRECV",
+            "ompi_isend_f",
+            "mpi_recv_f08_",
+            "MPI_Send_c",
+            "mpi_sendrecv_replace_",
+        ] {
+            assert!(is_of_marks(name), "{name}");
+        }
+        for name in ["main", "mpi_solver", "send", "MPI_Wait", "mpi_sender", "solve_mpi_send", "MAIN__"] {
+            assert!(!is_of_marks(name), "{name}");
+        }
+    }
 }

@@ -49,6 +49,14 @@ pub struct ProcessSample {
     pub label: u32,
     /// How long taking it took, ns.
     pub own_ns: u32,
+    /// Load of the machine over the last minute, in thousandths.
+    pub load_milli: u32,
+    /// Frequency of the processor that took it, kHz; 0 = not known.
+    pub frequency_khz: u32,
+    /// Temperature of the machine's first zone, thousandths of a degree Celsius; 0 = not known.
+    pub temperature_milli: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 /// See [`ProcessSample`].
@@ -76,11 +84,13 @@ pub enum SampleReason {
     Asked = 8,
     /// A mark in the program.
     Mark = 9,
+    /// The signal that asks for one.
+    Signal = 10,
 }
 
 impl SampleReason {
     /// All reasons.
-    pub const ALL: [SampleReason; 9] = [
+    pub const ALL: [SampleReason; 10] = [
         SampleReason::Begin,
         SampleReason::End,
         SampleReason::Period,
@@ -90,6 +100,7 @@ impl SampleReason {
         SampleReason::Resume,
         SampleReason::Asked,
         SampleReason::Mark,
+        SampleReason::Signal,
     ];
 
     /// The reason with this number.
@@ -109,6 +120,7 @@ impl SampleReason {
             SampleReason::Resume => "resume",
             SampleReason::Asked => "asked",
             SampleReason::Mark => "mark",
+            SampleReason::Signal => "signal",
         }
     }
 }

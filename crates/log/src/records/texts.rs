@@ -138,6 +138,9 @@ pub enum NoteCode {
     /// Marks that were not followed; value = how many. They came from a handler of the program that had
     /// interrupted the collector, or found no room.
     MarksMissed = 15,
+    /// The program uses the signal by which samples are asked for, or pauses; value = its number. It gets it,
+    /// and the recording does not.
+    RequestSignalUsed = 16,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -163,6 +166,7 @@ impl NoteCode {
             13 => NoteCode::FilledSignalStack,
             14 => NoteCode::UntrackedRequests,
             15 => NoteCode::MarksMissed,
+            16 => NoteCode::RequestSignalUsed,
             20 => NoteCode::Unloadable,
             _ => return None,
         })

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use play::{Played, Step, play};
 use proptest::prelude::*;
-use proust_messages::matched::{Matched, Message, Part, matched_with};
+use proust_messages::matched::{Matched, Part, matched_with};
+use proust_messages::observer::Message;
 use proust_messages::run::{Communicator, Run};
 
 fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
@@ -33,7 +34,7 @@ fn pairs(run: Run, shift_ns: &[u64]) -> (Pairs, Matched) {
         (process, begins[process as usize][call as usize] - shift_ns)
     };
     let mut pairs = BTreeSet::new();
-    let matched = matched_with(run, |Message { sent, received }| {
+    let matched = matched_with(run, |Message { sent, received, .. }: Message| {
         assert!(pairs.insert((at(sent), at(received))), "a message was matched twice");
     });
     (pairs, matched)

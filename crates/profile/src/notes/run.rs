@@ -169,6 +169,13 @@ crate::notes! {
             /// The signal.
             signal: u64,
         }
+        /// The program uses the signal by which samples or pauses are requested.
+        RequestSignalUsed "request-signal-used" Caution {
+            /// Which.
+            process: Which,
+            /// The signal.
+            signal: u64,
+        }
         /// A thread blocks both signals that Proust can sample with.
         SignalGivenUp "signal-given-up" Caution {
             /// Of which process.

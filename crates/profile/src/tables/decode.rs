@@ -5,16 +5,17 @@ use std::thread;
 use serde::de::DeserializeOwned;
 
 use super::encode::{
-    COMMUNICATORS, CONTEXTS, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS, LOCATIONS,
-    MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED, VALUES,
+    COMMUNICATORS, CONTEXTS, EXCHANGES, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS,
+    LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED,
+    VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    Context, ContextKind, Detail, EventRow, ExchangeRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family,
-    Function, IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
+    Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function,
+    IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
     OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
-    SegmentRow, StayRow, Target, TrialSums, Value,
+    SegmentRow, StayRow, Target, TransferRow, TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
@@ -39,6 +40,7 @@ pub(super) fn read_all_but_rows(
     profile.communicators = rows(&open(COMMUNICATORS)?, communicators)?;
     profile.traffic = rows(&open(TRAFFIC)?, traffic)?;
     profile.gatherings = rows(&open(GATHERINGS)?, gatherings)?;
+    profile.exchanges = rows(&open(EXCHANGES)?, exchanges::exchanges)?;
     profile.unmatched = rows(&open(UNMATCHED)?, unmatched)?;
     Ok(())
 }
@@ -80,8 +82,8 @@ pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, T
 }
 
 /// The messages of calls.
-pub(super) fn read_exchanges(table: &Table) -> Result<Vec<ExchangeRow>, TablesError> {
-    side_by_side(table, exchanges)
+pub(super) fn read_transfers(table: &Table) -> Result<Vec<TransferRow>, TablesError> {
+    side_by_side(table, transfers)
 }
 
 /// The stays.
@@ -133,9 +135,10 @@ macro_rules! zip_rows {
     }};
 }
 
+mod exchanges;
 mod messages;
 
-use messages::{communicators, exchanges, gatherings, partner_waits, traffic, unmatched};
+use messages::{communicators, gatherings, partner_waits, traffic, transfers, unmatched};
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;
@@ -415,7 +418,8 @@ fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>,
     u64s, minor_faults: u64s, major_faults: u64s, voluntary_switches: u64s, involuntary_switches: u64s,
     peak_resident_bytes: u64s, resident_bytes: optional_u64s, read_bytes: optional_u64s, written_bytes:
     optional_u64s, read_by_calls_bytes: optional_u64s, written_by_calls_bytes: optional_u64s, read_calls:
-    optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s;
+    optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s, load_milli:
+    optional_u32s, frequency_khz: optional_u32s, temperature_milli: optional_u32s;
     ProcessSampleRow {
         process,
         time_ns,
@@ -438,5 +442,8 @@ fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>,
         write_calls,
         threads,
         runnable,
+        load_milli,
+        frequency_khz,
+        temperature_milli,
     })
 }

@@ -28,9 +28,10 @@ pub(super) const PROCESS_SAMPLES: &str = "process_samples.parquet";
 pub(super) const COMMUNICATORS: &str = "communicators.parquet";
 pub(super) const TRAFFIC: &str = "traffic.parquet";
 pub(super) const GATHERINGS: &str = "gatherings.parquet";
+pub(super) const EXCHANGES: &str = "exchanges.parquet";
 pub(super) const UNMATCHED: &str = "unmatched.parquet";
 pub(super) const PARTNER_WAITS: &str = "partner_waits.parquet";
-pub(super) const EXCHANGES: &str = "exchanges.parquet";
+pub(super) const TRANSFERS: &str = "transfers.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -58,9 +59,10 @@ pub(super) fn write_all(
     write(COMMUNICATORS, &communicators(profile))?;
     write(TRAFFIC, &traffic(profile))?;
     write(GATHERINGS, &gatherings(profile))?;
+    write(EXCHANGES, &exchanges(profile))?;
     write(UNMATCHED, &unmatched(profile))?;
     write(PARTNER_WAITS, &partner_waits(profile))?;
-    write(EXCHANGES, &exchanges(profile))
+    write(TRANSFERS, &transfers(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -360,6 +362,30 @@ fn gatherings(profile: &Profile) -> Vec<Column> {
     ]
 }
 
+fn exchanges(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.exchanges;
+    vec![
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "operation", U32, |r| r.operation.0),
+        column!(rows, "completes", OptionalU32, |r| r.completes.map(u32::from)),
+        column!(rows, "is_group", Bool, |r| r.is_group),
+        column!(rows, "hands_on_io", Bool, |r| r.hands_on_io),
+        column!(rows, "calls", U64, |r| r.calls),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "partner_ns", U64, |r| r.partner_ns),
+        column!(rows, "shares", F64, |r| r.shares),
+        column!(rows, "matched", U64, |r| r.matched),
+        column!(rows, "unmatched", U64, |r| r.unmatched),
+        column!(rows, "later_begins_ns", U64, |r| r.later_begins_ns),
+        column!(rows, "later_ends_ns", U64, |r| r.later_ends_ns),
+        column!(rows, "overlap_ns", U64, |r| r.overlap_ns),
+        column!(rows, "late_sends_ns", U64, |r| r.late_sends_ns),
+        column!(rows, "received", U64, |r| r.received),
+        column!(rows, "spans_ns", F64, |r| r.spans_ns),
+    ]
+}
+
 fn unmatched(profile: &Profile) -> Vec<Column> {
     let rows = &profile.unmatched;
     vec![
@@ -385,8 +411,8 @@ fn partner_waits(profile: &Profile) -> Vec<Column> {
     ]
 }
 
-fn exchanges(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.exchanges;
+fn transfers(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.transfers;
     vec![
         column!(rows, "location", U32, |r| r.location.0),
         column!(rows, "context", U32, |r| r.context.0),
@@ -424,5 +450,8 @@ fn process_samples(profile: &Profile) -> Vec<Column> {
         column!(rows, "write_calls", OptionalU64, |r| r.write_calls),
         column!(rows, "threads", OptionalU32, |r| r.threads),
         column!(rows, "runnable", OptionalU32, |r| r.runnable),
+        column!(rows, "load_milli", OptionalU32, |r| r.load_milli),
+        column!(rows, "frequency_khz", OptionalU32, |r| r.frequency_khz),
+        column!(rows, "temperature_milli", OptionalU32, |r| r.temperature_milli),
     ]
 }

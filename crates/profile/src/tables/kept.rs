@@ -129,7 +129,7 @@ impl Kept {
             stays: decode::read_stays(&self.table(encode::STAYS)?)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,
             partner_waits: decode::read_partner_waits(&self.table(encode::PARTNER_WAITS)?)?,
-            exchanges: decode::read_exchanges(&self.table(encode::EXCHANGES)?)?,
+            transfers: decode::read_transfers(&self.table(encode::TRANSFERS)?)?,
         };
         rows.check(profile).map_err(|source| self.broken(source))?;
         Ok(rows)

@@ -1,8 +1,8 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
 use crate::{
-    BrokenInvariant, EventRow, ExchangeRow, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow,
-    StayRow, invariants,
+    BrokenInvariant, EventRow, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow, StayRow,
+    TransferRow, invariants,
 };
 
 /// The rows of a profile.
@@ -21,17 +21,17 @@ pub struct Rows {
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
     /// The timeline of messages, by the calls that started them.
-    pub exchanges: Vec<ExchangeRow>,
+    pub transfers: Vec<TransferRow>,
 }
 
 impl Rows {
     /// Gives a profile its rows.
     pub fn give_to(self, profile: &mut Profile) {
-        let Rows { samples, events, releases, stays, executions, partner_waits, exchanges } = self;
+        let Rows { samples, events, releases, stays, executions, partner_waits, transfers } = self;
         (profile.samples, profile.events) = (samples, events);
         (profile.releases, profile.stays) = (releases, stays);
         (profile.executions, profile.partner_waits) = (executions, partner_waits);
-        profile.exchanges = exchanges;
+        profile.transfers = transfers;
     }
 
     /// Whether they can be those of this profile.
@@ -42,6 +42,6 @@ impl Rows {
         invariants::check_stays(&self.stays, profile)?;
         invariants::check_executions(&self.executions, profile)?;
         invariants::check_partner_waits(&self.partner_waits, profile)?;
-        invariants::check_exchanges(&self.exchanges, profile)
+        invariants::check_transfers(&self.transfers, profile)
     }
 }

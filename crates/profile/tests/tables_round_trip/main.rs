@@ -206,6 +206,8 @@ fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleR
             written_by_calls_bytes: row.since_ns,
             threads: row.site.map(u32::from),
             runnable: row.site.map(u32::from),
+            load_milli: Some(row.context.0),
+            temperature_milli: row.context.0.checked_sub(3),
             ..ProcessSampleRow::default()
         })
         .collect()
@@ -350,9 +352,10 @@ fn profile() -> impl Strategy<Value = Profile> {
                         communicators: messages::communicators(&releases),
                         traffic: messages::traffic(&releases, process_count),
                         gatherings: messages::gatherings(&releases),
+                        exchanges: messages::exchanges(&releases),
                         unmatched: messages::unmatched(process_count),
                         partner_waits: messages::partner_waits(&releases, count),
-                        exchanges: messages::exchanges(&releases),
+                        transfers: messages::transfers(&releases),
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality {
                             samples: facts.2,
@@ -422,8 +425,8 @@ proptest! {
         prop_assert!(without.samples.is_empty() && without.events.is_empty());
         prop_assert!(without.releases.is_empty() && without.stays.is_empty());
         let rows = kept.rows(&without).unwrap();
-        prop_assert!(without.partner_waits.is_empty() && without.exchanges.is_empty());
-        prop_assert_eq!(&rows.exchanges, &profile.exchanges);
+        prop_assert!(without.partner_waits.is_empty() && without.transfers.is_empty());
+        prop_assert_eq!(&rows.transfers, &profile.transfers);
         prop_assert_eq!(&rows.partner_waits, &profile.partner_waits);
         prop_assert_eq!(&rows.samples, &profile.samples);
         prop_assert_eq!(&rows.stays, &profile.stays);

@@ -2,7 +2,7 @@
 
 use proust_profile::{
     CommunicatorInfo, ContextId, ExchangeRow, GatheringRow, MessagePart, PartnerWaitRow, ProcessId,
-    ReleaseRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    ReleaseRow, TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 
 pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> {
@@ -20,8 +20,8 @@ pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> 
     rows.iter().map(wait).collect()
 }
 
-pub fn exchanges(rows: &[ReleaseRow]) -> Vec<ExchangeRow> {
-    let exchange = |row: &ReleaseRow| ExchangeRow {
+pub fn transfers(rows: &[ReleaseRow]) -> Vec<TransferRow> {
+    let exchange = |row: &ReleaseRow| TransferRow {
         location: row.location,
         context: row.context,
         operation: row.operation,
@@ -69,6 +69,30 @@ pub fn gatherings(rows: &[ReleaseRow]) -> Vec<GatheringRow> {
         bytes: row.weight_ns,
     };
     (0..).zip(rows).map(gathering).collect()
+}
+
+pub fn exchanges(rows: &[ReleaseRow]) -> Vec<ExchangeRow> {
+    let exchange = |row: &ReleaseRow| ExchangeRow {
+        location: row.location,
+        context: row.context,
+        operation: row.operation,
+        completes: row.object.is_multiple_of(2).then_some(row.operation),
+        is_group: row.held_ns.is_multiple_of(2),
+        hands_on_io: row.weight_ns.is_multiple_of(2),
+        calls: row.object,
+        time_ns: row.time_ns,
+        partner_ns: row.held_ns,
+        shares: row.object as f64 / 3.0,
+        matched: row.weight_ns,
+        unmatched: row.held_ns / 2,
+        later_begins_ns: row.time_ns / 2,
+        later_ends_ns: row.time_ns / 3,
+        overlap_ns: row.time_ns / 4,
+        late_sends_ns: row.time_ns / 5,
+        received: row.object / 2,
+        spans_ns: -(row.held_ns as f64),
+    };
+    rows.iter().map(exchange).collect()
 }
 
 pub fn unmatched(processes: u32) -> Vec<UnmatchedRow> {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use proust_log::control::{
-    CALIBRATED, CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control,
-    EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS, OFF, SWITCHES_AT, Switches,
+    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC,
+    Control, EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS, OFF, SWITCHES_AT, Switches,
 };
 use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
@@ -125,6 +125,7 @@ impl RunFolder {
             start_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
             start_monotonic_ns: monotonic_ns(),
             host: host_name(),
+            governors: governors(),
             asked_rate_hz: args.options.rate,
             budget_bytes: args.options.max_size,
             job_key: key,
@@ -234,7 +235,9 @@ fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> 
 }
 
 fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
-    let is_paused = args.start_paused || args.delay.is_some();
+    // Where a signal resumes, each process is paused by itself.
+    let by_signal = args.start_paused && args.pause_signal.is_some();
+    let is_paused = args.start_paused && !by_signal || args.delay.is_some();
     let options = [
         (args.options.check_paths, CHECK_PATHS),
         (args.options.empty_handler, EMPTY_HANDLER),
@@ -242,6 +245,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         (args.options.without.contains(&Source::Locks), NO_WAITS),
         (args.options.without.contains(&Source::Io), NO_IO),
         (is_paused, OFF),
+        (by_signal, BEGIN_PAUSED),
     ];
     let control = Control {
         magic: CONTROL_MAGIC,
@@ -251,6 +255,8 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         options: options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
         quota_milli: ControlGroup::of_this_process().quota_milli().unwrap_or(0),
         filters: filters(),
+        sample_signal: args.sample_signal.unwrap_or(0),
+        pause_signal: args.pause_signal.unwrap_or(0),
         sync_threshold_ns: args.options.sync_threshold.unwrap_or(CALIBRATED),
         ..Control::default()
     };
@@ -302,6 +308,31 @@ fn monotonic_ns() -> u64 {
     // SAFETY: the pointer is valid for the call.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The governors of the processors that this process may run on, each once.
+fn governors() -> Vec<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let allowed =
+        status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("").trim();
+    let mut found: Vec<String> = allowed.split(',').flat_map(numbers).filter_map(governor).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The numbers of `3` or `0-7`.
+fn numbers(range: &str) -> std::ops::RangeInclusive<u32> {
+    let (from, to) = range.split_once('-').unwrap_or((range, range));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) => from..=to,
+        _ => std::ops::RangeInclusive::new(1, 0),
+    }
+}
+
+fn governor(processor: u32) -> Option<String> {
+    let path = format!("/sys/devices/system/cpu/cpu{processor}/cpufreq/scaling_governor");
+    Some(fs::read_to_string(path).ok()?.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 fn host_name() -> String {

@@ -38,6 +38,7 @@ const REPORT: &[Floor] = &[
     ("column", "what is a column"),
     ("row_amounts", "the amounts of a row, as in JSON"),
     ("page", "the table of pages"),
+    ("references", "times of other runs that a question comes with"),
     ("question", "what is asked; knows which pages there are"),
     ("choice", "which columns a page shows, by the question"),
     ("columns", "numbers by row, by the choice"),

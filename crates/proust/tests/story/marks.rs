@@ -29,7 +29,9 @@ fn assert_closes(page: &Value) {
         let accounts = interval["accounts"].as_object().expect("accounts");
         let sum: f64 = accounts.values().filter_map(Value::as_f64).sum();
         assert_close(&label(interval), sum, number(interval, "/total_s"), 1e-6);
-        if interval["alone"] == false && number(interval, "/processors") > 0.0 {
+        // Of several ranks the time is the sum over all of them.
+        let has_one_owner = interval["alone"] == false && number(interval, "/ranks") < 2.0;
+        if has_one_owner && number(interval, "/processors") > 0.0 {
             let slots = number(interval, "/processors") * number(interval, "/wall_s");
             assert_close(&label(interval), number(interval, "/total_s"), slots, 1e-3 * slots + 1e-6);
         }
@@ -45,6 +47,12 @@ fn assert_closes(page: &Value) {
 pub fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
     let program = built(program)?;
     let run = record(&program, arguments).succeeded();
+    let page = agreed(&run);
+    Some((run, page))
+}
+
+/// As [`agrees`], of what was recorded; the page.
+pub fn agreed(run: &Recorded) -> Value {
     let truth = run.truth();
     let page: Value = run.page("intervals", &[]);
     assert_closes(&page);
@@ -66,7 +74,7 @@ pub fn agrees(program: &str, arguments: &[&str]) -> Option<(Recorded, Value)> {
             assert_close(name, time_s, truth_s, BESIDE_S + 0.02 * truth_s);
         }
     }
-    Some((run, page))
+    page
 }
 
 #[test]
@@ -176,6 +184,47 @@ fn intervals_of_a_killed_process_last_until_it_is() {
         assert_close(name, number(one, "/execution_s"), truth_s, BESIDE_S + 0.02 * truth_s);
         assert_eq!(number(one, "/unmarked"), 1.0);
     }
+}
+
+#[test]
+fn intervals_of_a_program_that_becomes_another_one_last_until_it_does() {
+    let Some((run, page)) = agrees("marks", &["exec", "0.6"]) else { return };
+    let of_first = ["outer", "until exec"];
+    for name in of_first {
+        let one = intervals(&page).iter().find(|one| one["name"] == name).expect("an interval");
+        assert_eq!((number(one, "/executions"), number(one, "/unmarked")), (1.0, 1.0), "{one}");
+        let time_s = number(one, "/execution_s");
+        assert!((0.3 - BESIDE_S..run.ended.wall_s).contains(&time_s), "{one}");
+    }
+    let quality = run.page::<Value>("quality", &[]).to_string();
+    assert!(quality.contains("1 × `until exec[7]` (marks.c:"), "{quality}");
+}
+
+/// Of what four processors each do, three parts of four are repeated; of what two threads each do, half.
+#[test]
+fn repeated_work_is_on_its_account() {
+    let Some((run, page)) = agrees("marks", &["replicated", "0.8"]) else { return };
+    let share = |name: &str| {
+        let one = intervals(&page).iter().find(|one| one["name"] == name).expect("an interval");
+        let of = |account: &str| one["accounts"][account].as_f64().unwrap_or(0.0);
+        assert!(of("compute") > 0.0, "{one}");
+        of("replicated") / (of("compute") + of("replicated"))
+    };
+    assert_close("of four", share("setup"), 0.75, 1e-3);
+    assert_close("inside of it", share("inside"), 0.75, 1e-3);
+    assert_close("of nobody else", share("plain"), 0.0, 1e-9);
+    assert_close("of two threads", share("each"), 0.5, 1e-3);
+    let summary = run.summary();
+    assert!(summary.quality.account_residual.abs() < 1e-3, "{:?}", summary.quality);
+    let of_run = summary.ledger.account_s("replicated");
+    let parts = |name: &str| {
+        let one = intervals(&page).iter().find(|one| one["name"] == name).expect("an interval");
+        number(one, "/accounts/replicated")
+    };
+    assert_close("the run", of_run, parts("setup") + parts("each"), 1e-3);
+    let tree: Value = run.page("tree", &["--metrics", "replicated_s"]);
+    let root = number(&list(&tree, "/contexts")[0], "/metrics/replicated_s/inclusive");
+    assert_close("the tree", root, of_run, 1e-3);
 }
 
 #[test]
@@ -311,4 +360,83 @@ fn the_end_of_a_region_is_in_the_interval_that_opened_it() {
     let sweeps: Vec<&Value> = contexts.iter().filter(|context| context["name"] == "sweep").collect();
     assert!(!sweeps.is_empty(), "no context of sweep");
     assert!(sweeps.into_iter().all(is_in_solve), "a context of sweep that is not in the interval");
+}
+
+/// What is wrong with marks is on their page, and what was not marked can be asked for there.
+#[test]
+fn the_page_of_intervals_has_their_notes_and_what_is_not_marked() {
+    let Some(program) = built("marks") else { return };
+    let run = record(&program, &["unmatched", "0.5"]).succeeded();
+    let page: Value = run.page("intervals", &[]);
+    let ids: Vec<&str> = list(&page, "/noted").iter().filter_map(|note| note["id"].as_str()).collect();
+    for id in ["marks-unmatched", "intervals-crossed", "intervals-open"] {
+        assert!(ids.contains(&id), "{ids:?}");
+    }
+    let text = printed(&run, &[]);
+    assert!(text.contains("never begun[9]` (marks.c:"), "{text}");
+    let functions: Value = run.page("intervals", &["--intervals", "functions"]);
+    assert!(intervals(&functions).is_empty(), "{functions}");
+    let places = list(&functions, "/places");
+    let burnt = places.iter().find(|place| place["name"] == "burn_cpu").expect("a function");
+    assert!(burnt["executions"].is_null() && burnt["error_s"].is_number(), "{burnt}");
+    let found = run.flat().cpu("burn_cpu").inclusive;
+    let accounts = burnt["accounts"].as_object().expect("accounts");
+    let sum: f64 = accounts.values().filter_map(Value::as_f64).sum();
+    assert_close("accounts", sum, number(burnt, "/total_s"), 1e-6);
+    assert!(number(burnt, "/time_s") > 0.99 * found, "{found}: {burnt}");
+    let wrong = crate::recording::report(&run.dir, "flat", &["--intervals", "all"]).said();
+    assert!(wrong.contains("--intervals is for the page `intervals`"), "{wrong}");
+}
+
+/// The page as text.
+fn printed(run: &Recorded, options: &[&str]) -> String {
+    crate::recording::report(&run.dir, "intervals", options).printed()
+}
+
+#[test]
+fn regions_and_operations_are_intervals_that_can_be_asked_for() {
+    let Some(program) = built("marks-example-phases") else { return };
+    let run = record::<&str>(&program, &[]).succeeded();
+    let page: Value = run.page("intervals", &["--intervals", "all"]);
+    assert_eq!(intervals(&page).len(), 4, "{page}");
+    let of = |kind: &str| -> Vec<&Value> {
+        list(&page, "/places").iter().filter(|place| place["of"] == kind).collect()
+    };
+    // Two levels of sweep, three times each; the region is the same construct in both intervals.
+    let regions = of("region");
+    let executions: f64 = regions.iter().map(|region| number(region, "/executions")).sum();
+    assert_eq!(executions, 6.0, "{regions:?}");
+    assert!(regions.iter().all(|region| region["kind"] == "PAR"), "{regions:?}");
+    // All that threads did in regions is in the sweeps, and little of these is outside of regions.
+    let in_regions: f64 = regions.iter().map(|region| number(region, "/accounts/compute")).sum();
+    let in_sweeps: f64 = intervals(&page)[2..].iter().map(|sweep| number(sweep, "/accounts/compute")).sum();
+    assert!(in_regions > 0.8 * in_sweeps && in_regions < 1.05 * in_sweeps, "{in_regions} {in_sweeps}");
+    assert!(of("operation").iter().all(|place| number(place, "/executions") > 0.0), "{page}");
+    let text = printed(&run, &["--intervals", "regions"]);
+    assert!(text.contains("Parallel regions") && text.contains("phases.c"), "{text}");
+}
+
+/// A thread that waits in an interval for one that was late from another one lost that time because of it.
+#[test]
+fn what_was_lost_in_an_interval_was_caused_inside_or_before() {
+    let Some(program) = built("marks") else { return };
+    let run = record(&program, &["late", "0.8"]).succeeded();
+    let truth_s = number(&run.truth(), "/intervals/waited/time_s");
+    let page: Value = run.page("intervals", &[]);
+    assert_closes(&page);
+    let all = list(&page, "/intervals");
+    let meet = all.iter().find(|one| one["name"] == "meet").expect("an interval");
+    let before = list(meet, "/caused/before");
+    let of_uneven = before.iter().find(|one| one["label"] == "uneven").expect("a cause");
+    assert_eq!(all[number(of_uneven, "/interval") as usize]["name"], "uneven", "{page}");
+    let caused_s = number(of_uneven, "/seconds");
+    // What the late thread had no processor for is its own place's, too.
+    assert_close("because of uneven", caused_s, truth_s, 0.1 * truth_s + BESIDE_S);
+    assert!(number(meet, "/caused/inside_s") < 0.2 * truth_s + BESIDE_S, "{meet}");
+    let uneven = all.iter().find(|one| one["name"] == "uneven").expect("an interval");
+    assert!(number(uneven, "/caused/before_s") < BESIDE_S, "{uneven}");
+    assert!(printed(&run, &[]).contains("Marked intervals"));
+    let text = crate::recording::report(&run.dir, "intervals", &["meet"]).printed();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("before or beside it: uneven"), "{text}");
 }

@@ -97,6 +97,8 @@ fn who_has_less_to_do_waits_for_who_has_more() {
         assert_work(run, &page, truth);
         let waited = of_regions(&page, "imbalance_s") + of_regions(&page, "latency_s");
         assert_close("waits in regions", waited, true_s, allowed(run, true_s));
+        let openers: Vec<_> = list(&page, "/regions").iter().map(|region| &region["opener"]).collect();
+        assert_eq!(openers, ["imbalance"]);
         run.assert_trustworthy();
         // Whoever did it, it is shown below the region.
         let flat = run.flat();

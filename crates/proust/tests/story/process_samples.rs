@@ -74,6 +74,43 @@ fn a_process_is_sampled_every_second_and_when_it_is_asked() {
     let first_second = page_of::<Value>(&dir, "samples", &["--where", "time=0s..0.5s"]);
     assert!(list(&first_second, "/samples").iter().all(|sample| number(sample, "/time_s") < 0.5));
     assert!(list(&first_second, "/samples").len() < all.len());
+    between_samples(&dir, all);
+}
+
+/// What is between two samples is what is in the time from one to the other, on every page.
+fn between_samples(dir: &std::path::Path, all: &[Value]) {
+    let at = |reason: &str| all.iter().find(|sample| sample["reason"] == reason).unwrap();
+    let (pause, resume) = (at("pause"), at("resume"));
+    let (from, to) = (number(pause, "/number"), number(resume, "/number"));
+    let times = format!("time={}s..{}s", pause["time_s"], resume["time_s"]);
+    for page in ["summary", "tree", "flat", "threads", "ledger", "timeline", "samples", "waits", "quality"] {
+        let of = |filter: &str| -> Value {
+            let mut page = page_of::<Value>(dir, page, &["--where", filter]);
+            // The filter itself.
+            page.as_object_mut().unwrap().remove("notes");
+            page
+        };
+        let by_time = of(&times);
+        for filter in [format!("sample={from}..{to}"), "sample=pause..resume".into()] {
+            assert_eq!(of(&filter), by_time, "{page} where {filter}, which is {times}");
+        }
+    }
+    let numbers: Vec<f64> =
+        list(&page_of::<Value>(dir, "samples", &["--where", "sample=pause..resume"]), "/samples")
+            .iter()
+            .map(|sample| number(sample, "/number"))
+            .collect();
+    assert_eq!((numbers.first(), numbers.last()), (Some(&from), Some(&to)));
+    let ledger: Value = page_of(dir, "ledger", &["--where", "sample=pause..resume"]);
+    let length_s = number(resume, "/time_s") - number(pause, "/time_s");
+    assert_close("between pause and resume", number(&ledger, "/ledger/wall_s"), length_s, 0.001);
+    let from_label = page_of::<Value>(dir, "samples", &["--where", "sample=\"after setup\".."]);
+    assert_eq!(list(&from_label, "/samples")[0]["label"], "after setup");
+    let nothing = run(proust().arg("report").arg(dir).args(["samples", "--where", "sample=after_setup.."]));
+    assert!(nothing.said().contains("no sample of this run matches"), "{}", nothing.said());
+    assert!(nothing.said().contains("after setup"), "{}", nothing.said());
+    let wrong = run(proust().arg("report").arg(dir).args(["samples", "--where", "sample=mark"]));
+    assert!(!wrong.status.success() && wrong.said().contains("expected two samples"), "{}", wrong.said());
 }
 
 #[test]
@@ -98,4 +135,57 @@ fn a_fork_is_a_sample_of_who_forks() {
     let run = record(&program, &["0.3"]).succeeded();
     let page: Value = run.page("samples", &[]);
     assert!(!of_reason(&page, "fork").is_empty(), "{page}");
+}
+
+/// The lines of the guide: gdb takes a sample each time it stops the program.
+#[test]
+fn a_debugger_takes_a_sample_when_it_stops_the_program() {
+    if !crate::programs::has("gdb") {
+        println!("SKIP: gdb is not installed");
+        return;
+    }
+    let Some(program) = built("paused") else { return };
+    let guide = include_str!("../../../../docs/pages/samples.md");
+    let hook = guide.split("```\n").nth(1).expect("the lines for gdb");
+    assert!(hook.starts_with("define hook-stop"), "{hook}");
+    let folder = empty_folder();
+    let dir = folder.path().join("run");
+    let mut command = proust();
+    command.arg("record").arg("-o").arg(&dir).arg("--").arg(program).args(["plain", "4"]).arg(folder.path());
+    let running = start(command.stdin(Stdio::null()));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let pid = loop {
+        let children = format!("/proc/{0}/task/{0}/children", running.pid());
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let own = children.split_whitespace().map(str::to_owned).find(|pid| {
+            std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.ends_with("paused"))
+        });
+        if let Some(pid) = own {
+            break pid;
+        }
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    std::thread::sleep(Duration::from_millis(300));
+    let tested = proust().get_program().display().to_string();
+    let hook =
+        hook.replace("shell proust", &format!("shell {tested}")).replace("RUN", &dir.display().to_string());
+    // Stops twice in a function that the program calls all the time.
+    let stop = "tbreak clock_gettime\ncontinue\n";
+    let script = format!("{hook}\n{stop}{stop}detach\nquit\n");
+    let file = folder.path().join("script");
+    std::fs::write(&file, script).unwrap();
+    let mut gdb = std::process::Command::new("gdb");
+    gdb.args(["-q", "-nx", "-batch", "-p", &pid, "-x"]).arg(&file).env_remove("LD_PRELOAD");
+    let stopped = run(&mut gdb);
+    let ended = running.wait();
+    assert!(ended.status.success(), "{}", ended.said());
+    if stopped.said().contains("ptrace") {
+        println!("SKIP: gdb may not attach here: {}", stopped.said());
+        return;
+    }
+    let page: Value = page_of(&dir, "samples", &[]);
+    let stops = of_reason(&page, "asked");
+    assert!(stops.len() >= 2, "{page}: {} {}", stopped.printed(), stopped.said());
+    assert!(stops.iter().all(|sample| sample["label"] == "gdb stop"), "{page}");
 }

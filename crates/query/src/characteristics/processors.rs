@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use proust_account::ledger::{Executed, Run, State, Timeline, Window, Windows};
+use proust_account::ledger::{Executed, Process, Run, State, Timeline, Window, Windows};
 use proust_profile::{LocationId, ProcessId, Profile};
 
 /// Threads of which at most this part of their active time is beside others share their processor.
@@ -16,11 +16,20 @@ const BRIEFLY: f64 = 0.001;
 /// With more locations than these only threads that follow one another share a processor.
 const COMPARED: usize = 64;
 
+/// A rank of a job: a run may have several jobs, and each has a rank 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RankOfJob {
+    /// The job, by any number; None where it is not known.
+    pub job: Option<u32>,
+    /// Its rank.
+    pub rank: u32,
+}
+
 /// A processor: locations of one owner of slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Processor {
     /// The rank.
-    pub rank: Option<u32>,
+    pub rank: Option<RankOfJob>,
     /// The locations; the one that is active longest first.
     pub locations: Vec<LocationId>,
 }
@@ -33,7 +42,7 @@ pub struct Processors {
     /// The thread that executes the whole run: of each owner of slots.
     pub roots: Vec<Executed>,
     has_ranks: bool,
-    ranks: HashMap<ProcessId, Option<u32>>,
+    ranks: HashMap<ProcessId, Option<RankOfJob>>,
 }
 
 #[derive(Debug)]
@@ -53,11 +62,12 @@ struct Taken {
 impl Processors {
     /// The processors of these locations.
     pub fn of(profile: &Profile, run: &Run, in_scope: &dyn Fn(LocationId) -> bool) -> Processors {
-        let ranks: HashMap<ProcessId, Option<u32>> =
-            profile.processes.keys().map(|id| (id, profile.processes[id].rank)).collect();
+        let rank_of = |process: &Process| process.rank.map(|rank| RankOfJob { job: process.job, rank });
+        let ranks: HashMap<ProcessId, Option<RankOfJob>> =
+            run.processes.iter().map(|process| (process.id, rank_of(process))).collect();
         let has_ranks = ranks.values().any(Option::is_some);
         let teams: HashSet<LocationId> = profile.segments.iter().map(|row| row.location).collect();
-        let mut owners: BTreeMap<Option<u32>, Vec<Candidate>> = BTreeMap::new();
+        let mut owners: BTreeMap<Option<RankOfJob>, Vec<Candidate>> = BTreeMap::new();
         for timeline in &run.timelines {
             let rank = ranks.get(&timeline.process).copied().flatten();
             // Processes outside of all ranks, such as the launcher, have no processors.
@@ -95,8 +105,8 @@ impl Processors {
 }
 
 /// From the first begin of an owner's processes to the last end, as the ledger has it.
-fn lives(run: &Run, ranks: &HashMap<ProcessId, Option<u32>>) -> HashMap<Option<u32>, Window> {
-    let mut lives: HashMap<Option<u32>, Window> = HashMap::new();
+fn lives(run: &Run, ranks: &HashMap<ProcessId, Option<RankOfJob>>) -> HashMap<Option<RankOfJob>, Window> {
+    let mut lives: HashMap<Option<RankOfJob>, Window> = HashMap::new();
     for process in &run.processes {
         let rank = ranks.get(&process.id).copied().flatten();
         let own = Window::new(process.start_ns, process.end_ns);
@@ -121,7 +131,7 @@ impl Candidate {
 }
 
 /// The processors that an owner's locations share, by first location.
-fn shared(mut candidates: Vec<Candidate>, run_ns: u64, rank: Option<u32>) -> Vec<Processor> {
+fn shared(mut candidates: Vec<Candidate>, run_ns: u64, rank: Option<RankOfJob>) -> Vec<Processor> {
     if candidates.len() > COMPARED {
         for one in &mut candidates {
             one.active = [one.life].into_iter().collect();

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use proust_account::ledger::{Account, Accounts, InsideOwner};
-use proust_characteristics::dvm::Interval;
+use proust_characteristics::dvm::{Column, Interval};
 use proust_characteristics::mpi::{MpiInterval, Rank, Reading};
 use proust_characteristics::operation::Operation;
 use proust_characteristics::terms::{self, OperationTerms, replicated_ns};
 use proust_profile::LocationId;
 
-use super::processors::{Processor, Processors};
-use super::sites::Sites;
+use super::processors::{Processor, Processors, RankOfJob};
+use super::sites::{InMpi, Sites};
 use super::{Characterised, Executing};
 
 /// The accounts that are CPU time.
@@ -172,7 +172,7 @@ pub fn characterise(
     let processors_here: Vec<Processor> = all.into_iter().map(|(processor, _)| processor).collect();
     let counts: Vec<u64> =
         executing.locations.values().map(|of| of.count).filter(|&count| count > 0).collect();
-    let (mpi, ranks) = of_mpi(&processors_here, &terms, processors.has_ranks());
+    let (mpi, ranks) = of_mpi(executing, &processors_here, &terms, processors, sites);
     let missing = processors.all.iter().filter(|one| {
         !processors_here.iter().any(|here| here.locations.iter().any(|id| one.locations.contains(id)))
     });
@@ -302,16 +302,25 @@ fn operations(
             if COMMUNICATION.iter().any(|(of, _)| *of == account) {
                 row.communication_ns.get_or_insert(0);
             }
-            if sites.is_known(executing.interval, operation) {
-                let own_ns = site.synchronization_ns.unwrap_or(0);
-                row.synchronization_ns = Some(row.synchronization_ns.unwrap_or(0) + own_ns);
+            for (column, cell) in [
+                (Column::Synchronization, &mut row.synchronization_ns),
+                (Column::Variation, &mut row.variation_ns),
+                (Column::Overlap, &mut row.overlap_ns),
+            ] {
+                if let Some(ns) = site.of(column)
+                    && sites.is_known(executing.interval, operation, column)
+                {
+                    *cell = Some(cell.unwrap_or(0) + ns);
+                }
             }
         }
     }
+    let is_known =
+        |operation: Operation| sites.is_known(executing.interval, operation, Column::Synchronization);
     for (operation, has_waits) in OF_THREADS {
         let row = rows.entry(operation).or_default();
         row.communication_ns.get_or_insert(0);
-        if executing.is_whole_run && has_waits && sites.is_known(executing.interval, operation) {
+        if executing.is_whole_run && has_waits && is_known(operation) {
             row.synchronization_ns.get_or_insert(0);
         }
     }
@@ -350,24 +359,49 @@ fn divided(amount_ns: u64, weights: &[(Operation, u64)], otherwise: Operation) -
     parts
 }
 
-/// The characteristics of the analyzer of MPI traces, for the ranks of these processors. What happens inside
-/// of MPI is not recorded: of its calls only the time is known, where call paths show it.
+/// The characteristics of the analyzer of MPI traces, for the ranks of these processors. Of a rank whose
+/// threads call MPI side by side the thread counts that is in it longest.
 fn of_mpi(
+    executing: &Executing<'_>,
     processors: &[Processor],
     terms: &[terms::Processor],
-    has_ranks: bool,
-) -> (Option<MpiInterval>, Vec<u32>) {
-    if !has_ranks {
+    of_run: &Processors,
+    sites: &Sites,
+) -> (Option<MpiInterval>, Vec<RankOfJob>) {
+    if !of_run.has_ranks() {
         return (None, Vec::new());
     }
-    let mut ranks: BTreeMap<u32, Rank> = BTreeMap::new();
+    let mut ranks: BTreeMap<RankOfJob, (u64, InMpi)> = BTreeMap::new();
     for (processor, terms) in processors.iter().zip(terms) {
         let Some(rank) = processor.rank else { continue };
-        let elapsed_ns = terms.execution_ns();
-        let of = ranks.entry(rank).or_default();
-        of.elapsed_ns = of.elapsed_ns.max(elapsed_ns);
+        let (elapsed_ns, in_mpi) = ranks.entry(rank).or_default();
+        *elapsed_ns = (*elapsed_ns).max(terms.execution_ns());
+        let of_locations = processor.locations.iter().map(|&id| sites.in_mpi(executing.interval, id));
+        if let Some(most) = of_locations.max_by_key(|of| of.all_ns)
+            && most.all_ns > in_mpi.all_ns
+        {
+            *in_mpi = most;
+        }
     }
-    let all: Vec<Rank> = ranks.values().copied().collect();
+    // Where no rank calls MPI as far as is recorded, its calls are not known.
+    let mut locations = of_run.all.iter().flat_map(|processor| &processor.locations);
+    let is_known = executing.is_whole_run && locations.any(|&id| sites.in_mpi(None, id).calls > 0);
+    let are_matched = is_known && ranks.values().all(|(_, of)| of.is_known());
+    let rank = |&(elapsed_ns, of): &(u64, InMpi)| {
+        let known = |ns: u64| is_known.then_some(ns);
+        Rank {
+            elapsed_ns,
+            mpi_ns: known(of.all_ns.min(elapsed_ns)),
+            send_receive_ns: known(of.send_receive_ns),
+            collective_ns: known(of.collective_ns),
+            all_to_all_ns: known(of.all_to_all_ns),
+            potential_sync_ns: are_matched.then_some(of.potential_ns),
+            variation_ns: are_matched.then_some(of.variation_ns),
+            start_ns: known(of.start_ns),
+            message_span_ns: are_matched.then_some(of.spans_ns.round() as i64),
+        }
+    };
+    let all: Vec<Rank> = ranks.values().map(rank).collect();
     (MpiInterval::of(&all, Reading::AllLost), ranks.into_keys().collect())
 }
 

@@ -2,7 +2,7 @@
 
 use proust_profile::{ContextKind, Profile};
 
-use crate::expression::Pattern;
+use crate::expression::{Pattern, SampleName};
 use crate::scope_note::Known;
 use proust_words::nearest::nearest;
 
@@ -12,6 +12,10 @@ pub(super) fn written(pattern: &Pattern) -> String {
         Pattern::Numbers(from, u64::MAX) => format!("{from}.."),
         Pattern::Numbers(from, to) => format!("{from}..{to}"),
         Pattern::Time(from, to) => format!("{}ns..{}ns", from, to),
+        Pattern::Samples(from, to) => {
+            let end = |name: &Option<SampleName>| name.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{}..{}", end(from), end(to))
+        }
         Pattern::Name { text, .. } => text.clone(),
     }
 }
@@ -54,6 +58,12 @@ pub(super) fn file_names(profile: &Profile) -> Vec<String> {
     let declared = profile.functions.iter().filter_map(|function| function.file.as_deref());
     let lines = profile.contexts.iter().filter(|context| context.kind == ContextKind::Line);
     names(declared.chain(lines.filter_map(|context| context.file.as_deref())))
+}
+
+/// The kinds and labels of samples of processes.
+pub(super) fn sample_names(profile: &Profile) -> Vec<String> {
+    let samples = profile.process_samples.iter();
+    names(samples.flat_map(|sample| [sample.label.as_str(), sample.reason.as_str()]))
 }
 
 pub(super) fn used_processors(profile: &Profile) -> Vec<String> {

@@ -5,8 +5,10 @@ use proust_profile::{
 };
 
 use super::Selection;
+use super::between_samples::time_clause;
 use super::inventory::{
-    file_names, names, process_names, rank_names, thread_names, used_processors, what_there_is, written,
+    file_names, names, process_names, rank_names, sample_names, thread_names, used_processors, what_there_is,
+    written,
 };
 use crate::expression::{Clause, Key, Pattern};
 use crate::forest::called_function;
@@ -34,6 +36,13 @@ impl Selection<'_> {
                 self.in_scope.processors.push((clause.negated, ranges));
             }
             Key::State => self.restrict_states(clause),
+            Key::Sample => {
+                let (times, missing) = time_clause(self.profile, clause);
+                for pattern in missing {
+                    self.nothing(MatchKind::Sample, pattern, sample_names(self.profile));
+                }
+                self.in_scope.times.push((clause.negated, ranges(&times)));
+            }
             Key::Time => self.in_scope.times.push((clause.negated, ranges(clause))),
         }
     }
@@ -251,7 +260,7 @@ pub(super) fn ranges(clause: &Clause) -> Vec<(u64, u64)> {
         .iter()
         .filter_map(|pattern| match *pattern {
             Pattern::Numbers(from, to) | Pattern::Time(from, to) => Some((from, to)),
-            Pattern::Name { .. } => None,
+            Pattern::Samples(..) | Pattern::Name { .. } => None,
         })
         .collect()
 }

@@ -8,8 +8,12 @@
 //! "work":"plain"|"parallel"|"replicated","degree":n|null,"executions","recorded","unmarked","iterations",
 //! "execution_s","min_s","mean_s","max_s","wall_s","processors","alone","ranks","total_s","productive_s",
 //! "lost_s","efficiency":…|null,"beyond_s","accounts":{account: seconds},"comparative":{account:
-//! {"min_s","min_at","max_s","max_at","mean_s"}},"dvm":{…}|null,"locations":[…]}`; `dvm` is described in
-//! [`characteristics`]. `accounts` sum to `total_s`.
+//! {"min_s","min_at","max_s","max_at","mean_s"}},"caused":{…}|null,"dvm":{…}|null,"locations":[…]}`; `dvm` is
+//! described in [`characteristics`], `caused` in [`causes`]. `accounts` sum to `total_s`.
+//!
+//! With `--intervals`, `places` has parallel regions, operations and functions as [`places`] describes them.
+//!
+//! Where runs on one processor are given each has `one_processor` ([`one_processor`]), too.
 //!
 //! `execution_s` is that of the location that takes longest; `min_s`, `mean_s` and `max_s` are of single
 //! executions. `alone`: several threads of a process execute it at once, and each counts for itself; then
@@ -23,8 +27,9 @@
 
 use std::collections::BTreeMap;
 
-use proust_account::ledger::{Account, Accounts, IoAs, Ledger, PassiveTimes, Windows};
-use proust_profile::{LocationId, Profile};
+use proust_account::blame::Blame;
+use proust_account::ledger::{Accounts, IoAs, Ledger, PassiveTimes, Windows};
+use proust_profile::{IntervalId, LocationId, Profile};
 use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
 use proust_query::{Handle, Selection};
@@ -33,22 +38,30 @@ use serde::Serialize;
 
 use super::account::Drawn;
 use super::facts::seconds;
-use super::locations::{Seconds, accounts_of, passive_of};
+use super::locations::{Seconds, accounts_of};
 use super::{Cut, Page, base_name};
 use crate::error::ReportError;
-use crate::number::sum;
-use crate::question::{Classic, Format, Layout, Question};
+use crate::question::{Classic, Format, IntervalsOf, Layout, Question};
+use crate::references::{Paths, References};
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
+use causes::Caused;
 use characteristics::{Dvm, threads_of};
-use notes::notes_about;
+use locations::{Comparative, LocationRow, comparative, scaled};
+use notes::{notes_about, notes_of_marks};
+use one_processor::OneProcessor;
+use places::PlaceRow;
 
 mod advice;
+mod causes;
 mod characteristics;
 mod classic;
 mod csv;
+mod locations;
 mod notes;
+mod one_processor;
+mod places;
 mod text;
 
 /// Rows of text when nothing else is asked for.
@@ -60,6 +73,11 @@ pub(super) struct IntervalsPage {
     intervals: Vec<Row>,
     /// Positions, from the outermost inwards: at each level the one that loses most.
     critical: Vec<usize>,
+    /// Regions, operations and functions, where these are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    places: Vec<PlaceRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_places: Option<Cut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
     #[serde(flatten)]
@@ -71,6 +89,8 @@ pub(super) struct IntervalsPage {
     is_one: bool,
     #[serde(skip)]
     is_without_marks: bool,
+    #[serde(skip)]
+    references: References,
 }
 
 #[derive(Debug, Serialize)]
@@ -104,10 +124,16 @@ struct Row {
     beyond_s: f64,
     accounts: Seconds,
     comparative: BTreeMap<&'static str, Comparative>,
+    caused: Option<Caused>,
     dvm: Option<Dvm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_processor: Option<OneProcessor>,
     locations: Vec<LocationRow>,
     #[serde(skip)]
     label: String,
+    /// None = the whole run.
+    #[serde(skip)]
+    id_in_profile: Option<IntervalId>,
     #[serde(skip)]
     characterised: Option<Characterised>,
     /// The threads of each processor, in words.
@@ -115,41 +141,12 @@ struct Row {
     threads: Vec<String>,
 }
 
-/// An account over the locations that execute an interval.
-#[derive(Debug, Serialize)]
-struct Comparative {
-    min_s: f64,
-    min_at: String,
-    max_s: f64,
-    max_at: String,
-    mean_s: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct LocationRow {
-    handle: String,
-    process: u32,
-    rank: Option<u32>,
-    thread: u32,
-    name: String,
-    executions: u64,
-    begin_s: f64,
-    end_s: f64,
-    time_s: f64,
-    min_s: f64,
-    max_s: f64,
-    iterations: u64,
-    active_s: f64,
-    passive_s: f64,
-    accounts: Seconds,
-    passive: Seconds,
-}
-
 impl IntervalsPage {
     pub fn build(
         selection: &Selection<'_>,
         question: &Question,
         drawn: &Drawn<'_>,
+        kept: Option<&Blame>,
     ) -> Result<IntervalsPage, ReportError> {
         let profile = selection.profile();
         let wanted = match &question.arguments[..] {
@@ -180,12 +177,27 @@ impl IntervalsPage {
         let nodes = found.nodes.iter().map(|node| Row::of(profile, node, drawn.io));
         let mut intervals: Vec<Row> = vec![Row::of_run(selection, drawn, &found)];
         intervals.extend(nodes);
+        causes::fill(&mut intervals, &found.nodes, selection, question, (drawn, kept))?;
+        let mut paths = Paths::default();
+        let mut path = |row: &Row| match row.id_in_profile {
+            Some(id) => paths.of(profile, id),
+            None => (Vec::new(), 0),
+        };
+        for row in &mut intervals {
+            let path = path(row);
+            let productive_ns = row.characterised.as_ref().map(|of| of.interval.productive_ns);
+            row.one_processor =
+                productive_ns.and_then(|ns| OneProcessor::of(&question.references, &path, ns));
+        }
         let layout = question.classic.as_ref().map(|classic| classic.layout);
         if layout == Some(Layout::DvmMpi) && profile.ranks() == 0 {
             return Err(ReportError::Usage(
                 "the layout dvm-mpi is one of ranks, and this run has none; `--format dvm` shows its threads"
                     .into(),
             ));
+        }
+        if !question.intervals.has(IntervalsOf::Marks) {
+            intervals.truncate(1);
         }
         if let Some(level) = question.level {
             intervals.retain(|row| row.level <= level);
@@ -196,6 +208,10 @@ impl IntervalsPage {
         let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
+        if question.intervals.has(IntervalsOf::Marks) {
+            notes.add(&notes_of_marks(profile));
+        }
+        notes.add(&one_processor::notes(&intervals, &question.references));
         let mut scope = counted(intervals.len().saturating_sub(1), "interval");
         if !question.filter.is_empty() {
             scope = format!("{scope}, where {}", question.filter);
@@ -209,15 +225,19 @@ impl IntervalsPage {
             intervals.truncate(limit);
             critical.retain(|&at| at < limit);
         }
+        let (places, cut_places) = places::of(selection, question, drawn);
         Ok(IntervalsPage {
             schema: SCHEMA,
             intervals,
             critical,
+            places,
+            cut_places,
             cut,
             notes,
             scope,
             is_one: wanted.is_some(),
-            is_without_marks: found.nodes.is_empty(),
+            references: question.references.clone(),
+            is_without_marks: found.nodes.is_empty() && question.intervals == IntervalsOf::Marks,
         })
     }
 }
@@ -259,11 +279,6 @@ impl Sums {
             accounts: scaled(accounts_of(accounts), scale),
         }
     }
-}
-
-fn scaled(mut amounts: Seconds, scale: f64) -> Seconds {
-    amounts.values_mut().for_each(|seconds| *seconds *= scale);
-    amounts
 }
 
 impl Row {
@@ -325,9 +340,12 @@ impl Row {
             beyond_s: seconds(ledger.beyond_ns),
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            caused: None,
             dvm: characterised.as_ref().map(Dvm::of),
             locations,
             label: name.into(),
+            id_in_profile: None,
+            one_processor: None,
             threads: threads_of(profile, characterised.as_ref()),
             characterised,
         }
@@ -384,9 +402,12 @@ impl Row {
             beyond_s: seconds(inside.beyond_ns) * scale,
             accounts: sums.accounts,
             comparative: comparative(&locations),
+            caused: None,
             dvm: node.characteristics.as_ref().map(Dvm::of),
             locations,
             label: info.label(),
+            id_in_profile: Some(node.id),
+            one_processor: None,
             threads: threads_of(profile, node.characteristics.as_ref()),
             characterised: node.characteristics.clone(),
         }
@@ -404,63 +425,6 @@ fn place_of_main(profile: &Profile) -> (Option<String>, Option<u32>) {
     found.map_or((None, None), |function| (function.file.clone(), function.line))
 }
 
-impl LocationRow {
-    fn new(
-        profile: &Profile,
-        id: LocationId,
-        of: &OfLocation,
-        (accounts, passive): (&Accounts, &PassiveTimes),
-        scale: f64,
-    ) -> LocationRow {
-        let location = &profile.locations[id];
-        let process = &profile.processes[location.process];
-        LocationRow {
-            handle: Handle::Location(id).to_string(),
-            process: process.pid,
-            rank: process.rank,
-            thread: location.tid,
-            name: location.name.clone(),
-            executions: of.executions,
-            begin_s: seconds(of.begin_ns),
-            end_s: seconds(of.end_ns),
-            time_s: seconds(of.time_ns),
-            min_s: seconds(of.min_ns),
-            max_s: seconds(of.max_ns),
-            iterations: of.iterations,
-            active_s: seconds(accounts.sum_ns()) * scale,
-            passive_s: seconds(passive.sum_ns()) * scale,
-            accounts: scaled(accounts_of(accounts), scale),
-            passive: scaled(passive_of(passive), scale),
-        }
-    }
-}
-
-/// Each account over the locations that execute the interval: those without it count as 0.
-fn comparative(locations: &[LocationRow]) -> BTreeMap<&'static str, Comparative> {
-    let executing: Vec<&LocationRow> = locations.iter().filter(|row| row.executions > 0).collect();
-    let mut all = BTreeMap::new();
-    for account in Account::ALL {
-        let of = |row: &&LocationRow| row.accounts.get(account.id()).copied().unwrap_or(0.0);
-        let min = executing.iter().min_by(|a, b| of(a).total_cmp(&of(b)));
-        let max = executing.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
-        if let (Some(min), Some(max)) = (min, max)
-            && of(max) > 0.0
-        {
-            all.insert(
-                account.id(),
-                Comparative {
-                    min_s: of(min),
-                    min_at: min.handle.clone(),
-                    max_s: of(max),
-                    max_at: max.handle.clone(),
-                    mean_s: sum(executing.iter().map(of)) / executing.len() as f64,
-                },
-            );
-        }
-    }
-    all
-}
-
 impl Page for IntervalsPage {
     fn classic(&self, classic: &Classic) -> String {
         let mut parts = Vec::new();
@@ -473,6 +437,7 @@ impl Page for IntervalsPage {
                 level: row.level,
                 kind: row.kind,
                 threads: &row.threads,
+                one_processor: row.one_processor.as_ref(),
             };
             parts.push(match &of.mpi {
                 Some(mpi) if classic.layout == Layout::DvmMpi => classic::mpi(&head, of, mpi, classic),

@@ -6,7 +6,8 @@
 //! where they did (`victims`); the seconds of both sum to `partner_s`, but for what the ledger cuts at
 //! windows. `efficiency` has the POP efficiencies of the whole run. `operations` are calls by place,
 //! `matrix` messages and waits by sender and receiver, `collectives` and `communicators` those of the run,
-//! `unmatched` the parts of messages and collectives without a partner, and `matching` says how far all that can be trusted.
+//! `unmatched` the parts of messages and collectives without a partner, and `matching` says how far all that
+//! can be trusted.
 
 mod row;
 mod text;

@@ -1,11 +1,9 @@
 //! The page `openmp`: parallel regions, their sites, and the threads that were in them.
 //!
 //! JSON: `{"schema":1,"efficiencies":{…},"regions":[…],"cut":{…},"notes":[…]}`. A region is
-//! `{"handle","context","function",
-//! "file","line","process","runtime":"gomp"|"ompt","executions","team_min","team_max","work_s","cpu_s",
-//! "delayed_s",
-//! "imbalance_s","latency_s","lock_s","fork_s","dispatch_s","lost_s","imbalance":factor|null,"sites":[…],
-//! "threads":[…]}`;
+//! `{"handle","context","function","file","line","opener","opener_file","opener_line","process",
+//! "runtime":"gomp"|"ompt","executions","team_min","team_max","work_s","cpu_s","delayed_s","imbalance_s",
+//! "latency_s","lock_s","fork_s","dispatch_s","lost_s","imbalance":factor|null,"sites":[…],"threads":[…]}`;
 //! a site has `"construct"`, its place, `"executions","contended"` and the same seconds; of its executions
 //! so many were `"measured"`, and the times of the others are estimated from those with the standard error
 //! `"error_s"`. A thread has its `"thread","name","handle"`. `work_s` is wall time between sites, `cpu_s`
@@ -145,6 +143,7 @@ impl Page for OpenmpPage {
             "dispatch_s",
             "lost_s",
             "imbalance",
+            "opener",
         ];
         let mut rows = vec![heads.map(str::to_owned).to_vec()];
         for region in &self.regions {
@@ -161,6 +160,7 @@ impl Page for OpenmpPage {
             row.extend([region.work_s, region.cpu_s, region.delayed_s].map(exact));
             row.extend(region.lost.parts().map(exact));
             row.extend([exact(region.lost.lost_s), region.imbalance.map(exact).unwrap_or_default()]);
+            row.push(text(&region.opener.opener));
             rows.push(row);
         }
         rows

@@ -3,9 +3,10 @@
 //! JSON: `{"schema":1,"samples":[…],"notes":[…]}`. A sample is `{"number","process","name","time_s","reason",
 //! "label":…|null,"cpu_s","user_s","system_s","minor_faults","major_faults","voluntary_switches",
 //! "involuntary_switches","peak_resident_bytes","resident_bytes","read_bytes","written_bytes",
-//! "read_by_calls_bytes","written_by_calls_bytes","read_calls","write_calls","threads","runnable"}`; amounts
-//! are those since the process began, and from `resident_bytes` on null where only the cheap amounts were
-//! read. `number` counts the samples of the run by time, from 1.
+//! "read_by_calls_bytes","written_by_calls_bytes","read_calls","write_calls","threads","runnable",
+//! "host_load","frequency_hz","temperature_c"}`; amounts are those since the process began, and from
+//! `resident_bytes` on null where only the cheap amounts were read; frequency and temperature also where the
+//! machine does not show them. `number` counts the samples of the run by time, from 1.
 
 use std::collections::BTreeSet;
 
@@ -63,6 +64,9 @@ struct Row {
     write_calls: Option<u64>,
     threads: Option<u32>,
     runnable: Option<u32>,
+    host_load: Option<f64>,
+    frequency_hz: Option<f64>,
+    temperature_c: Option<f64>,
 }
 
 fn seconds(ns: u64) -> f64 {
@@ -96,6 +100,9 @@ impl Row {
             write_calls: sample.write_calls,
             threads: sample.threads,
             runnable: sample.runnable,
+            host_load: sample.load_milli.map(|milli| f64::from(milli) / 1e3),
+            frequency_hz: sample.frequency_khz.map(|khz| f64::from(khz) * 1e3),
+            temperature_c: sample.temperature_milli.map(|milli| f64::from(milli) / 1e3),
         }
     }
 }
@@ -114,7 +121,7 @@ impl Samples {
         let is_asked = |sample: &ProcessSampleRow| {
             let in_time = within.as_ref().is_none_or(|windows| {
                 let mut windows = windows.as_slice().iter();
-                windows.any(|window| (window.start_ns..window.end_ns).contains(&sample.time_ns))
+                windows.any(|window| (window.start_ns..=window.end_ns).contains(&sample.time_ns))
             });
             in_time && processes.contains(&sample.process)
         };
@@ -153,6 +160,12 @@ impl Page for Samples {
         }
         let right = ["", "at", "CPU", "memory", "peak", "threads", "faults", "read", "written"];
         let mut titles: Vec<(String, Align)> = right.map(|title| (title.to_owned(), Align::Right)).to_vec();
+        titles.push(("load".into(), Align::Right));
+        // Most machines show neither to a program.
+        let has_frequency = self.samples.iter().any(|row| row.frequency_hz.is_some());
+        let has_temperature = self.samples.iter().any(|row| row.temperature_c.is_some());
+        titles.extend(has_frequency.then(|| ("GHz".to_owned(), Align::Right)));
+        titles.extend(has_temperature.then(|| ("°C".to_owned(), Align::Right)));
         titles.extend(["why", "process"].map(|title| (title.to_owned(), Align::Left)));
         let mut table = Table::new(titles);
         for row in &self.samples {
@@ -161,7 +174,10 @@ impl Page for Samples {
                 Some(label) => format!("{}: {label}", row.reason),
                 None => row.reason.clone(),
             };
-            let cells = [
+            let decimal = |number: Option<f64>, scale: f64| {
+                number.map(|number| format!("{:.2}", number / scale)).unwrap_or_default()
+            };
+            let mut cells = vec![
                 row.number.to_string(),
                 format!("{:.3} s", row.time_s),
                 duration(row.cpu_s),
@@ -171,9 +187,11 @@ impl Page for Samples {
                 (row.minor_faults + row.major_faults).to_string(),
                 of(row.read_by_calls_bytes),
                 of(row.written_by_calls_bytes),
-                why,
-                format!("{} {}", row.name, row.process),
+                decimal(row.host_load, 1.0),
             ];
+            cells.extend(has_frequency.then(|| decimal(row.frequency_hz, 1e9)));
+            cells.extend(has_temperature.then(|| decimal(row.temperature_c, 1.0)));
+            cells.extend([why, format!("{} {}", row.name, row.process)]);
             table.row(cells.into_iter().map(Cell::from).collect());
         }
         text.push_str(&table.render(style));
@@ -181,9 +199,9 @@ impl Page for Samples {
             let more = format!(" {} later are not shown; --limit N shows more", cut.rows);
             text.push_str(&(style.paint(Paint::Faint, &more) + "\n"));
         }
-        let legend =
-            " Amounts are those since the process began; read, written: by system calls, of whatever.";
-        text.push_str(&(style.paint(Paint::Faint, legend) + "\n"));
+        let legend = "Amounts are those since the process began; read, written: by system calls, of \
+                      whatever; load: of the machine, over a minute.";
+        text.push_str(&style.paint(Paint::Faint, &crate::wrap::wrapped(legend, 1, style.width)));
         text + &self.notes.lines(style)
     }
 
@@ -212,6 +230,9 @@ impl Page for Samples {
             "write_calls",
             "threads",
             "runnable",
+            "host_load",
+            "frequency_hz",
+            "temperature_c",
         ];
         let mut rows = vec![heads.map(str::to_owned).to_vec()];
         rows.extend(self.samples.iter().map(|row| {
@@ -239,6 +260,9 @@ impl Page for Samples {
                 known(row.write_calls),
                 known(row.threads),
                 known(row.runnable),
+                row.host_load.map(exact).unwrap_or_default(),
+                row.frequency_hz.map(exact).unwrap_or_default(),
+                row.temperature_c.map(exact).unwrap_or_default(),
             ]
         }));
         rows

@@ -61,13 +61,18 @@ fn sum(places: &[MarkPlace]) -> u64 {
     places.iter().map(|place| place.count).sum()
 }
 
+/// A file as a mark names it; of a path from the root its last part.
+fn shown(file: &str) -> &str {
+    if file.starts_with('/') { file.rsplit('/').next().unwrap_or(file) } else { file }
+}
+
 /// `3 × name[number] (file:line)`, for the first of them.
 fn listed(places: &[MarkPlace]) -> String {
     let one = |place: &MarkPlace| {
         let number = place.number.map(|number| format!("[{number}]")).unwrap_or_default();
         let at = match (&place.file, place.line) {
-            (Some(file), 0) => format!(" ({file})"),
-            (Some(file), line) => format!(" ({file}:{line})"),
+            (Some(file), 0) => format!(" ({})", shown(file)),
+            (Some(file), line) => format!(" ({}:{line})", shown(file)),
             (None, _) => String::new(),
         };
         format!("{} × `{}{number}`{at}", place.count, place.name)

@@ -57,6 +57,22 @@ proust_profile::notes! {
             /// Of which intervals.
             intervals: Vec<String>,
         }
+        /// A run on one processor has no such intervals.
+        IntervalsNotInReference "intervals-not-in-reference" Caution {
+            /// The run.
+            run: String,
+            /// Which intervals.
+            intervals: Vec<String>,
+        }
+        /// A run on one processor executed some intervals unequally often.
+        ReferenceUneven "reference-uneven" Caution {
+            /// The run.
+            run: String,
+            /// Which intervals.
+            intervals: Vec<String>,
+        }
+        /// Forecasts stand beside real runs.
+        ForecastIsNoMeasurement "forecast-is-no-measurement" Caution {}
         /// Other programs had the processors.
         Preempted "preempted" Caution {
             /// For how long in all.
@@ -174,6 +190,18 @@ impl Worded for PageNote {
                  marked as parallel or replicated: the efficiency is an upper bound",
                 named(intervals)
             ),
+            PageNote::IntervalsNotInReference { run, intervals } => {
+                format!("{run} has no interval like {}: its time there is not known", named(intervals))
+            }
+            PageNote::ReferenceUneven { run, intervals } => format!(
+                "{run} executed {} not as often as this run: the times cannot be compared",
+                named(intervals)
+            ),
+            PageNote::ForecastIsNoMeasurement {} => {
+                "the forecast is computed from this run: on one processor all data share one cache, and the \
+                 system has less to do, so that a real run differs either way"
+                    .into()
+            }
             PageNote::Preempted { seconds } => format!(
                 "others had the processors for {} in which this run could have gone on: measure again on a \
                  quiet machine before you change the program for it",

@@ -128,6 +128,11 @@ fn text_of_process(note: &RunNote) -> String {
                 who(process)
             )
         }
+        RunNote::RequestSignalUsed { process, signal } => format!(
+            "{} uses signal {signal} itself: it gets it as without Proust, and the signal requests nothing \
+             there; choose another one for --sample-signal or --pause-signal",
+            who(process)
+        ),
         RunNote::SignalGivenUp { process } => format!(
             "a thread of {} blocks both signals that Proust can sample with, or waits for them: while it \
              does it is not sampled, and its CPU time counts where it was last seen",

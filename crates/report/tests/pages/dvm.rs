@@ -6,10 +6,13 @@ use proust_profile::{
     Context, ContextId, ContextKind, ExecutionRow, IntervalContext, IntervalInfo, IntervalWork, LocationId,
     Profile,
 };
-use proust_report::{Block, Classic, Format, Layout, PageName, Question, ReportError, Style, render};
+use proust_report::{
+    Block, Classic, Format, Layout, PageName, Question, Reference, References, ReportError, Style, render,
+};
 use serde_json::Value;
 
 use crate::example::{crowded, profile, waiting};
+use crate::messaging::messaging;
 
 /// A run with two intervals: `solve` of the first thread, and in it `sweep`, by each thread for itself.
 fn marked(mut profile: Profile) -> Profile {
@@ -69,6 +72,8 @@ type Cell = Option<f64>;
 #[derive(Debug, Default)]
 struct Parsed {
     head: String,
+    /// How many processors executed it, and of how many; empty = all did.
+    executed_by: Vec<Cell>,
     main: BTreeMap<String, Cell>,
     pop: BTreeMap<String, Cell>,
     operations: BTreeMap<String, Vec<Cell>>,
@@ -103,6 +108,10 @@ fn parse(text: &str) -> Vec<Parsed> {
             continue;
         }
         let one = all.last_mut().expect("an interval first");
+        if let Some(rest) = line.strip_prefix("Executed by ") {
+            one.executed_by = numbers(&rest.replace("of", "").replace("processors", ""));
+            continue;
+        }
         if let Some(title) = line.strip_prefix("--- ") {
             block = match title.split_whitespace().next() {
                 Some("Main") => "main",
@@ -203,6 +212,9 @@ fn compare(profile: &Profile) {
         assert!(head.contains(&format!("LEVEL={} ", interval["level"])), "{head}");
         assert!(head.contains(interval["kind"].as_str().unwrap()), "{head}");
         assert!(head.ends_with(&format!("NAME= {}", interval["name"].as_str().unwrap())), "{head}");
+        let (here, missing) = (dvm["processors"].as_f64().unwrap(), dvm["missing"].as_f64().unwrap());
+        let executed_by = if missing > 0.0 { vec![Some(here), Some(here + missing)] } else { Vec::new() };
+        assert_eq!(printed.executed_by, executed_by, "{head}");
         assert_eq!(printed.main.len(), 17, "{printed:?}");
         for (name, &value) in &printed.main {
             assert_same(name, value, &dvm[field(name)]);
@@ -261,7 +273,7 @@ fn compare(profile: &Profile) {
 
 #[test]
 fn the_classic_layout_has_the_numbers_of_the_json() {
-    for profile in [profile(), waiting(), crowded()] {
+    for profile in [profile(), waiting(), crowded(), messaging()] {
         compare(&profile);
         compare(&marked(profile));
     }
@@ -326,5 +338,143 @@ fn the_layout_of_ranks_needs_ranks() {
     for (name, of) in [("---MPI Time", "mpi_time_s"), ("*****SendRecv Time", "sendrecv_time_s")] {
         assert_eq!(line(name), None);
         assert!(mpi[of].is_null());
+    }
+}
+
+/// By hand: a message that is sent 300 ms after its receive began, and a barrier at which one rank is 280 ms
+/// early.
+#[test]
+fn calls_of_mpi_are_in_their_rows() {
+    let json = json(&messaging());
+    let dvm = &json["intervals"][0]["dvm"];
+    let near = |what: &Value, truth: f64| {
+        assert!((what.as_f64().unwrap_or(f64::NAN) - truth).abs() < 1e-6, "{what} is not {truth}: {dvm:#}");
+    };
+    let row = |id: &str| dvm["operations"][id].clone();
+    near(&row("point_to_point")["count"], 1.0);
+    near(&row("point_to_point")["communication_s"], 0.32);
+    near(&row("point_to_point")["synchronization_s"], 0.3);
+    near(&row("barrier")["count"], 1.0);
+    near(&row("barrier")["communication_s"], 0.3);
+    near(&row("barrier")["synchronization_s"], 0.28);
+    near(&row("startup")["communication_s"], 0.2);
+    assert!(row("startup")["synchronization_s"].is_null(), "{dvm:#}");
+    for column in ["communication", "synchronization", "variation", "overlap"] {
+        let rows = dvm["operations"].as_object().unwrap();
+        let sum: f64 = rows.values().filter_map(|row| row[format!("{column}_s")].as_f64()).sum();
+        let of_all = if column == "variation" { "time_variation_s".into() } else { format!("{column}_s") };
+        near(&dvm[of_all], sum);
+    }
+    let mpi = &dvm["mpi"];
+    for (of, truth) in [
+        ("mpi_time_s", 0.82),
+        ("sendrecv_time_s", 0.32),
+        ("collectiveall_time_s", 0.3),
+        ("alltoall_time_s", 0.0),
+        ("comm_time_s", 0.62),
+        ("potent_sync_s", 0.58),
+        ("time_variation_s", 0.0),
+        ("t_start_s", 0.0),
+        ("message_span_s", 0.01),
+        ("lost_time_s", 0.82),
+        ("productive_time_s", 0.58),
+    ] {
+        near(&mpi[of], truth);
+    }
+    // Of two ranks half of the time in MPI is that of one.
+    near(&mpi["replicated"]["productive_time_s"], 0.58 + 0.41);
+    near(&mpi["replicated"]["efficiency"], 0.99 / 1.4);
+}
+
+/// Where partners are not known, potential values are not, and the times still are.
+#[test]
+fn without_partners_potential_values_are_not_known() {
+    let mut profile = messaging();
+    for row in &mut profile.exchanges {
+        (row.matched, row.unmatched) = (0, row.matched);
+    }
+    let dvm = json(&profile)["intervals"][0]["dvm"].clone();
+    let barrier = &dvm["operations"]["barrier"];
+    assert!(barrier["synchronization_s"].is_null() && barrier["variation_s"].is_null(), "{barrier}");
+    assert!(barrier["communication_s"].is_f64() && barrier["count"].is_f64(), "{barrier}");
+    assert!(dvm["mpi"]["potent_sync_s"].is_null() && dvm["mpi"]["message_span_s"].is_null());
+    assert!(dvm["mpi"]["mpi_time_s"].is_f64());
+}
+
+#[test]
+fn equal_ranks_of_two_jobs_are_two_processors() {
+    let mut profile = messaging();
+    for (process, job) in profile.processes.iter_mut().zip(["one", "two"]) {
+        process.rank = Some(0);
+        process.environment = vec![format!("PMIX_NAMESPACE={job}")];
+    }
+    let dvm = json(&profile)["intervals"][0]["dvm"].clone();
+    assert_eq!(dvm["processors"], 2, "{dvm:#}");
+    assert_eq!(dvm["mpi"]["ranks"], serde_json::json!([0, 0]));
+    assert_eq!(dvm["mpi"]["jobs"], serde_json::json!([0, 1]));
+    let jobs: Vec<&Value> = dvm["each"].as_array().unwrap().iter().map(|each| &each["job"]).collect();
+    assert_eq!(jobs, [0, 1]);
+}
+
+#[test]
+fn forecasts_stand_beside_real_runs() {
+    let run = marked(waiting());
+    let serial = Reference::of(&marked(profile()), "one.proust", "--serial").unwrap();
+    let mut renamed = marked(profile());
+    renamed.intervals[1].name = "other".into();
+    let sequential = Reference::of(&renamed, "seq.proust", "--sequential").unwrap();
+    let references = References { serial: Some(serial), sequential: Some(sequential) };
+    let asked = |question| Question { references: references.clone(), ..question };
+    let page = shown(&run, asked(Question { format: Format::Json, ..Question::default() })).unwrap();
+    let page: Value = serde_json::from_str(&page).unwrap();
+    let alone = json(&marked(profile()));
+    for (at, one) in page["intervals"].as_array().unwrap().iter().enumerate() {
+        let of = &one["one_processor"];
+        assert_eq!(of["forecast_s"], one["dvm"]["productive_time_s"]);
+        assert_eq!(of["serial_s"], alone["intervals"][at]["dvm"]["execution_time_s"]);
+        let expected = if at == 2 { &Value::Null } else { &of["serial_s"] };
+        assert_eq!(&of["sequential_s"], expected, "{one}");
+    }
+    let notes: Vec<&str> =
+        page["noted"].as_array().unwrap().iter().filter_map(|note| note["id"].as_str()).collect();
+    assert!(notes.contains(&"intervals-not-in-reference"), "{notes:?}");
+    assert!(notes.contains(&"forecast-is-no-measurement"), "{notes:?}");
+    assert!(json(&run)["intervals"][0].get("one_processor").is_none());
+    // In text and in the classic layout the same three times.
+    let text = shown(&run, asked(Question::default())).unwrap();
+    assert!(text.contains("On one processor") && text.contains("seq.proust"), "{text}");
+    let classic = Some(Classic::default());
+    let classic = shown(&run, asked(Question { classic, ..Question::default() })).unwrap();
+    let lines = |name: &str| classic.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!((lines("Forecast"), lines("Run_on_one_processor"), lines("Sequential_build")), (3, 3, 3));
+    assert!(classic.lines().any(|line| line.starts_with("Sequential_build") && line.ends_with("n/a")));
+}
+
+#[test]
+fn a_run_on_several_processors_is_no_reference() {
+    let refused = Reference::of(&messaging(), "two.proust", "--serial").unwrap_err();
+    let said = refused.to_string();
+    assert!(said.contains("two.proust ran on 2 processors") && said.contains("--serial"), "{said}");
+}
+
+/// Each decision on the way to the critical part stands with its numbers, level by level.
+#[test]
+fn conclusions_are_drawn_level_by_level() {
+    let profile = marked(waiting());
+    let text = shown(&profile, Question::default()).unwrap();
+    let page = json(&profile);
+    let critical = page["critical"].as_array().unwrap();
+    assert!(!critical.is_empty() && text.contains("Conclusions"), "{text}");
+    let flat: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for at in critical {
+        let one = &page["intervals"][at.as_u64().unwrap() as usize];
+        let head = format!("level {}, {}:", one["level"], one["name"].as_str().unwrap());
+        assert!(flat.contains(&head), "{head}: {text}");
+        for step in one["dvm"]["advice"].as_array().unwrap() {
+            let words: Vec<&str> = step["text"].as_str().unwrap().split_whitespace().collect();
+            assert!(flat.contains(&words.join(" ")), "{step}: {text}");
+            // The amounts that decided are there as numbers, too.
+            assert!(step.as_object().unwrap().len() > 2, "{step}");
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use proust_ingest::operation_info;
 use proust_profile::{
-    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, Function, FunctionId, GatheringRow,
-    IdealNetwork, Location, LocationId, MessagePart, MessageQuality, OperationId, PartnerWaitRow, Process,
-    ProcessId, Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function, FunctionId,
+    GatheringRow, IdealNetwork, Location, LocationId, MessagePart, MessageQuality, OperationId,
+    PartnerWaitRow, Process, ProcessId, Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason,
+    UnmatchedRow, WaitPattern,
 };
 use proust_report::{Format, PageName, Question, Style, render};
 
@@ -16,7 +17,7 @@ const BARRIER: u32 = 3;
 
 /// Both begin MPI until 100 ms. Rank 0 prepares until 400 ms, sends until 410 ms, and waits at a barrier
 /// until 700 ms; rank 1 receives until 410 ms, solves until 690 ms, and is the last at the barrier.
-fn messaging() -> Profile {
+pub fn messaging() -> Profile {
     let context = |parent, function, line| Context {
         parent: Some(ContextId(parent)),
         kind: ContextKind::Frame,
@@ -72,6 +73,20 @@ fn messaging() -> Profile {
         cpu_s: if process == 0 { 0.3 } else { 0.28 },
         ..Location::default()
     };
+    let exchange = |location, operation, (time_ms, partner_ms): (u64, u64), more: fn(&mut ExchangeRow)| {
+        let mut row = ExchangeRow {
+            location: LocationId(location),
+            context: ContextId(1),
+            operation: OperationId(operation),
+            calls: 1,
+            time_ns: time_ms * MS,
+            partner_ns: partner_ms * MS,
+            shares: 0.5,
+            ..ExchangeRow::default()
+        };
+        more(&mut row);
+        row
+    };
     let mut profile = Profile {
         facts: RunFacts { wall_s: 0.7, available_processors: 2, ..RunFacts::default() },
         processes: vec![process(0), process(1)].into(),
@@ -106,6 +121,17 @@ fn messaging() -> Profile {
             ..CommunicatorInfo::default()
         }],
         traffic: vec![TrafficRow { from: ProcessId(0), to: ProcessId(1), messages: 1, bytes: 4096 }],
+        exchanges: vec![
+            exchange(0, INIT, (100, 0), |_| ()),
+            exchange(0, SEND, (10, 0), |row| row.matched = 1),
+            exchange(0, BARRIER, (290, 280), |row| (row.matched, row.later_begins_ns) = (1, 280 * MS)),
+            exchange(1, INIT, (100, 0), |_| ()),
+            exchange(1, RECEIVE, (310, 300), |row| {
+                (row.matched, row.later_begins_ns, row.late_sends_ns) = (1, 300 * MS, 300 * MS);
+                (row.received, row.spans_ns) = (1, (10 * MS) as f64);
+            }),
+            exchange(1, BARRIER, (10, 0), |row| row.matched = 1),
+        ],
         gatherings: vec![GatheringRow {
             communicator: 0,
             operation: OperationId(BARRIER),

@@ -18,6 +18,7 @@ fn wait(begin_ns: u64, until_ns: u64) -> PartnerWaitRow {
         pattern: WaitPattern::LateSender,
         late: LocationId(0),
         late_context: ContextId(1),
+        misordered_ns: 0,
     }
 }
 

@@ -8,6 +8,7 @@ mod collectives;
 mod communicators;
 mod completion;
 mod life;
+mod marks;
 mod other;
 mod point_to_point;
 mod starts;

@@ -9,6 +9,7 @@ use proust_mpi_abi::status::MOST_BYTES;
 
 use crate::mpi::call::{self, Begun, begin, bracket, end, end_completing, envelope, message, poll};
 use crate::mpi::library::{self, Library, is_place, written};
+use crate::mpi::marks::{self, Message, may_be};
 use crate::mpi::requests::{self, Of};
 use crate::mpi::table::functions;
 use crate::operation::exact::Facts;
@@ -102,58 +103,103 @@ functions! {
         MPI_Send: MPI_Send MPI_Send_c, MPI_Ssend: MPI_Ssend MPI_Ssend_c, MPI_Bsend: MPI_Bsend MPI_Bsend_c,
         MPI_Rsend: MPI_Rsend MPI_Rsend_c,
     ] (buffer, count, datatype, peer, tag, communicator) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            let envelope = envelope(library, peer, tag);
-            message(library, communicator, envelope, (numbers.number(count), datatype))
-        })
+        |operation, numbers, call| {
+            if may_be(tag) {
+                let message =
+                    Message { buffer, count: numbers.number(count), datatype, peer, tag, communicator };
+                if marks::send(&message, here!()) {
+                    return SUCCESS;
+                }
+            }
+            bracket(operation, call, |library| {
+                let envelope = envelope(library, peer, tag);
+                message(library, communicator, envelope, (numbers.number(count), datatype))
+            })
+        }
     };
     [MPI_Recv: MPI_Recv MPI_Recv_c] (buffer, count, datatype, peer, tag, communicator, status) {
-        |operation, numbers, call| with_status(
-            operation,
-            status,
-            // SAFETY: as the program called it, with a status in the place of none.
-            |status| unsafe { real(buffer, count, datatype, peer, tag, communicator, status) },
-            |library, status| found(library, communicator, peer, status),
-        )
+        |operation, numbers, call| {
+            if may_be(tag) {
+                let message =
+                    Message { buffer, count: numbers.number(count), datatype, peer, tag, communicator };
+                if marks::receive(&message, Some(status), here!()) {
+                    return SUCCESS;
+                }
+            }
+            with_status(
+                operation,
+                status,
+                // SAFETY: as the program called it, with a status in the place of none.
+                |status| unsafe { real(buffer, count, datatype, peer, tag, communicator, status) },
+                |library, status| found(library, communicator, peer, status),
+            )
+        }
     };
     [MPI_Sendrecv: MPI_Sendrecv MPI_Sendrecv_c] (
         sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag, communicator,
             status
     ) {
-        |operation, numbers, call| with_both(
-            operation,
-            status,
-            // SAFETY: as above.
-            |status| unsafe {
-                real(
-                    sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag,
-                    communicator, status,
-                )
-            },
-            |library, status| {
-                let envelope = envelope(library, target, send_tag);
-                let amount = (numbers.number(send_count), send_type);
-                let sent = message(library, communicator, envelope, amount);
-                (sent, received(library, source, status))
-            },
-        )
+        |operation, numbers, call| {
+            if may_be(send_tag) {
+                let ours = Message {
+                    buffer: sent,
+                    count: numbers.number(send_count),
+                    datatype: send_type,
+                    peer: target,
+                    tag: send_tag,
+                    communicator,
+                };
+                let count = numbers.number(count);
+                let theirs = Message { buffer, count, datatype, peer: source, tag, communicator };
+                if marks::exchange(&ours, &theirs, status, here!()) {
+                    return SUCCESS;
+                }
+            }
+            with_both(
+                operation,
+                status,
+                // SAFETY: as above.
+                |status| unsafe {
+                    real(
+                        sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag,
+                        communicator, status,
+                    )
+                },
+                |library, status| {
+                    let envelope = envelope(library, target, send_tag);
+                    let amount = (numbers.number(send_count), send_type);
+                    let sent = message(library, communicator, envelope, amount);
+                    (sent, received(library, source, status))
+                },
+            )
+        }
     };
     [MPI_Sendrecv_replace: MPI_Sendrecv_replace MPI_Sendrecv_replace_c] (
         buffer, count, datatype, target, send_tag, source, tag, communicator, status
     ) {
-        |operation, numbers, call| with_both(
-            operation,
-            status,
-            // SAFETY: as above.
-            |status| unsafe {
-                real(buffer, count, datatype, target, send_tag, source, tag, communicator, status)
-            },
-            |library, status| {
-                let envelope = envelope(library, target, send_tag);
-                let sent = message(library, communicator, envelope, (numbers.number(count), datatype));
-                (sent, received(library, source, status))
-            },
-        )
+        |operation, numbers, call| {
+            if may_be(send_tag) {
+                let count = numbers.number(count);
+                let ours = Message { buffer, count, datatype, peer: target, tag: send_tag, communicator };
+                let theirs = Message { peer: source, tag, ..ours };
+                if marks::exchange(&ours, &theirs, status, here!()) {
+                    return SUCCESS;
+                }
+            }
+            with_both(
+                operation,
+                status,
+                // SAFETY: as above.
+                |status| unsafe {
+                    real(buffer, count, datatype, target, send_tag, source, tag, communicator, status)
+                },
+                |library, status| {
+                    let envelope = envelope(library, target, send_tag);
+                    let sent = message(library, communicator, envelope, (numbers.number(count), datatype));
+                    (sent, received(library, source, status))
+                },
+            )
+        }
     };
     [MPI_Probe: MPI_Probe] (source, tag, communicator, status) {
         |operation, numbers, call| with_status(

@@ -2,11 +2,13 @@
 
 use crate::mpi::call::{begin, bracket, end_completing, envelope, message, time};
 use crate::mpi::library::{self, Library, written};
+use crate::mpi::marks::{self, Message, may_be};
 use crate::mpi::requests::{self, Of, Stretches};
 use crate::mpi::table::functions;
 use crate::operation::exact::Facts;
 use crate::operation::here;
 use proust_log::records::Envelope;
+use proust_mpi_abi::abi::SUCCESS;
 
 /// A message is on its way, or prepared, and has this request from now on.
 fn started(library: &Library, of: Of, facts: Facts, request: usize, is_persistent: bool) -> Facts {
@@ -21,18 +23,38 @@ functions! {
         MPI_Isend: MPI_Isend MPI_Isend_c, MPI_Issend: MPI_Issend MPI_Issend_c,
         MPI_Ibsend: MPI_Ibsend MPI_Ibsend_c, MPI_Irsend: MPI_Irsend MPI_Irsend_c,
     ] (buffer, count, datatype, peer, tag, communicator, request) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            let envelope = envelope(library, peer, tag);
-            let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
-            started(library, Of::Other, facts, request, false)
-        })
+        |operation, numbers, call| {
+            if may_be(tag) {
+                let message =
+                    Message { buffer, count: numbers.number(count), datatype, peer, tag, communicator };
+                if marks::send(&message, here!()) {
+                    marks::complete(request);
+                    return SUCCESS;
+                }
+            }
+            bracket(operation, call, |library| {
+                let envelope = envelope(library, peer, tag);
+                let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
+                started(library, Of::Other, facts, request, false)
+            })
+        }
     };
     [MPI_Irecv: MPI_Irecv MPI_Irecv_c] (buffer, count, datatype, peer, tag, communicator, request) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            let envelope = envelope(library, peer, tag);
-            let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
-            started(library, Of::Receive, facts, request, false)
-        })
+        |operation, numbers, call| {
+            if may_be(tag) {
+                let message =
+                    Message { buffer, count: numbers.number(count), datatype, peer, tag, communicator };
+                if marks::receive(&message, None, here!()) {
+                    marks::complete(request);
+                    return SUCCESS;
+                }
+            }
+            bracket(operation, call, |library| {
+                let envelope = envelope(library, peer, tag);
+                let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
+                started(library, Of::Receive, facts, request, false)
+            })
+        }
     };
     [
         MPI_Send_init: MPI_Send_init MPI_Send_init_c, MPI_Ssend_init: MPI_Ssend_init MPI_Ssend_init_c,

@@ -3,7 +3,7 @@
 use super::super::error::TablesError;
 use super::super::reader::Table;
 use crate::{
-    CommunicatorInfo, ExchangeRow, GatheringRow, MessagePart, PartnerWaitRow, TrafficRow, UnmatchedReason,
+    CommunicatorInfo, GatheringRow, MessagePart, PartnerWaitRow, TrafficRow, TransferRow, UnmatchedReason,
     UnmatchedRow, WaitPattern,
 };
 
@@ -64,11 +64,11 @@ pub(super) fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWa
     })
 }
 
-pub(super) fn exchanges(table: &Table, group: usize) -> Result<Vec<ExchangeRow>, TablesError> {
+pub(super) fn transfers(table: &Table, group: usize) -> Result<Vec<TransferRow>, TablesError> {
     zip_rows!(table, group;
     location: ids, context: ids, operation: ids, begin_ns: u64s, end_ns: u64s, sends: u32s, receives: u32s,
     sent_bytes: u64s, received_bytes: u64s;
-    ExchangeRow {
+    TransferRow {
         location,
         context,
         operation,

@@ -6,17 +6,23 @@
 //! "overlap_s","comparative":{COLUMN: …}}},"each":[{"processor","rank","threads":[handles], and each
 //! characteristic}],"pop":{"parallel_efficiency","load_balance","communication_efficiency",
 //! "replicated_share","dvm_efficiency"},"advice":[{"id","text", amounts}],"mpi":null|{…}}`. Processors are
-//! numbered from 1, ranks are their own numbers. null: there is no source.
+//! numbered from 1, ranks are their own numbers. null: there is no source. With several jobs each processor
+//! has its `job`, too.
+//!
+//! `mpi` is `{"ranks":[…],"efficiency","execution_time_s","total_time_s","productive_time_s",
+//! "message_span_s", and each characteristic as `ID_s`,"comparative":{ID: {"min"…}},
+//! "replicated":{"efficiency","productive_time_s","lost_time_s"}}`: by its first reading all time in MPI is
+//! lost, by that of `replicated` the part of one rank in N is productive.
 
 use std::collections::BTreeMap;
 
 use proust_characteristics::comparative::Comparative;
 use proust_characteristics::dvm::Column;
-use proust_characteristics::mpi::{Mpi, MpiInterval};
+use proust_characteristics::mpi::{Mpi, MpiInterval, Reading};
 use proust_characteristics::name::Characteristic;
 use proust_profile::Profile;
 use proust_query::Handle;
-use proust_query::characteristics::{Characterised, Processor};
+use proust_query::characteristics::{Characterised, Processor, RankOfJob};
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -66,6 +72,8 @@ struct OperationRow {
 struct Each {
     processor: usize,
     rank: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<u32>,
     threads: Vec<String>,
     #[serde(flatten)]
     numbers: Numbers,
@@ -83,6 +91,10 @@ struct Pop {
 #[derive(Debug, Serialize)]
 struct MpiBlock {
     ranks: Vec<u32>,
+    /// Of each rank, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: Option<Vec<Option<u32>>>,
+    replicated: Option<ByReading>,
     efficiency: Option<f64>,
     execution_time_s: f64,
     total_time_s: f64,
@@ -91,6 +103,14 @@ struct MpiBlock {
     #[serde(flatten)]
     main: Numbers,
     comparative: BTreeMap<&'static str, Option<Over>>,
+}
+
+/// What depends on which part of the time in MPI is productive.
+#[derive(Debug, Serialize)]
+struct ByReading {
+    efficiency: Option<f64>,
+    productive_time_s: Option<f64>,
+    lost_time_s: Option<f64>,
 }
 
 fn field(of: Characteristic) -> String {
@@ -175,7 +195,8 @@ impl Dvm {
                 .enumerate()
                 .map(|(at, processor)| Each {
                     processor: from_one(at),
-                    rank: processor.rank,
+                    rank: processor.rank.map(|of| of.rank),
+                    job: processor.rank.and_then(|rank| rank.job.filter(|_| has_several_jobs(&of.ranks))),
                     threads: processor.locations.iter().map(|&id| Handle::Location(id).to_string()).collect(),
                     numbers: numbers(|of| interval.of_processor(at, of), is_of_whole),
                 })
@@ -194,11 +215,17 @@ impl Dvm {
 }
 
 impl MpiBlock {
-    fn of(mpi: &MpiInterval, ranks: &[u32]) -> MpiBlock {
-        let rank = |at: usize| ranks.get(at).map_or(at, |&rank| rank as usize);
+    fn of(mpi: &MpiInterval, ranks: &[RankOfJob]) -> MpiBlock {
+        let rank = |at: usize| ranks.get(at).map_or(at, |of| of.rank as usize);
         let over = |of| mpi.comparative(of).map(|over| Over::of(over, true, rank));
         MpiBlock {
-            ranks: ranks.to_vec(),
+            ranks: ranks.iter().map(|of| of.rank).collect(),
+            jobs: has_several_jobs(ranks).then(|| ranks.iter().map(|of| of.job).collect()),
+            replicated: mpi.read_as(Reading::Replicated).map(|mpi| ByReading {
+                efficiency: mpi.efficiency(),
+                productive_time_s: mpi.productive_ns.map(seconds),
+                lost_time_s: mpi.lost_ns.map(seconds),
+            }),
             efficiency: mpi.efficiency(),
             execution_time_s: seconds(mpi.execution_ns),
             total_time_s: seconds(mpi.total_ns),
@@ -210,10 +237,25 @@ impl MpiBlock {
     }
 }
 
+/// Whether a rank's number does not say which rank it is.
+pub(super) fn has_several_jobs(ranks: &[RankOfJob]) -> bool {
+    ranks.windows(2).any(|pair| pair[0].job != pair[1].job)
+}
+
+/// A rank in words; of several jobs with its job.
+pub(super) fn rank_in_words(of: RankOfJob, is_of_several: bool) -> String {
+    match of.job {
+        Some(job) if is_of_several => format!("job {job} rank {}", of.rank),
+        _ => format!("rank {}", of.rank),
+    }
+}
+
 /// The threads of each processor in words.
 pub(super) fn threads_of(profile: &Profile, of: Option<&Characterised>) -> Vec<String> {
+    let is_of_several = of.is_some_and(|of| has_several_jobs(&of.ranks));
     let words = |processor: &Processor| {
-        let mut words = processor.rank.map_or_else(String::new, |rank| format!("rank {rank}, "));
+        let rank = processor.rank.map(|rank| rank_in_words(rank, is_of_several) + ", ");
+        let mut words = rank.unwrap_or_default();
         if let Some(&first) = processor.locations.first() {
             let location = &profile.locations[first];
             words.push_str(&format!("thread {} {}", location.tid, location.name));

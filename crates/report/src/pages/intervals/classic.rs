@@ -5,14 +5,16 @@ use std::fmt::Write;
 
 use proust_characteristics::comparative::Comparative;
 use proust_characteristics::dvm::{Column, Interval};
-use proust_characteristics::mpi::{Mpi, MpiInterval};
+use proust_characteristics::mpi::{Mpi, MpiInterval, Reading};
 use proust_characteristics::name::Characteristic as C;
 use proust_characteristics::operation::Operation;
 use proust_characteristics::terms::OperationTerms;
-use proust_query::characteristics::Characterised;
+use proust_query::characteristics::{Characterised, RankOfJob};
 
 use super::super::base_name;
 use super::super::facts::seconds;
+use super::characteristics::{has_several_jobs, rank_in_words};
+use super::one_processor::OneProcessor;
 use crate::question::{Block, Classic};
 
 /// In place of a number without a source.
@@ -28,6 +30,7 @@ pub(super) struct Head<'h> {
     pub level: usize,
     pub kind: &'static str,
     pub threads: &'h [String],
+    pub one_processor: Option<&'h OneProcessor>,
 }
 
 fn time(ns: Option<u64>) -> String {
@@ -40,7 +43,7 @@ fn ratio(number: Option<f64>) -> String {
 
 /// Operations and executions are shares of those that take part; the sum is whole but for rounding.
 fn count(number: Option<f64>) -> String {
-    number.map_or_else(|| UNKNOWN.into(), |number| format!("{:.0}", (number - 1e-6).ceil()))
+    number.map_or_else(|| UNKNOWN.into(), |number| format!("{:.0}", (number - 1e-6).ceil().max(0.0)))
 }
 
 fn is_zero(number: Option<u64>) -> bool {
@@ -76,6 +79,9 @@ pub(super) fn dvm(head: &Head<'_>, of: &Characterised, classic: &Classic) -> Str
     }
     if has(Block::Main) {
         text.push_str(&pop(interval));
+    }
+    if let Some(of) = head.one_processor.filter(|_| has(Block::Main)) {
+        text.push_str(&one_processor(of));
     }
     if has(Block::Comparative) {
         text.push_str(&comparative(interval, classic.zeros));
@@ -194,6 +200,20 @@ pub(super) fn pop(interval: &Interval) -> String {
         ratio(pop.parallel_efficiency),
         ratio(pop.replicated_share.or(Some(0.0))),
     );
+    text
+}
+
+/// The forecast, and what runs on one processor really took.
+fn one_processor(of: &OneProcessor) -> String {
+    let mut text = String::from("--- On one processor (`proust explain forecast`: why these differ) ---\n");
+    let time_s = |time_s: Option<f64>| time_s.map_or_else(|| UNKNOWN.into(), |s| format!("{s:.6}"));
+    for (name, value) in [
+        ("Forecast (Productive_time)", Some(of.forecast_s)),
+        ("Run_on_one_processor", of.serial_s),
+        ("Sequential_build", of.sequential_s),
+    ] {
+        let _ = writeln!(text, "{}", name_and(name, &time_s(value)));
+    }
     text
 }
 
@@ -325,6 +345,11 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
         put("Processors", mpi.processors().to_string());
         put("Total Time", time(Some(mpi.total_ns)));
         put("Productive Time", time(mpi.productive_ns));
+        if let Some(other) = mpi.read_as(Reading::Replicated) {
+            // The document says so beside the number, and its numbers are those of the other reading.
+            put("* MPI of one in N productive", time(other.productive_ns));
+            put("* Efficiency with it", ratio(other.efficiency()));
+        }
         put("Lost Time", time(mpi.lost_ns));
         put("---MPI Time", time(mpi.lost_mpi_ns()));
         put("---Idle Time", time(mpi.sum(Mpi::Idle)));
@@ -335,6 +360,8 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
         for of in [Mpi::PotentialSync, Mpi::Variation, Mpi::Start] {
             put(of.name(), time(mpi.sum(of)));
         }
+        let span = mpi.message_span_ns.map(|ns| format!("{:.6}", ns as f64 / 1e9));
+        put("Message Span", span.unwrap_or_else(|| UNKNOWN.into()));
     }
     if classic.blocks.contains(&Block::Comparative) {
         let _ = writeln!(
@@ -342,7 +369,12 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
             "---Comparative Characteristics---\n{:<NAME$}{:>16}{:>7}{:>16}{:>7}{:>16}",
             "", "Tmin", "Nproc", "Tmax", "Nproc", "Tmid"
         );
-        let rank = |at: usize| of.ranks.get(at).map_or(at, |&rank| rank as usize);
+        let is_of_several = has_several_jobs(&of.ranks);
+        let rank = |at: usize| match of.ranks.get(at) {
+            Some(RankOfJob { job: Some(job), rank }) if is_of_several => format!("{job}:{rank}"),
+            Some(of) => of.rank.to_string(),
+            None => at.to_string(),
+        };
         for of in [Mpi::Lost, Mpi::Idle, Mpi::Comm, Mpi::MpiTime, Mpi::PotentialSync, Mpi::Variation] {
             let numbers = match mpi.comparative(of) {
                 None => format!("{UNKNOWN:>16}"),
@@ -358,5 +390,24 @@ pub(super) fn mpi(head: &Head<'_>, of: &Characterised, mpi: &MpiInterval, classi
             let _ = writeln!(text, "{:<NAME$}{numbers}", of.name());
         }
     }
+    if classic.blocks.contains(&Block::Processors) {
+        text.push_str(&ranks(&of.ranks, mpi, classic));
+    }
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Each rank that is asked for.
+fn ranks(ranks: &[RankOfJob], mpi: &MpiInterval, classic: &Classic) -> String {
+    let mut text = String::from("---Execution Characteristics---\n");
+    let is_of_several = has_several_jobs(ranks);
+    for (at, &rank) in ranks.iter().enumerate().filter(|(_, of)| classic.has(of.rank)) {
+        let _ = writeln!(text, "Nproc = {} ( {} )", rank.rank, rank_in_words(rank, is_of_several));
+        for &of in Mpi::ALL {
+            let value = mpi.of_rank(at, of);
+            if zeros_or(value, classic.zeros) {
+                let _ = writeln!(text, "{}", name_and(of.name(), &time(value)));
+            }
+        }
+    }
+    text
 }

@@ -1,9 +1,25 @@
 //! What a reader must know about the intervals of a page.
 
+use proust_profile::Profile;
+use proust_profile::notes::RunNote;
 use proust_query::characteristics::Characterised;
 
 use super::Row;
 use crate::wording::PageNote;
+
+/// What was wrong with the run's marks: unmatched, crossing, open, missed.
+pub(super) fn notes_of_marks(profile: &Profile) -> Vec<RunNote> {
+    let is_of_marks = |note: &&RunNote| {
+        matches!(
+            note,
+            RunNote::MarksMissed { .. }
+                | RunNote::MarksUnmatched { .. }
+                | RunNote::IntervalsCrossed { .. }
+                | RunNote::IntervalsOpen { .. }
+        )
+    };
+    profile.quality.notes.iter().filter(is_of_marks).cloned().collect()
+}
 
 /// What a reader must know of these, in words.
 pub(super) fn notes_about(intervals: &[Row]) -> Vec<PageNote> {

@@ -123,7 +123,11 @@ impl IntervalsPage {
                 Cell::from(format!("{rank}{}", location.name)),
             ]);
         }
-        text + &table.render(style)
+        text.push_str(&table.render(style));
+        if let Some(caused) = row.caused.as_ref().and_then(super::causes::Caused::text) {
+            text.push_str(&crate::wrap::wrapped(&caused, 1, style.width));
+        }
+        text
     }
 
     /// The characteristics of an interval.
@@ -143,6 +147,34 @@ impl IntervalsPage {
             text.push_str(&crate::wrap::wrapped(&format!("{}. {}", n + 1, step.text), 2, style.width));
         }
         text
+    }
+
+    /// The forecasts beside real runs.
+    fn one_processor(&self, style: &Style) -> String {
+        let table = super::one_processor::table(&self.intervals, &self.references, style);
+        if table.is_empty() {
+            return table;
+        }
+        let title =
+            heading(style, "On one processor", "the forecast is no measurement: `proust explain forecast`");
+        format!("\n{title}{table}")
+    }
+
+    /// How the characteristics are read, level by level on the way to the critical part.
+    fn conclusions(&self, style: &Style) -> String {
+        let mut text = String::new();
+        let way = self.critical.iter().filter_map(|&at| self.intervals.get(at));
+        for (row, of) in way.filter_map(|row| Some((row, row.characterised.as_ref()?))) {
+            text.push_str(&format!(" level {}, {}:\n", row.level, row.label));
+            for (n, step) in super::advice::of(&of.interval).iter().enumerate() {
+                text.push_str(&crate::wrap::wrapped(&format!("{}. {}", n + 1, step.text), 3, style.width));
+            }
+        }
+        if text.is_empty() {
+            return text;
+        }
+        let title = heading(style, "Conclusions", "by the characteristics of the DVM system, level by level");
+        format!("\n{title}{text}")
     }
 
     /// The way to the critical part, level by level.
@@ -171,8 +203,11 @@ impl IntervalsPage {
                      (docs/pages/intervals.md)\n",
                 );
             }
-            text.push_str(&self.characteristics(self.intervals.first(), style));
-            return text + &self.notes.lines(style);
+            if self.places.is_empty() {
+                text.push_str(&self.characteristics(self.intervals.first(), style));
+                text.push_str(&self.one_processor(style));
+            }
+            return text + &self.places_as_text(style) + &self.notes.lines(style);
         }
         text.push_str(&self.table(style));
         if let Some(cut) = &self.cut {
@@ -185,7 +220,10 @@ impl IntervalsPage {
         {
             text.push_str(&self.of_one(row, style));
             text.push_str(&self.characteristics(Some(row), style));
+        } else {
+            text.push_str(&self.conclusions(style));
         }
+        text.push_str(&self.one_processor(style));
         let legend = "total = P × time in the interval, other threads of its processes included; time: of \
                       the thread that takes longest; kind: SEQ, PAR (parallel) or COMB (contains parallel \
                       ones).";
@@ -193,7 +231,7 @@ impl IntervalsPage {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text + &self.notes.lines(style)
+        text + &self.places_as_text(style) + &self.notes.lines(style)
     }
 }
 

@@ -53,6 +53,34 @@ impl TimeRow {
     }
 }
 
+/// The function that opens a region. One region on several call paths is several rows, which differ by it or
+/// by where it is called.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct OpenerRow {
+    pub(super) opener: Option<String>,
+    #[serde(rename = "opener_file")]
+    pub(super) file: Option<String>,
+    #[serde(rename = "opener_line")]
+    pub(super) line: Option<u32>,
+}
+
+impl OpenerRow {
+    fn new(profile: &Profile, region: ContextId) -> OpenerRow {
+        let mut above = profile.contexts[region].parent;
+        while let Some(at) = above {
+            let context = &profile.contexts[at];
+            if let (Some(function), ContextKind::Frame | ContextKind::Inline) =
+                (context.function, context.kind)
+            {
+                let (file, line) = (context.file.clone(), context.line);
+                return OpenerRow { opener: Some(profile.functions[function].name.clone()), file, line };
+            }
+            above = context.parent;
+        }
+        OpenerRow { opener: None, file: None, line: None }
+    }
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct RegionRow {
     pub(super) handle: String,
@@ -60,6 +88,9 @@ pub(super) struct RegionRow {
     pub(super) function: Option<String>,
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
+    /// The function that opens it, and where that is called.
+    #[serde(flatten)]
+    pub(super) opener: OpenerRow,
     pub(super) process: u32,
     pub(super) runtime: &'static str,
     pub(super) executions: u64,
@@ -198,6 +229,7 @@ impl RegionRow {
             function,
             file,
             line,
+            opener: OpenerRow::new(profile, sum.context),
             process: profile.processes[info.process].pid,
             runtime: if info.told { "ompt" } else { "gomp" },
             executions: sum.executions,

@@ -58,7 +58,9 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
         let amounts = [region.work_s, waits_s, lost.lock_s, lost.fork_s + lost.dispatch_s];
         let mut cells: Vec<Cell> = amounts.map(|amount| Cell::from(shown(&scale, amount))).into();
         cells.extend([factor(region.imbalance), count(region.executions), region.team()].map(Cell::from));
-        cells.push(Cell::from(region.function.clone().unwrap_or_default()).with_tail(region.handle.clone()));
+        let tail = [opener(region, listed), Some(region.handle.clone())].into_iter().flatten();
+        let tail = tail.collect::<Vec<_>>().join("  ");
+        cells.push(Cell::from(region.function.clone().unwrap_or_default()).with_tail(tail));
         table.row(cells);
     }
     text.push_str(&table.render(style));
@@ -72,11 +74,24 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
     for region in listed {
         text.push('\n');
         let title = region.function.clone().unwrap_or_default();
-        text.push_str(&heading(style, &title, &format!("{} by {}", region.handle, region.runtime)));
+        let by = format!("{} by {}", region.handle, region.runtime);
+        let tail = [opener(region, listed), Some(by)].into_iter().flatten().collect::<Vec<_>>().join("  ");
+        text.push_str(&heading(style, &title, &tail));
         text.push_str(&sites_text(region, style));
         text.push_str(&threads_text(region, style));
     }
     text + &page.notes.lines(style)
+}
+
+/// The function that opens a region; and where that is called, if it opens the same region elsewhere, too.
+fn opener(region: &RegionRow, listed: &[RegionRow]) -> Option<String> {
+    let name = region.opener.opener.as_deref()?;
+    let same = |other: &&RegionRow| {
+        other.function == region.function && other.opener.opener.as_deref() == Some(name)
+    };
+    let at = place(region.opener.file.as_deref(), region.opener.line)
+        .filter(|_| listed.iter().filter(same).count() > 1);
+    Some(at.map_or_else(|| format!("in {name}"), |at| format!("in {name}, called at {at}")))
 }
 
 fn factor(factor: Option<f64>) -> String {

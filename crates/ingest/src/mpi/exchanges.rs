@@ -1,0 +1,327 @@
+//! How the calls of a message or collective lay to each other in time: who began later and ended later, and
+//! what was computed between the halves of a call that does not block. Summed by call site.
+
+use proust_log::operations::{Nature, Operation};
+use proust_messages::call::{CallId, Collective, Place};
+use proust_messages::endpoint::{End, Kind};
+use proust_messages::matched::Matched;
+use proust_messages::observer::{Attendance, Message, Observer};
+use proust_messages::waits::Times;
+use proust_profile::{ContextId, ExchangeRow, LocationId, OperationId, Profile};
+use rustc_hash::FxHashMap as Map;
+
+use super::gathered::Gathered;
+use super::handed_on::{Beside, beside};
+use super::site::site;
+
+/// What is known of a call.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfCall {
+    /// Ends of messages and parts of collectives that it started.
+    started: u32,
+    /// Those that it completed, and another call had started.
+    completed: u32,
+    /// Of both, how many have their partners.
+    matched: u32,
+    /// The last begin of a partner's call.
+    latest_begin_ns: u64,
+    /// The last end of one.
+    latest_end_ns: u64,
+    /// The last end of a call that started what this one completes.
+    starts_end_ns: u64,
+    late_sends_ns: u64,
+    received: u32,
+    spans_ns: f64,
+    /// A call that started what it completes.
+    started_in: Option<CallId>,
+    has_sends: bool,
+    has_receives: bool,
+    hands_on_io: bool,
+    /// The call that completes what this one started.
+    completed_by: Option<CallId>,
+}
+
+/// The calls of all processes, by their position and number.
+pub(super) struct Exchanges {
+    calls: Vec<Vec<OfCall>>,
+    times: Vec<Vec<Times>>,
+    beside: Vec<Beside>,
+}
+
+/// A group's start: how much later its partners began and ended, and its first call.
+#[derive(Clone, Copy)]
+struct Group {
+    first: CallId,
+    later_begins_ns: u64,
+    later_ends_ns: u64,
+    endpoints: u32,
+}
+
+impl Exchanges {
+    /// Of these processes, whose endpoints are not matched yet. The profile has its events.
+    pub(super) fn of(profile: &Profile, processes: &[Gathered]) -> Exchanges {
+        let calls = |process: &Gathered| {
+            let mut calls = vec![OfCall::default(); process.times.len()];
+            for endpoint in process.endpoints.iter().filter(|one| one.kind != Kind::Probe) {
+                if endpoint.end == End::Cancelled {
+                    continue;
+                }
+                let Some(start) = calls.get_mut(endpoint.start as usize) else { continue };
+                start.started += 1;
+                let Some(end) = completing(endpoint.end).filter(|&end| end != endpoint.start) else {
+                    continue;
+                };
+                start.completed_by = Some(end);
+                let Some(call) = calls.get_mut(end as usize) else { continue };
+                call.completed += 1;
+                call.has_sends |= matches!(endpoint.kind, Kind::Send(_));
+                call.has_receives |= endpoint.kind == Kind::Receive;
+                call.started_in = Some(endpoint.start);
+            }
+            calls
+        };
+        Exchanges {
+            calls: processes.iter().map(calls).collect(),
+            times: processes.iter().map(|process| process.times.clone()).collect(),
+            beside: processes.iter().map(|process| beside(profile, process)).collect(),
+        }
+    }
+
+    fn times(&self, (process, call): Place) -> Times {
+        let times = self.times.get(process as usize).and_then(|calls| calls.get(call as usize));
+        times.copied().unwrap_or(Times { begin_ns: 0, end_ns: 0 })
+    }
+
+    fn call(&mut self, (process, call): Place) -> Option<&mut OfCall> {
+        self.calls.get_mut(process as usize)?.get_mut(call as usize)
+    }
+
+    /// One end of a call's messages or collectives has its partners, whose last call began and ended then.
+    fn meet(&mut self, place: Place, partner: Times, starts_end_ns: u64) {
+        if let Some(call) = self.call(place) {
+            call.matched += 1;
+            call.latest_begin_ns = call.latest_begin_ns.max(partner.begin_ns);
+            call.latest_end_ns = call.latest_end_ns.max(partner.end_ns);
+            call.starts_end_ns = call.starts_end_ns.max(starts_end_ns);
+        }
+    }
+
+    fn hands_on_io(&mut self, places: impl Iterator<Item = Place>) {
+        for place in places {
+            if let Some(call) = self.call(place) {
+                call.hands_on_io = true;
+            }
+        }
+    }
+
+    fn is_behind_input(&self, (process, call): Place) -> bool {
+        self.beside.get(process as usize).is_some_and(|beside| beside.is_behind_input(call))
+    }
+
+    fn is_before_output(&self, (process, call): Place) -> bool {
+        self.beside.get(process as usize).is_some_and(|beside| beside.is_before_output(call))
+    }
+
+    /// The sums by call site. `sizes`: the members of each process's communicators.
+    pub(super) fn rows(
+        &self,
+        profile: &Profile,
+        processes: &[Gathered],
+        matched: &Matched,
+        sizes: &[Map<u32, u32>],
+        operations: &[Option<OperationId>],
+    ) -> Vec<ExchangeRow> {
+        type Key = (LocationId, ContextId, OperationId, Option<OperationId>, bool, bool);
+        let mut sums: Map<Key, ExchangeRow> = Map::default();
+        let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
+        for (at, process) in processes.iter().enumerate() {
+            let groups = self.groups(at);
+            for (number, call) in self.calls[at].iter().enumerate() {
+                let (times, made) = (process.times[number], process.made[number]);
+                let Some(operation) = of_operation(made.operation) else { continue };
+                let Some(context) = site(&profile.events, made.location, operation, times.end_ns) else {
+                    continue;
+                };
+                let own = groups.get(&(number as CallId));
+                let group = own.or_else(|| groups.get(&call.completed_by?));
+                let started = call.started_in.and_then(|start| process.made.get(start as usize));
+                let completes = started.and_then(|made| of_operation(made.operation));
+                let key = (made.location, context, operation, completes, group.is_some(), call.hands_on_io);
+                let row = sums.entry(key).or_insert(ExchangeRow {
+                    location: made.location,
+                    context,
+                    operation,
+                    completes,
+                    is_group: group.is_some(),
+                    hands_on_io: call.hands_on_io,
+                    ..ExchangeRow::default()
+                });
+                // A call that completes has no communicator of its own.
+                let communicator = started.unwrap_or(&made).communicator;
+                let members = sizes[at].get(&communicator).copied().unwrap_or(1).max(1);
+                row.shares += match group {
+                    // The whole group counts once in each of its halves.
+                    Some(group) if own.is_none() => {
+                        f64::from(call.started) / f64::from(group.endpoints.max(1)) / f64::from(members)
+                    }
+                    _ => share(call, made.operation, members, own.is_some()),
+                };
+                row.calls += 1;
+                row.time_ns += times.end_ns.saturating_sub(times.begin_ns);
+                let wait = matched.waits.get(at).and_then(|waits| waits.get(number).copied().flatten());
+                let until_ns = wait.map_or(0, |wait| wait.until_ns.min(times.end_ns));
+                row.partner_ns += until_ns.saturating_sub(times.begin_ns);
+                let partners = call.started + call.completed;
+                let is_matched = partners > 0 && call.matched == partners;
+                row.matched += u64::from(is_matched);
+                row.unmatched += u64::from(partners > 0 && !is_matched);
+                if is_matched {
+                    let later = match group {
+                        Some(group) if own.is_none() && group.first == number as CallId => {
+                            (group.later_begins_ns, group.later_ends_ns)
+                        }
+                        Some(_) if own.is_none() => (0, 0),
+                        _ => later(call, times),
+                    };
+                    row.later_begins_ns += later.0;
+                    row.later_ends_ns += later.1;
+                    if call.completed > 0 {
+                        row.overlap_ns += times.begin_ns.saturating_sub(call.starts_end_ns);
+                    }
+                }
+                row.late_sends_ns += call.late_sends_ns;
+                row.received += u64::from(call.received);
+                row.spans_ns += call.spans_ns;
+            }
+        }
+        let mut rows: Vec<(Key, ExchangeRow)> = sums.into_iter().collect();
+        rows.sort_unstable_by_key(|(key, _)| *key);
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Groups of messages to and from others that one call completes, by that call.
+    fn groups(&self, at: usize) -> Map<CallId, Group> {
+        let calls = &self.calls[at];
+        let mut groups: Map<CallId, Group> = Map::default();
+        for (number, call) in (0..).zip(calls) {
+            let Some(end) = call.completed_by else { continue };
+            let completing = calls.get(end as usize).copied().unwrap_or_default();
+            if completing.completed < 2 || !completing.has_sends || !completing.has_receives {
+                continue;
+            }
+            let (begins_ns, ends_ns) = later(call, self.times((at as u32, number)));
+            let group = groups.entry(end).or_insert(Group {
+                first: number,
+                later_begins_ns: 0,
+                later_ends_ns: 0,
+                endpoints: completing.completed,
+            });
+            group.later_begins_ns = group.later_begins_ns.max(begins_ns);
+            group.later_ends_ns = group.later_ends_ns.max(ends_ns);
+        }
+        groups
+    }
+}
+
+impl Observer for &mut Exchanges {
+    fn message(&mut self, Message { sent, sent_end, received, received_end }: Message) {
+        let (send, receive) = (self.times(sent), self.times(received));
+        let place = |of: Place, end: End| completing(end).map(|call| (of.0, call));
+        let (sent_in, received_in) = (place(sent, sent_end), place(received, received_end));
+        self.meet(sent, receive, 0);
+        self.meet(received, send, 0);
+        let starts_end_ns = send.end_ns.max(receive.end_ns);
+        for (own, start, other, other_start) in
+            [(sent_in, sent, received_in, received), (received_in, received, sent_in, sent)]
+        {
+            if let Some(own) = own.filter(|&own| own != start) {
+                let partner = self.times(other.unwrap_or(other_start));
+                self.meet(own, partner, starts_end_ns);
+            }
+        }
+        if let Some(end) = received_in {
+            let end_ns = self.times(end).end_ns;
+            if let Some(call) = self.call(received) {
+                call.late_sends_ns += send.begin_ns.min(end_ns).saturating_sub(receive.begin_ns);
+            }
+            if let Some(call) = self.call(end) {
+                call.received += 1;
+                call.spans_ns += end_ns as f64 - send.begin_ns as f64;
+            }
+        }
+        let is_blocking = sent_in == Some(sent) && received_in == Some(received);
+        if is_blocking && (self.is_behind_input(sent) || self.is_before_output(received)) {
+            self.hands_on_io([sent, received].into_iter());
+        }
+    }
+
+    fn collective(&mut self, kind: Collective, members: &[Attendance]) {
+        let end_of = |member: &Attendance| {
+            let end = completing(member.end).map(|call| (member.start.0, call));
+            end.filter(|&end| end != member.start)
+        };
+        let starts = latest(members.iter().map(|member| self.times(member.start)));
+        let ends = latest(members.iter().filter_map(end_of).map(|end| self.times(end)));
+        for member in members {
+            self.meet(member.start, starts, 0);
+            if let Some(end) = end_of(member) {
+                self.meet(end, ends, starts.end_ns);
+            }
+        }
+        let is_blocking = members.iter().all(|member| end_of(member).is_none());
+        let root = members.iter().find(|member| member.is_root).filter(|_| is_blocking);
+        let hands_on = root.is_some_and(|root| match kind {
+            Collective::OneToAll => self.is_behind_input(root.start),
+            Collective::AllToOne => self.is_before_output(root.start),
+            _ => false,
+        });
+        if hands_on {
+            self.hands_on_io(members.iter().map(|member| member.start));
+        }
+    }
+}
+
+/// The call that completed it.
+fn completing(end: End) -> Option<CallId> {
+    match end {
+        End::Waited(call) | End::Tested(call) => Some(call),
+        End::Open | End::Cancelled => None,
+    }
+}
+
+/// The last begin and the last end.
+fn latest(all: impl Iterator<Item = Times>) -> Times {
+    all.fold(Times { begin_ns: 0, end_ns: 0 }, |last, times| Times {
+        begin_ns: last.begin_ns.max(times.begin_ns),
+        end_ns: last.end_ns.max(times.end_ns),
+    })
+}
+
+/// How much later partners began and ended.
+fn later(call: &OfCall, own: Times) -> (u64, u64) {
+    (call.latest_begin_ns.saturating_sub(own.begin_ns), call.latest_end_ns.saturating_sub(own.end_ns))
+}
+
+/// One call, divided by those who take part in it.
+fn share(call: &OfCall, operation: Operation, members: u32, ends_group: bool) -> f64 {
+    let of_members = 1.0 / f64::from(members);
+    let is_of_messages = call.has_sends || call.has_receives;
+    match operation.nature() {
+        Nature::Collective => of_members,
+        Nature::Message if is_exchange(operation) => of_members,
+        // What it completes are collectives.
+        Nature::Message if ends_group || call.completed > 0 && !is_of_messages => of_members,
+        Nature::Message => f64::from(call.started + call.completed) / 2.0,
+        // Files that are used together.
+        _ if call.started > 0 => of_members,
+        _ => 1.0,
+    }
+}
+
+fn is_exchange(operation: Operation) -> bool {
+    use Operation as O;
+    matches!(
+        operation,
+        O::MPI_Sendrecv | O::MPI_Sendrecv_replace | O::MPI_Isendrecv | O::MPI_Isendrecv_replace
+    )
+}

@@ -1,0 +1,149 @@
+//! A signal asks a process for a sample, or pauses and resumes it; a program that uses the signal itself
+//! keeps it.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::command::{proust, run, start};
+use crate::pages::Summary;
+use crate::programs::built;
+use crate::recording::{Recorded, empty_folder, list, number, page_of, record_with, truth_in};
+
+const BOTH: [&str; 4] = ["--sample-signal", "USR1", "--pause-signal", "SIGUSR2"];
+
+fn of_kind(samples: &Value, kind: &str) -> usize {
+    list(samples, "/samples").iter().filter(|sample| sample["reason"] == kind).count()
+}
+
+fn notes_of_use(run: &Recorded) -> usize {
+    let quality: Value = run.page("quality", &[]);
+    let notes = list(&quality, "/quality/notes").iter().map(|note| note.as_str().unwrap_or_default());
+    notes.filter(|note| note.contains("the signal requests nothing there")).count()
+}
+
+#[test]
+fn what_is_done_between_two_signals_is_in_no_figure() {
+    let Some(program) = built("paused") else { return };
+    let folder = empty_folder();
+    let (dir, files) = (folder.path().join("run"), folder.path().join("files"));
+    std::fs::create_dir(&files).unwrap();
+    let mut command = proust();
+    command.arg("record").args(BOTH).arg("-o").arg(&dir).arg("--").arg(program);
+    let running = start(command.args(["compute", "0.5"]).arg(&files).stdin(Stdio::null()));
+    let wait_for = |what: &str| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !running.printed_so_far().lines().any(|line| line == what) {
+            assert!(Instant::now() < deadline, "it never said `{what}`");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    // `record` passes these two on to the command.
+    // SAFETY: a plain system call.
+    let send = |signal| assert_eq!(unsafe { libc::kill(running.pid(), signal) }, 0);
+    wait_for("ready");
+    std::thread::sleep(Duration::from_millis(300));
+    send(libc::SIGUSR1);
+    let asked = Instant::now();
+    send(libc::SIGUSR2);
+    // The signal passes through `record`.
+    std::thread::sleep(Duration::from_millis(100));
+    let begun = Instant::now();
+    std::fs::write(files.join("pause"), "").unwrap();
+    wait_for("paused");
+    std::thread::sleep(Duration::from_millis(600));
+    std::fs::write(files.join("resume"), "").unwrap();
+    wait_for("back");
+    let least_s = begun.elapsed().as_secs_f64();
+    send(libc::SIGUSR2);
+    std::thread::sleep(Duration::from_millis(100));
+    let most_s = asked.elapsed().as_secs_f64();
+    send(libc::SIGUSR1);
+    let ended = running.wait();
+    assert!(ended.status.success(), "{}", ended.said());
+    let truth = truth_in(&ended);
+    let samples: Value = page_of(&dir, "samples", &[]);
+    let counts = ["signal", "pause", "resume", "asked"].map(|kind| of_kind(&samples, kind));
+    assert_eq!(counts, [2, 1, 1, 0], "{samples}");
+    let summary: Summary = page_of(&dir, "summary", &[]);
+    let paused_s = summary.ledger.account_s("paused") / summary.run.processors;
+    assert!((least_s - 0.001..most_s + 0.001).contains(&paused_s), "{paused_s} of {least_s}..{most_s} s");
+    assert!(summary.quality.account_residual.abs() < 1e-3, "{:?}", summary.quality);
+    let flat: crate::pages::Flat = page_of(&dir, "flat", &[]);
+    let (unwanted_s, truth_s) = (flat.cpu("unwanted").exclusive, number(&truth, "/unwanted_s"));
+    assert!(unwanted_s <= 0.05 && truth_s > 0.2, "{unwanted_s} of {truth_s} s in unwanted()");
+    assert!(flat.cpu("wanted").exclusive > 0.3, "of {truth}");
+}
+
+#[test]
+fn a_program_that_knows_nothing_of_them_notices_nothing() {
+    let Some(program) = built("asked_by_signal") else { return };
+    let run = record_with(&BOTH, &program, &["nothing"]).succeeded();
+    let said = run.ended.printed();
+    let expected = "actions default default\nsleep ended in time\npoll ended in time\n\
+                    semaphore Connection timed out in time\nactions default default\n";
+    assert_eq!(said, expected);
+    let samples: Value = run.page("samples", &[]);
+    // Signals that a process has not yet received when the next of their number is sent are one.
+    let counts = ["signal", "pause", "resume"].map(|kind| of_kind(&samples, kind));
+    assert!((4..=10).contains(&counts[0]) && counts[1].abs_diff(counts[2]) <= 1, "{counts:?} {samples}");
+    assert_eq!(notes_of_use(&run), 0);
+}
+
+#[test]
+fn a_program_that_uses_the_signal_keeps_it() {
+    let Some(program) = built("asked_by_signal") else { return };
+    for (case, noted) in [("handler", 2), ("ignored", 2), ("waits", 2), ("fork", 2)] {
+        let bare = run(std::process::Command::new(&program).arg(case));
+        let run = record_with(&BOTH, &program, &[case]).succeeded();
+        assert_eq!(run.ended.printed(), bare.printed(), "{case}");
+        let samples: Value = run.page("samples", &[]);
+        assert_eq!(of_kind(&samples, "signal") + of_kind(&samples, "pause"), 0, "{case}: {samples}");
+        assert_eq!(notes_of_use(&run), noted, "{case}");
+    }
+}
+
+#[test]
+fn a_run_that_begins_paused_is_resumed_by_the_signal() {
+    let script = "kill -USR2 $$; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; kill -USR2 $$";
+    let options = ["--start-paused", "--pause-signal", "USR2"];
+    let run = record_with(&options, "sh", &["-c", script]).succeeded();
+    let samples: Value = run.page("samples", &[]);
+    assert_eq!(["pause", "resume"].map(|kind| of_kind(&samples, kind)), [2, 1], "{samples}");
+    let summary = run.summary();
+    let ledger = &summary.ledger;
+    assert!(ledger.account_s("compute") > 0.3 * ledger.total_s, "{ledger:?}");
+    assert!(ledger.account_s("paused") > 0.0, "{ledger:?}");
+}
+
+#[test]
+fn signals_that_cannot_be_used_are_refused_before_anything_runs() {
+    let folder = empty_folder();
+    let marker = folder.path().join("ran");
+    for (signal, why) in [
+        ("KILL", "no program can handle it"),
+        ("SIGSTOP", "no program can handle it"),
+        ("URG", "to take samples"),
+        ("RTMAX", "to take samples"),
+        ("SEGV", "faults"),
+        ("NOSUCH", "there is no signal"),
+    ] {
+        for option in ["--sample-signal", "--pause-signal"] {
+            let mut command = proust();
+            command.arg("record").args([option, signal]).arg("--").arg("touch").arg(&marker);
+            let refused = run(command.current_dir(folder.path()));
+            assert_eq!(refused.status.code(), Some(2), "{option} {signal}: {}", refused.said());
+            assert!(refused.said().contains(why), "{option} {signal}: {}", refused.said());
+        }
+    }
+    let mut command = proust();
+    command
+        .arg("record")
+        .args(["--sample-signal", "USR1", "--pause-signal", "10", "--", "touch"])
+        .arg(&marker);
+    let refused = run(command.current_dir(folder.path()));
+    assert_eq!(refused.status.code(), Some(2), "{}", refused.said());
+    assert!(refused.said().contains("the same signal"), "{}", refused.said());
+    assert!(!marker.exists(), "the command has run");
+}
