@@ -118,6 +118,8 @@ thresholds! {
     TASK_COST at_least 0.4 "share" "of the threads' time with these tasks, making them and waiting";
     MPI_LATE_TIMES at_least 10.0 "count" "waits for the late ranks";
     MPI_LATE_EXCESS at_least 0.6 "share" "of the waiting for late ranks, while these had a processor";
+    MPI_LATE_QUEUED at_most 0.25
+        "share" "of the waiting for late ranks, as long as these had no processor, to be surely a fault";
     MPI_LATE_NET at_least 0.5
         "share" "of the waiting, for ranks that others waited for longer than they waited themselves";
     MPI_LATE_SURE at_least 0.9

@@ -80,12 +80,17 @@ fn finding(
     let net = net_share(facts, &late.by_location, waited);
     let is_large = limits::LARGE_SHARE.holds(lost_s / facts.total_s);
     let excess = lost_s / (lost_s + late.displaced_s);
+    // How long they had none is known for each rank, but not for each of many short waits.
+    let queued_s: f64 = late.by_location.keys().map(|&location| facts.queued_s(location)).sum();
+    let queued = queued_s / lost_s.max(f64::MIN_POSITIVE);
     let is_sure = limits::MPI_LATE_NET.holds(net)
         && limits::MPI_LATE_SURE.holds(excess)
+        && limits::MPI_LATE_QUEUED.holds(queued)
         && is_large
         && cause.function.is_some();
     if is_sure {
         checks.holds(&limits::MPI_LATE_SURE, excess);
+        checks.holds(&limits::MPI_LATE_QUEUED, queued);
         checks.holds(&limits::MPI_LATE_NET, net);
         checks.holds(&limits::LARGE_SHARE, lost_s / facts.total_s);
     }
