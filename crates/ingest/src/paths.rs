@@ -98,7 +98,7 @@ pub(super) struct Paths<'m> {
     /// Lists of entrances: the innermost one, and the list above it.
     held: Vec<(Option<HeldId>, Shown)>,
     held_ids: HashMap<(Option<HeldId>, Shown), HeldId>,
-    /// How threads in parallel regions are shown.
+    /// How they are shown.
     shown: CallPaths,
     /// What each module is for those.
     libraries: Vec<Library>,
@@ -306,11 +306,12 @@ impl<'m> Paths<'m> {
 
     /// The entrances that were held are shown after all.
     fn with_held(&mut self, from: Step) -> Step {
-        let Some((above, entrance)) = from.held.and_then(|id| self.held.get(id as usize)).copied() else {
-            return from;
-        };
-        let from = self.with_held(Step { held: above, ..from });
-        self.show(from, &entrance)
+        // Not by recursion: a damaged log can have as many of them as it has nodes.
+        let list = std::iter::successors(from.held, |&id| self.held.get(id as usize)?.0);
+        let entrances: Vec<Shown> =
+            list.filter_map(|id| self.held.get(id as usize)).map(|&(_, entrance)| entrance).collect();
+        let from = Step { held: None, ..from };
+        entrances.iter().rev().fold(from, |step, entrance| self.show(step, entrance))
     }
 
     /// A node's module, and what is known of its address, if that is anything.

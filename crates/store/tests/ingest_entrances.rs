@@ -70,3 +70,18 @@ fn experts_see_all_frames() {
     assert!(paths.iter().all(|path| path.starts_with("clone3>start_thread")), "{paths:?}");
     assert!(paths.iter().any(|path| path.contains("call_once") && path.contains(">closure")), "{paths:?}");
 }
+
+#[test]
+fn a_log_of_nothing_but_entrances_does_no_harm() {
+    const DEEP: u32 = 200_000;
+    let mut lane = LaneBuilder::new(0);
+    lane.module(1, LIBC, 7, 0x40_0000).begin(10, 1000, 0);
+    (1..=DEEP).for_each(|id| {
+        lane.node(id, id - 1, 1, 0x100);
+    });
+    lane.sample(1010, 1, DEEP).end(10, 1050, 1);
+    let bytes = log(header(9), &[lane]);
+    let logs = [LogBytes { name: "log/0.plog", bytes: Ok(&bytes) }];
+    let profile = ingest_logs_showing(CallPaths::User, "run", &logs, None, &symbols, &Counter::default());
+    assert_eq!(profile.expect("a profile").contexts.len(), DEEP as usize + 1);
+}
