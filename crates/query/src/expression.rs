@@ -301,14 +301,9 @@ impl<'t> Parser<'t> {
             return self.samples();
         }
         let start = self.at;
-        if let Some(quoted) = self.rest().strip_prefix('"') {
-            let Some(length) = quoted.find('"') else {
-                return Err(self.error(start, self.rest().len(), "this quote is not closed"));
-            };
-            let text = quoted[..length].to_owned();
-            self.at += length + 2;
+        if let Some(text) = self.quoted()? {
             if !key.takes_names() {
-                return Err(self.error(start, length + 2, self.wanted(key)));
+                return Err(self.error(start, self.at - start, self.wanted(key)));
             }
             return Ok(Pattern::Name { text, quoted: true });
         }
@@ -318,10 +313,7 @@ impl<'t> Parser<'t> {
         if text.is_empty() {
             return Err(self.error(start, 1, format!("`{}` has no value here", key.word())));
         }
-        if let Some((found, meant)) = foreign_word(&text) {
-            let at = start + text.find(found).unwrap_or(0);
-            return Err(self.error(at + 1, found.len() - 2, meant));
-        }
+        self.without_foreign_words(start, &text)?;
         self.at += text.len();
         if key == Key::Time {
             let (from, to) =
@@ -369,28 +361,36 @@ impl<'t> Parser<'t> {
 
     fn sample(&mut self) -> Result<Option<SampleName>, FilterError> {
         let start = self.at;
-        if let Some(quoted) = self.rest().strip_prefix('"') {
-            let Some(length) = quoted.find('"') else {
-                return Err(self.error(start, self.rest().len(), "this quote is not closed"));
-            };
-            let text = quoted[..length].to_owned();
-            self.at += length + 2;
+        if let Some(text) = self.quoted()? {
             return Ok(Some(SampleName::Name { text, quoted: true }));
         }
         let rest = self.rest();
         let ends = [rest.find(','), rest.find(".."), rest.find(" and ")];
         let end = ends.into_iter().flatten().min().unwrap_or(rest.len());
         let text = rest[..end].trim_end().to_owned();
-        if let Some((found, meant)) = foreign_word(&text) {
-            let at = start + text.find(found).unwrap_or(0);
-            return Err(self.error(at + 1, found.len() - 2, meant));
-        }
+        self.without_foreign_words(start, &text)?;
         self.at += text.len();
         Ok(match text.parse() {
             _ if text.is_empty() => None,
             Ok(number) => Some(SampleName::Number(number)),
             Err(_) => Some(SampleName::Name { text, quoted: false }),
         })
+    }
+
+    /// What stands in quotes here, if anything does.
+    fn quoted(&mut self) -> Result<Option<String>, FilterError> {
+        let Some(quoted) = self.rest().strip_prefix('"') else { return Ok(None) };
+        let Some(length) = quoted.find('"') else {
+            return Err(self.error(self.at, self.rest().len(), "this quote is not closed"));
+        };
+        self.at += length + 2;
+        Ok(Some(quoted[..length].to_owned()))
+    }
+
+    fn without_foreign_words(&self, start: usize, text: &str) -> Result<(), FilterError> {
+        let Some((found, meant)) = foreign_word(text) else { return Ok(()) };
+        let at = start + text.find(found).unwrap_or(0);
+        Err(self.error(at + 1, found.len() - 2, meant))
     }
 
     fn wanted(&self, key: Key) -> String {
