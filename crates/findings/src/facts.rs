@@ -202,6 +202,25 @@ impl<'r> Facts<'r> {
         self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
     }
 
+    /// Of the time that locations waited, of one process or of all, the part on a processor: they looked
+    /// again and again whether it was over. `waits_s` is how long one waited.
+    pub(super) fn burned_share(
+        &self,
+        process: Option<ProcessId>,
+        waits_s: impl Fn(LocationId) -> f64,
+    ) -> f64 {
+        let (mut waited_s, mut burned_s) = (0.0, 0.0);
+        for (id, location) in self.profile.locations.iter().enumerate() {
+            if process.is_none_or(|process| process == location.process) {
+                let id = LocationId::from_index(id);
+                let waits_s = waits_s(id);
+                burned_s += (location.cpu_s - self.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
+                waited_s += waits_s;
+            }
+        }
+        if waited_s > 0.0 { burned_s / waited_s } else { 0.0 }
+    }
+
     /// A location's own work, s: on a processor, or in I/O, and not waiting.
     pub(super) fn worked_s(&self, location: LocationId) -> f64 {
         self.spent_s(location, &WORK)
@@ -300,6 +319,16 @@ const VICTIMS: usize = 4;
 const EMPTY: [Account; 3] = [Account::Serial, Account::Narrow, Account::Asleep];
 /// Accounts of a location's own work.
 const WORK: [Account; 4] = [Account::Compute, Account::Io, Account::Fault, Account::Runtime];
+/// Accounts of time on a processor that is not spent on looking whether a wait is over.
+const ON_PROCESSOR: [Account; 7] = [
+    Account::Compute,
+    Account::Io,
+    Account::Fault,
+    Account::Runtime,
+    Account::Replicated,
+    Account::Measurement,
+    Account::MpiTransfer,
+];
 /// Accounts of having no processor.
 pub(super) const QUEUED: [Account; 2] = [Account::Oversubscribed, Account::Preempted];
 

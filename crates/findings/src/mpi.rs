@@ -57,25 +57,8 @@ fn ranks(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, f64>) -> (Vec<u32
 
 /// Of the time before partners arrived, the part on a processor: ranks look again and again.
 fn spinning_share(facts: &Facts<'_>) -> f64 {
-    let (mut waited_s, mut burned_s) = (0.0, 0.0);
-    for (id, location) in facts.profile.locations.iter().enumerate() {
-        let id = LocationId::from_index(id);
-        let waits_s = facts.spent_s(id, &[Account::MpiPartner]);
-        burned_s += (location.cpu_s - facts.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
-        waited_s += waits_s;
-    }
-    if waited_s > 0.0 { burned_s / waited_s } else { 0.0 }
+    facts.burned_share(None, |id| facts.spent_s(id, &[Account::MpiPartner]))
 }
-
-const ON_PROCESSOR: [Account; 7] = [
-    Account::Compute,
-    Account::Io,
-    Account::Fault,
-    Account::Runtime,
-    Account::Replicated,
-    Account::Measurement,
-    Account::MpiTransfer,
-];
 
 fn seconds(wait: &PartnerWaitRow) -> f64 {
     wait.length_ns() as f64 / 1e9

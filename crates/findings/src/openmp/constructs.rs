@@ -221,38 +221,17 @@ impl<'p> Constructs<'p> {
 /// Of the time that a process's threads waited for each other, the part on a processor: they looked whether
 /// it was over.
 pub(super) fn spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
-    share_on_processor(facts, process, |id| facts.spent_s(id, &WAITS))
+    facts.burned_share(Some(process), |id| facts.spent_s(id, &WAITS))
 }
 
 /// The same of the time that they waited for each other or for the next region.
 pub(in super::super) fn idle_spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
-    share_on_processor(facts, process, |id| {
+    facts.burned_share(Some(process), |id| {
         facts.spent_s(id, &WAITS) + facts.waited_s(id, &[PassiveReason::Pool])
     })
 }
 
-fn share_on_processor(facts: &Facts<'_>, process: ProcessId, waits_s: impl Fn(LocationId) -> f64) -> f64 {
-    let (mut waited_s, mut burned_s) = (0.0, 0.0);
-    for (id, location) in facts.profile.locations.iter().enumerate() {
-        if location.process == process {
-            let id = LocationId::from_index(id);
-            let waits_s = waits_s(id);
-            burned_s += (location.cpu_s - facts.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
-            waited_s += waits_s;
-        }
-    }
-    if waited_s > 0.0 { burned_s / waited_s } else { 0.0 }
-}
-
 const WAITS: [Account; 2] = [Account::Barrier, Account::Lock];
-const ON_PROCESSOR: [Account; 6] = [
-    Account::Compute,
-    Account::Io,
-    Account::Fault,
-    Account::Runtime,
-    Account::Replicated,
-    Account::Measurement,
-];
 
 /// Whether an operation is a wait for all of a team, or for its tasks.
 pub(super) fn is_for_others(operation: OperationKind) -> bool {
