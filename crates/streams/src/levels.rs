@@ -26,6 +26,7 @@ pub use drawn::Drawn;
 pub use node::AccountSums;
 
 use crate::file::StreamFile;
+use crate::publication::Publication;
 use crate::record::{Location, Summed};
 use crate::source::ReadAt;
 use directory::Directory;
@@ -60,12 +61,24 @@ impl<'a, R: Summed, S: ReadAt> Levels<'a, R, S> {
     /// Makes the levels of all streams of a kind and writes them under this name, whole or not at all. On all
     /// threads of the current pool; the file does not depend on their number.
     pub fn build(file: &'a StreamFile<S>, path: &Path, options: &LevelOptions) -> io::Result<()> {
-        build::build::<R, S>(file, path, options)
+        let publication = Publication::begin(path)?;
+        build::build::<R, S>(file, publication.file(), options)?;
+        publication.publish()
+    }
+
+    /// Writes the levels of all streams of a kind into an empty file, open for reading and writing: for callers
+    /// that give files their names themselves.
+    pub fn write(file: &'a StreamFile<S>, to: &File, options: &LevelOptions) -> io::Result<()> {
+        build::build::<R, S>(file, to, options)
     }
 
     /// Opens the levels of a file.
     pub fn open(file: &'a StreamFile<S>, path: &Path) -> Result<Levels<'a, R, S>, LevelsError> {
-        let levels = File::open(path)?;
+        Levels::new(file, File::open(path)?)
+    }
+
+    /// As [`Levels::open`], of levels that are open already.
+    pub fn new(file: &'a StreamFile<S>, levels: File) -> Result<Levels<'a, R, S>, LevelsError> {
         let directory = Directory::read(&levels)?;
         if directory.kind != R::KIND || directory.digest != file.digest() {
             return Err(LevelsError::Stale);
