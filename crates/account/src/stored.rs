@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proust_profile::{ContextId, LocationId, Profile};
+pub use proust_streams::BinsIn;
 use proust_streams::levels::LevelOptions;
 use proust_streams::records::{PART_ACCOUNTS, State as Record};
 use proust_streams::{
-    BinsIn, BlockOptions, BlockWriter, FileError, Key, Levels, Location, ReadAt, StreamBuilder, StreamFile,
-    bins_by_scan,
+    BlockOptions, BlockWriter, FileError, Key, Levels, LevelsFile, Location, ReadAt, StreamBuilder,
+    StreamFile, bins_by_scan,
 };
 
 use crate::ledger::{PartKind, PassiveReason, Run, Span, Spans, State, Timeline, Wait, Work};
@@ -32,7 +34,7 @@ const WAITS: [Wait; 3] = [Wait::Barrier, Wait::Lock, Wait::MpiPartner];
 #[derive(Debug)]
 pub struct StoredTimelines {
     streams: StreamFile<Source>,
-    levels: Option<File>,
+    levels: Option<Arc<LevelsFile>>,
     is_damaged: AtomicBool,
 }
 
@@ -72,7 +74,7 @@ impl StoredTimelines {
     pub fn of(run: &Run) -> StoredTimelines {
         let mut bytes = Vec::new();
         let written = write(run, &mut bytes);
-        let streams = written.map_err(FileError::System).and_then(|()| StreamFile::new(Source::Memory(bytes)));
+        let streams = written.and_then(|()| StreamFile::new(Source::Memory(bytes)).map_err(unreadable));
         let streams = streams.expect("memory takes everything, and has what was written");
         StoredTimelines { streams, levels: None, is_damaged: AtomicBool::new(false) }
     }
@@ -82,9 +84,11 @@ impl StoredTimelines {
     ///
     /// # Errors
     /// When nothing in it can be read.
-    pub fn open(streams: File, levels: Option<File>) -> Result<StoredTimelines, FileError> {
-        let streams = StreamFile::new(Source::File(streams))?;
+    pub fn open(streams: File, levels: Option<File>) -> io::Result<StoredTimelines> {
+        let streams = StreamFile::new(Source::File(streams)).map_err(unreadable)?;
         let is_damaged = AtomicBool::new(!streams.notes().is_empty());
+        // Levels are a cache: without them sums are read from the streams.
+        let levels = levels.and_then(|levels| LevelsFile::new(levels).ok()).map(Arc::new);
         Ok(StoredTimelines { streams, levels, is_damaged })
     }
 
@@ -132,14 +136,14 @@ impl StoredTimelines {
         bins
     }
 
-    /// None where there are no levels of these streams, or these are damaged: they are a cache.
+    /// None where there are no levels of these streams, or these are damaged.
     fn bins_of_levels<K: Ord>(
         &self,
         location: LocationId,
         place: BinsIn,
         counts_as: impl Fn(Key) -> Option<K>,
     ) -> Option<Vec<BTreeMap<K, u128>>> {
-        let levels = Levels::<Record, _>::new(&self.streams, self.levels.as_ref()?.try_clone().ok()?).ok()?;
+        let levels = Levels::<Record, _>::new(&self.streams, self.levels.clone()?).ok()?;
         levels.bins_by(&[Location(location.0)], place, counts_as).ok()
     }
 
@@ -183,11 +187,15 @@ pub fn write(run: &Run, to: impl Write) -> io::Result<()> {
 /// # Errors
 /// When the streams cannot be read, or the file refuses.
 pub fn write_levels(streams: File, to: &File) -> io::Result<()> {
-    let streams = StreamFile::new(streams).map_err(|error| match error {
-        FileError::System(error) => error,
-        FileError::NotStreams => io::ErrorKind::InvalidData.into(),
-    })?;
+    let streams = StreamFile::new(streams).map_err(unreadable)?;
     Levels::<Record, _>::write(&streams, to, &LevelOptions::default())
+}
+
+fn unreadable(error: FileError) -> io::Error {
+    match error {
+        FileError::System(error) => error,
+        error @ FileError::NotStreams => io::Error::new(io::ErrorKind::InvalidData, error),
+    }
 }
 
 fn record_of(span: &Span) -> Record {

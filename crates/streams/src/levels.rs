@@ -20,6 +20,7 @@ use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use build::{Group, LevelOptions, Members};
 pub use drawn::Drawn;
@@ -49,11 +50,28 @@ pub enum LevelsError {
     Stale,
 }
 
+/// A file of levels.
+#[derive(Debug)]
+pub struct LevelsFile {
+    file: File,
+    directory: Directory,
+}
+
+impl LevelsFile {
+    /// Reads where everything in it is.
+    ///
+    /// # Errors
+    /// [`LevelsError`] when it cannot be read or is damaged.
+    pub fn new(file: File) -> Result<LevelsFile, LevelsError> {
+        let directory = Directory::read(&file)?;
+        Ok(LevelsFile { file, directory })
+    }
+}
+
 /// The levels of a file of streams.
 pub struct Levels<'a, R, S = File> {
     file: &'a StreamFile<S>,
-    levels: File,
-    directory: Directory,
+    levels: Arc<LevelsFile>,
     record: PhantomData<R>,
 }
 
@@ -73,26 +91,35 @@ impl<'a, R: Summed, S: ReadAt> Levels<'a, R, S> {
     }
 
     /// Opens the levels of a file.
+    ///
+    /// # Errors
+    /// [`LevelsError`] when they cannot be read, are damaged, or were made from other streams.
     pub fn open(file: &'a StreamFile<S>, path: &Path) -> Result<Levels<'a, R, S>, LevelsError> {
-        Levels::new(file, File::open(path)?)
+        Levels::new(file, Arc::new(LevelsFile::new(File::open(path)?)?))
     }
 
-    /// As [`Levels::open`], of levels that are open already.
-    pub fn new(file: &'a StreamFile<S>, levels: File) -> Result<Levels<'a, R, S>, LevelsError> {
-        let directory = Directory::read(&levels)?;
-        if directory.kind != R::KIND || directory.digest != file.digest() {
+    /// As [`Levels::open`], of a file that is open already.
+    ///
+    /// # Errors
+    /// [`LevelsError::Stale`] when they were made from other streams.
+    pub fn new(file: &'a StreamFile<S>, levels: Arc<LevelsFile>) -> Result<Levels<'a, R, S>, LevelsError> {
+        if levels.directory.kind != R::KIND || levels.directory.digest != file.digest() {
             return Err(LevelsError::Stale);
         }
-        Ok(Levels { file, levels, directory, record: PhantomData })
+        Ok(Levels { file, levels, record: PhantomData })
     }
 
     /// The groups, each by its number, with all its locations.
     pub fn groups(&self) -> impl Iterator<Item = (u32, &[Location])> + '_ {
-        self.directory.groups.iter().map(|group| (group.id, group.locations.as_slice()))
+        self.directory().groups.iter().map(|group| (group.id, group.locations.as_slice()))
     }
 
     /// The width of the smallest bins of groups, ns: a power of two.
     pub fn bin_ns(&self) -> u64 {
-        1 << self.directory.bin_shift
+        1 << self.directory().bin_shift
+    }
+
+    fn directory(&self) -> &Directory {
+        &self.levels.directory
     }
 }

@@ -37,7 +37,7 @@ pub use bins::{BinsIn, bins_by_scan};
 pub use block::put_checks_right;
 pub use block::{BlockEntry, BlockOptions, BlockSink, MAX_BLOCK_BYTES, NotOrdered, StreamBuilder};
 pub use file::{FileError, StreamFile};
-pub use levels::{Levels, LevelsError};
+pub use levels::{Levels, LevelsError, LevelsFile};
 pub use lost::{Fault, Lost, Note};
 pub use reader::{Nesting, Reading, Records, Stream};
 pub use record::{Column, Key, Kind, Location, MAX_COLUMNS, Record, Summed, Times};

@@ -80,7 +80,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         };
         total += of_groups.try_reduce(Sums::default, add)?;
         total += of_rest.try_reduce(Sums::default, add)?;
-        self.directory.lost_within(&locations, &range_ns).for_each(|lost| total.lose(lost.clone()));
+        self.directory().lost_within(&locations, &range_ns).for_each(|lost| total.lose(lost.clone()));
         Ok(total.settle())
     }
 
@@ -133,7 +133,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         width_ns: u64,
     ) -> Result<Vec<Drawn>, LevelsError> {
         let mut drawn = Vec::new();
-        let Some(tree) = self.directory.tree(location) else { return Ok(drawn) };
+        let Some(tree) = self.directory().tree(location) else { return Ok(drawn) };
         self.walk(tree, &range_ns, &mut Vec::new(), &mut |node, block| {
             let done = block.is_some() || node.end_ns - node.begin_ns <= width_ns;
             if done {
@@ -148,7 +148,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
     fn cover(&self, locations: &[Location]) -> Cover<'_> {
         let mut left = vec![true; locations.len()];
         let mut groups = Vec::new();
-        for group in self.directory.groups.iter().rev() {
+        for group in self.directory().groups.iter().rev() {
             if group.locations.len() > locations.len() || group.locations.is_empty() {
                 continue;
             }
@@ -168,7 +168,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
 
     /// The bins of a group that lie within a range, as a range of time; behind its last bin there is nothing.
     fn whole_bins(&self, group: &GroupEntry, range_ns: &Range<u64>) -> Option<Range<u64>> {
-        let shift = self.directory.bin_shift;
+        let shift = self.directory().bin_shift;
         let last = group.tree.first()?.len().checked_mul(FAN)?;
         // The last frame may have less than 64 bins; those behind are empty.
         let first = range_ns.start.div_ceil(1 << shift);
@@ -189,7 +189,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         sums: &mut Sums,
     ) -> Result<(), LevelsError> {
         let stream = self.file.stream::<R>(location);
-        let Some(tree) = self.directory.tree(location) else { return Ok(()) };
+        let Some(tree) = self.directory().tree(location) else { return Ok(()) };
         if count_within(stream, range_ns) <= FEW_BLOCKS {
             add_by_scan(stream, range_ns, &mut buffers.reading, sums);
             return Ok(());
@@ -275,7 +275,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
 
     fn read_frame(&self, place: Place, bytes: &mut Vec<u8>) -> Result<(), LevelsError> {
         bytes.resize(place.length as usize, 0);
-        Ok(self.levels.read_exact_at(bytes, place.offset)?)
+        Ok(ReadAt::read_exact_at(&self.levels.file, bytes, place.offset)?)
     }
 
     fn add_to_bins<K: Ord>(
@@ -285,7 +285,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         buffers: &mut Buffers,
     ) -> Result<(), LevelsError> {
         let stream = self.file.stream::<R>(location);
-        let Some(tree) = self.directory.tree(location) else { return Ok(()) };
+        let Some(tree) = self.directory().tree(location) else { return Ok(()) };
         let range_ns = bins.range_ns();
         let reading = &mut buffers.reading;
         let mut records = Vec::new();

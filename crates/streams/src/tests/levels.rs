@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::naive::{Run, file, run, states, sums};
 use crate::levels::{AccountSums, Group, LevelOptions, Members};
 use crate::records::State;
-use crate::{BinsIn, Key, Levels, LevelsError, Location, Record, StreamFile, Summed, Sums, bins_by_scan, sums_by_scan};
+use crate::{
+    BinsIn, Key, Levels, LevelsError, Location, Record, StreamFile, Summed, Sums, bins_by_scan, sums_by_scan,
+};
 
 fn as_map(sums: &Sums) -> BTreeMap<Key, u128> {
     sums.sorted().into_iter().collect()
