@@ -58,9 +58,8 @@ impl Processors {
     /// Those of owners: the process that their slots are shown under, their processors, how many are
     /// available to them, and how many locations were active at once.
     pub(super) fn of_owners(owners: impl Iterator<Item = (ProcessId, u32, Option<u32>, u32)>) -> Processors {
-        let used = |(process, processors, available, active)| {
-            (process, Used { processors, available, active })
-        };
+        let used =
+            |(process, processors, available, active)| (process, Used { processors, available, active });
         Processors(owners.map(used).collect())
     }
 
