@@ -24,8 +24,8 @@ const CPU: [Account; 7] = [
     Account::Unattributed,
 ];
 
-/// The rows that a process without MPI has, each with whether it has potential waits: what they show is
-/// known, and 0 where nothing of the kind happened.
+/// The rows that a process without MPI has, each with whether it has potential waits and a spread of ends:
+/// what they show is known, and 0 where nothing of the kind happened.
 const OF_THREADS: [(Operation, bool); 3] =
     [(Operation::TeamBarrier, true), (Operation::Lock, false), (Operation::Runtime, false)];
 
@@ -278,7 +278,7 @@ fn of_processor(
         absent_seq_ns: has_threads.then_some(absent_ns - absent_par_ns),
         absent_par_ns: has_threads.then_some(absent_par_ns),
         operations: operations(executing, processor, &accounts, sites),
-        iterations: (iterations > 0).then_some(iterations),
+        iterations: (executing.has_loops || iterations > 0).then_some(iterations),
     }
 }
 
@@ -316,12 +316,17 @@ fn operations(
         }
     }
     let is_known =
-        |operation: Operation| sites.is_known(executing.interval, operation, Column::Synchronization);
+        |operation: Operation, column: Column| sites.is_known(executing.interval, operation, column);
     for (operation, has_waits) in OF_THREADS {
         let row = rows.entry(operation).or_default();
         row.communication_ns.get_or_insert(0);
-        if executing.is_whole_run && has_waits && is_known(operation) {
-            row.synchronization_ns.get_or_insert(0);
+        for (column, cell) in [
+            (Column::Synchronization, &mut row.synchronization_ns),
+            (Column::Variation, &mut row.variation_ns),
+        ] {
+            if executing.is_whole_run && has_waits && is_known(operation, column) {
+                cell.get_or_insert(0);
+            }
         }
     }
     for (account, otherwise) in COMMUNICATION {
