@@ -145,19 +145,16 @@ impl Step {
                 named(C::InsufficientParallelismSeq, seq_ns),
                 named(C::InsufficientParallelismPar, par_ns),
             ],
-            Step::Unsynchronised { synchronization_ns, communication_ns } => vec![
-                named(C::Synchronization, synchronization_ns),
-                named(C::Communication, communication_ns),
-            ],
+            Step::Unsynchronised { synchronization_ns, communication_ns } => {
+                vec![named(C::Synchronization, synchronization_ns), named(C::Communication, communication_ns)]
+            }
             Step::Imbalanced { imbalance_ns, synchronization_ns }
-            | Step::Compensated { imbalance_ns, synchronization_ns } => vec![
-                named(C::LoadImbalance, imbalance_ns),
-                named(C::Synchronization, synchronization_ns),
-            ],
-            Step::Varied { variation_ns, synchronization_ns } => vec![
-                named(C::TimeVariation, variation_ns),
-                named(C::Synchronization, synchronization_ns),
-            ],
+            | Step::Compensated { imbalance_ns, synchronization_ns } => {
+                vec![named(C::LoadImbalance, imbalance_ns), named(C::Synchronization, synchronization_ns)]
+            }
+            Step::Varied { variation_ns, synchronization_ns } => {
+                vec![named(C::TimeVariation, variation_ns), named(C::Synchronization, synchronization_ns)]
+            }
             Step::OfIo { io_ns, communication_ns } => vec![
                 (format!("{} of {}", C::Communication.name(), Operation::Io.name()), io_ns),
                 named(C::Communication, communication_ns),

@@ -23,8 +23,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if facts.profile.intervals.is_empty() {
         return Vec::new();
     }
-    let locations: Vec<LocationId> =
-        (0..facts.profile.locations.len()).map(LocationId::from_index).collect();
+    let locations: Vec<LocationId> = (0..facts.profile.locations.len()).map(LocationId::from_index).collect();
     let question = Question {
         locations: &locations,
         windows: Windows::all(),
@@ -81,12 +80,8 @@ fn of_levels(
         return None;
     }
     let info = &facts.profile.intervals[innermost.id as usize];
-    let cause = Place {
-        function: Some(info.label()),
-        file: info.file.clone(),
-        line: info.line,
-        ..Place::default()
-    };
+    let cause =
+        Place { function: Some(info.label()), file: info.file.clone(), line: info.line, ..Place::default() };
     Some(Finding {
         evidence: evidence(&levels),
         ranks: if kind == Kind::IntervalUneven { ranks(of) } else { Vec::new() },

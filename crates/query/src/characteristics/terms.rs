@@ -163,7 +163,7 @@ pub fn characterise(
         }
         all.sort_by_key(|(processor, _)| (processor.rank, processor.locations.iter().min().copied()));
     }
-    mark(executing, replication, all.len());
+    mark(executing, replication);
     let terms: Vec<terms::Processor> = all
         .iter()
         .map(|(processor, room)| of_processor(executing, processor, room, sites, replication))
@@ -207,9 +207,12 @@ fn apart(own: &[&Processor], executing: &Executing<'_>, wall_ns: u64) -> Vec<Pro
 }
 
 /// Repeated work by the interval's own mark: nothing inside of it is counted again.
-fn mark(executing: &Executing<'_>, replication: &mut Replication, processors: usize) {
+///
+/// Of those that repeat it each rank is one, whatever its other threads do meanwhile.
+fn mark(executing: &Executing<'_>, replication: &mut Replication) {
     let Some(degree) = replication.degree else { return };
-    let degree = if degree == 0 { processors as u32 } else { degree };
+    let executors = executing.locations.values().filter(|of| of.count > 0).count();
+    let degree = if degree == 0 { executors as u32 } else { degree };
     replication.seq_ns.clear();
     replication.par_ns.clear();
     for (location, ns) in cpu_times(executing) {

@@ -6,6 +6,7 @@ use proust_profile::{
     Context, ContextId, ContextKind, ExecutionRow, IntervalContext, IntervalInfo, IntervalWork, LocationId,
     Profile,
 };
+use proust_query::Filter;
 use proust_report::{
     Block, Classic, Format, Layout, PageName, Question, Reference, References, ReportError, Style, render,
 };
@@ -252,22 +253,29 @@ fn compare(profile: &Profile) {
             for (value, column) in row[1..].iter().zip(columns) {
                 assert_same(&format!("{name} {column}"), *value, &exact[format!("{column}_s")]);
             }
-            let known = columns.iter().filter(|column| !exact["comparative"][**column].is_null());
-            let mins: f64 = known.map(|column| exact["comparative"][*column]["min"].as_f64().unwrap()).sum();
-            // Of each column that is known the amount and the processor.
-            let printed_mins: f64 = {
-                let mut sum = 0.0;
-                let mut line = printed.cells[name][0].iter();
-                while let Some(value) = line.next() {
-                    if let Some(value) = value {
-                        sum += value;
-                        line.next();
-                    }
-                }
-                sum
-            };
-            assert!((mins - printed_mins).abs() < 3e-6, "{name}: {mins} {printed_mins}");
+            compare_cells(name, &printed.cells[name], &exact["comparative"]);
         }
+        assert_eq!(printed.operations.len(), 21, "all rows: {:?}", printed.operations.keys());
+        assert_eq!(printed.cells.len(), 21, "{:?}", printed.cells.keys());
+    }
+}
+
+/// The cells of an operation: of each column that is known least and most, each with its processor, and the
+/// mean, in three lines.
+fn compare_cells(name: &str, lines: &[Vec<Cell>], exact: &Value) {
+    assert_eq!(lines.len(), 3, "{name}: {lines:?}");
+    let fields = [&["min", "min_at"][..], &["max", "max_at"], &["mean"]];
+    for (line, fields) in lines.iter().zip(fields) {
+        let mut printed = line.iter();
+        for column in ["communication", "synchronization", "variation", "overlap"] {
+            let what = format!("{name} {column} {}", fields[0]);
+            let first = *printed.next().unwrap_or_else(|| panic!("{what}: {line:?}"));
+            assert_same(&what, first, &exact[column][fields[0]]);
+            if first.is_some() && fields.len() == 2 {
+                assert_same(&what, *printed.next().unwrap(), &exact[column][fields[1]]);
+            }
+        }
+        assert_eq!(printed.next(), None, "{name}: {line:?}");
     }
 }
 
@@ -477,4 +485,221 @@ fn conclusions_are_drawn_level_by_level() {
             assert!(step.as_object().unwrap().len() > 2, "{step}");
         }
     }
+}
+
+/// An interval in the layout of the analyzer of MPI traces.
+#[derive(Debug, Default)]
+struct ParsedMpi {
+    head: String,
+    main: BTreeMap<String, Cell>,
+    comparative: BTreeMap<String, Vec<Cell>>,
+    /// By rank.
+    each: BTreeMap<u32, BTreeMap<String, Cell>>,
+}
+
+fn parse_mpi(text: &str) -> Vec<ParsedMpi> {
+    let mut all: Vec<ParsedMpi> = Vec::new();
+    let (mut block, mut rank) = ("", 0);
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if line.starts_with("Interval (") {
+            all.push(ParsedMpi { head: line.into(), ..ParsedMpi::default() });
+            continue;
+        }
+        let one = all.last_mut().expect("an interval first");
+        match line.trim() {
+            "---Main Characteristics---" => block = "main",
+            "---Comparative Characteristics---" => block = "comparative",
+            "---Execution Characteristics---" => block = "each",
+            titles if titles.starts_with("Tmin") => {
+                let words: Vec<&str> = titles.split_whitespace().collect();
+                assert_eq!(words, ["Tmin", "Nproc", "Tmax", "Nproc", "Tmid"]);
+            }
+            of if of.starts_with("Nproc = ") => {
+                rank = of.split_whitespace().nth(2).unwrap().parse().unwrap();
+                one.each.insert(rank, BTreeMap::new());
+            }
+            of => {
+                let words: Vec<&str> = of.split_whitespace().collect();
+                let is_number = |word: &&str| *word == "n/a" || word.parse::<f64>().is_ok();
+                let numbers = words.iter().rev().take_while(|word| is_number(word)).count();
+                let (name, values) = words.split_at(words.len() - numbers);
+                let name = name.join(" ").trim_start_matches(['-', '*', ' ']).to_owned();
+                let values: Vec<Cell> = values.iter().map(|word| cell(word)).collect();
+                match block {
+                    "comparative" => assert!(one.comparative.insert(name, values).is_none(), "{line}"),
+                    "main" => assert!(one.main.insert(name, values[0]).is_none(), "{line}"),
+                    "each" => {
+                        let of_rank = one.each.get_mut(&rank).expect("a rank first");
+                        assert!(of_rank.insert(name, values[0]).is_none(), "{line}");
+                    }
+                    _ => panic!("{line}"),
+                }
+            }
+        }
+    }
+    all
+}
+
+const ALL_BLOCKS: [Block; 4] = [Block::Main, Block::Comparative, Block::Processors, Block::Operations];
+
+fn of_mpi(profile: &Profile, classic: Classic, level: Option<usize>) -> Vec<ParsedMpi> {
+    let classic = Some(Classic { layout: Layout::DvmMpi, ..classic });
+    parse_mpi(&shown(profile, Question { classic, level, ..Question::default() }).unwrap())
+}
+
+/// The field of a name that the analyzer of MPI traces prints.
+fn field_of_mpi(name: &str) -> &'static str {
+    match name {
+        "Execution Time" => "execution_time_s",
+        "Total Time" => "total_time_s",
+        "Productive Time" => "productive_time_s",
+        "Parallelization Efficiency" => "efficiency",
+        "Message Span" => "message_span_s",
+        "Lost Time" => "lost_time_s",
+        "Idle Time" => "idle_time_s",
+        "Communication Time" => "comm_time_s",
+        "MPI Time" => "mpi_time_s",
+        "Potential Sync." => "potent_sync_s",
+        "Time Variation" => "time_variation_s",
+        "Time of Start" => "t_start_s",
+        "SendRecv Time" => "sendrecv_time_s",
+        "CollectiveAll Time" => "collectiveall_time_s",
+        "AllToAll Time" => "alltoall_time_s",
+        "CPU Time" => "cpu_time_s",
+        _ => panic!("no field of {name}"),
+    }
+}
+
+fn blocks_and_zeros(zeros: bool) -> Classic {
+    Classic { blocks: ALL_BLOCKS.to_vec(), zeros, ..Classic::default() }
+}
+
+#[test]
+fn the_layout_of_ranks_has_all_the_numbers_of_the_json() {
+    let mut unmatched = messaging();
+    for row in &mut unmatched.exchanges {
+        (row.matched, row.unmatched) = (0, row.matched);
+    }
+    for profile in [messaging(), marked(messaging()), unmatched] {
+        let json = json(&profile);
+        let intervals = json["intervals"].as_array().unwrap();
+        let parsed = of_mpi(&profile, blocks_and_zeros(true), None);
+        assert_eq!(parsed.len(), intervals.len());
+        for (printed, interval) in parsed.iter().zip(intervals) {
+            let mpi = &interval["dvm"]["mpi"];
+            let level = format!("Level={} ", interval["level"]);
+            assert!(printed.head.contains(&level), "{}", printed.head);
+            assert_eq!(printed.main.len(), 17, "{printed:#?}");
+            for (name, &value) in &printed.main {
+                let exact = match name.as_str() {
+                    "Processors" => Value::from(mpi["ranks"].as_array().unwrap().len()),
+                    "MPI of one in N productive" => mpi["replicated"]["productive_time_s"].clone(),
+                    "Efficiency with it" => mpi["replicated"]["efficiency"].clone(),
+                    name => mpi[field_of_mpi(name)].clone(),
+                };
+                assert_same(name, value, &exact);
+            }
+            assert_eq!(printed.comparative.len(), 6, "{printed:#?}");
+            for (name, values) in &printed.comparative {
+                let over = &mpi["comparative"][field_of_mpi(name).trim_end_matches("_s")];
+                if values.len() == 1 {
+                    assert!(values[0].is_none() && over.is_null(), "{name}: {values:?} {over}");
+                    continue;
+                }
+                for (value, of) in values.iter().zip(["min", "min_at", "max", "max_at", "mean"]) {
+                    assert_same(&format!("{name} {of}"), *value, &over[of]);
+                }
+            }
+            // Of the ranks there are no numbers of their own in JSON: they sum to those that are there.
+            let ranks: Vec<u64> =
+                mpi["ranks"].as_array().unwrap().iter().map(|rank| rank.as_u64().unwrap()).collect();
+            let of_ranks: Vec<u64> = printed.each.keys().map(|&rank| rank.into()).collect();
+            assert_eq!(of_ranks, ranks);
+            for name in printed.each.values().next().unwrap().keys() {
+                let values: Vec<Cell> = printed.each.values().map(|each| each[name]).collect();
+                let sum = values.iter().copied().sum::<Option<f64>>();
+                match (sum, mpi[field_of_mpi(name)].as_f64()) {
+                    (Some(sum), Some(exact)) => assert!((sum - exact).abs() < 2e-6, "{name}: {sum} {exact}"),
+                    (sum, exact) => assert_eq!(sum, exact, "{name}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_layout_of_ranks_takes_the_options() {
+    let profile = marked(messaging());
+    let all = of_mpi(&profile, blocks_and_zeros(true), None);
+    // Without zeros lines of ranks are left out, and none is changed.
+    for (all, some) in all.iter().zip(of_mpi(&profile, blocks_and_zeros(false), None)) {
+        assert_eq!((&all.main, &all.comparative), (&some.main, &some.comparative));
+        for (rank, of) in &some.each {
+            assert!(of.len() < all.each[rank].len(), "{some:#?}");
+            assert!(of.iter().all(|(name, value)| all.each[rank][name] == *value));
+            assert!(of.values().all(|value| *value != Some(0.0)), "{of:?}");
+        }
+    }
+    // Down to a level.
+    let heads = |level| of_mpi(&profile, blocks_and_zeros(true), Some(level)).len();
+    assert_eq!((heads(0), heads(1), heads(2)), (1, 2, 3));
+    // Only some ranks, which are printed as they are numbered.
+    let ranks = |text: &str| Some(Classic::parse_ranks(text).unwrap());
+    let of_some = |text| {
+        let classic = Classic { ranks: ranks(text), ..blocks_and_zeros(true) };
+        let one = of_mpi(&profile, classic, Some(0)).remove(0);
+        one.each.into_keys().collect::<Vec<u32>>()
+    };
+    assert_eq!(
+        (of_some("0"), of_some("1"), of_some("0-7"), of_some("5")),
+        (vec![0], vec![1], vec![0, 1], vec![])
+    );
+    // Only some blocks.
+    for block in ALL_BLOCKS {
+        let one = of_mpi(&profile, Classic { blocks: vec![block], ..Classic::default() }, Some(0)).remove(0);
+        assert_eq!(!one.main.is_empty(), block == Block::Main, "{block:?}");
+        assert_eq!(!one.comparative.is_empty(), block == Block::Comparative, "{block:?}");
+        assert_eq!(!one.each.is_empty(), block == Block::Processors, "{block:?}");
+    }
+}
+
+#[test]
+fn the_layout_of_processors_takes_the_options() {
+    let profile = marked(waiting());
+    let with = |classic: Classic, level: Option<usize>| {
+        let question = Question { classic: Some(classic), level, ..Question::default() };
+        parse(&shown(&profile, question).unwrap())
+    };
+    let levels = |level| with(blocks_and_zeros(true), Some(level)).len();
+    assert_eq!((levels(0), levels(1), levels(2)), (1, 2, 3));
+    for block in ALL_BLOCKS {
+        let one = with(Classic { blocks: vec![block], ..Classic::default() }, Some(0)).remove(0);
+        assert_eq!(!one.main.is_empty(), block == Block::Main, "{block:?}");
+        assert_eq!(!one.comparative.is_empty(), block == Block::Comparative, "{block:?}");
+        assert_eq!(!one.each.is_empty(), block == Block::Processors, "{block:?}");
+        assert_eq!(!one.operations.is_empty(), block == Block::Operations, "{block:?}");
+    }
+    let of_some = |text: &str| {
+        let classic = Classic { ranks: Some(Classic::parse_ranks(text).unwrap()), ..blocks_and_zeros(true) };
+        with(classic, Some(0)).remove(0).each.len()
+    };
+    let all = with(blocks_and_zeros(true), Some(0)).remove(0).each.len();
+    assert_eq!((of_some("1"), of_some("1-9"), of_some("0")), (1, all, 0));
+}
+
+#[test]
+fn the_layout_of_ranks_is_refused_for_a_range_of_time() {
+    let filter = Filter::parse(&["time=0.1s.."]).unwrap();
+    let classic = Some(Classic { layout: Layout::DvmMpi, ..Classic::default() });
+    let refused = shown(&messaging(), Question { classic, filter, ..Question::default() }).unwrap_err();
+    assert!(refused.to_string().contains("sums over the whole run"), "{refused}");
+    // As data what is not known is null, and a note says so.
+    let filter = Filter::parse(&["time=0.1s.."]).unwrap();
+    let page = shown(&messaging(), Question { format: Format::Json, filter, ..Question::default() }).unwrap();
+    let page: Value = serde_json::from_str(&page).unwrap();
+    let dvm = &page["intervals"][0]["dvm"];
+    assert!(dvm["mpi"]["mpi_time_s"].is_null() && dvm["synchronization_s"].is_null(), "{dvm:#}");
+    assert!(dvm["communication_s"].is_f64(), "{dvm:#}");
+    let noted = page["noted"].as_array().unwrap();
+    assert!(noted.iter().any(|note| note["id"] == "operations-of-whole-run"), "{noted:?}");
 }

@@ -64,7 +64,8 @@ unsafe extern "C-unwind" fn copy<const N: usize>(to: *mut c_void, data: *mut c_v
 
 unsafe extern "C-unwind" fn run<const N: usize>(data: *mut c_void) {
     // SAFETY: `copy` with the same N wrote the tail.
-    let Tail { body, table, step } = unsafe { data.cast::<u8>().add(N * STEP).cast::<Tail>().read_unaligned() };
+    let Tail { body, table, step } =
+        unsafe { data.cast::<u8>().add(N * STEP).cast::<Tail>().read_unaligned() };
     let is_followed = tasks::begin(body as usize as u64);
     if is_followed && step != Step::default() {
         // SAFETY: the runtime writes there the bounds of each part of a loop.

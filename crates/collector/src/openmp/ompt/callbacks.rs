@@ -7,8 +7,9 @@ use proust_log::operations::Operation;
 use proust_log::records::RegionOrigin;
 
 use super::layout::{
-    BEGIN, Chunk, DISPATCH_LOOP_CHUNK, DISPATCH_TASKLOOP_CHUNK, Data, PARALLEL_LEAGUE, STATUS_CANCEL, STATUS_COMPLETE, STATUS_LATE_FULFILL,
-    STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_INITIAL, mutex, sync, work,
+    BEGIN, Chunk, DISPATCH_LOOP_CHUNK, DISPATCH_TASKLOOP_CHUNK, Data, PARALLEL_LEAGUE, STATUS_CANCEL,
+    STATUS_COMPLETE, STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_INITIAL, mutex, sync,
+    work,
 };
 use crate::clock::ticks;
 use crate::lane::{self, Lane};

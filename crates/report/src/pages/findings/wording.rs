@@ -165,7 +165,10 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("Interval {who} is the critical part: some processors have more to do in it than others")
         }
         Kind::IntervalUneven => {
-            format!("Interval {who} is the critical part: {} has more to do in it than others", ranks(finding))
+            format!(
+                "Interval {who} is the critical part: {} has more to do in it than others",
+                ranks(finding)
+            )
         }
         Kind::IntervalVaried => {
             format!("Interval {who} is the critical part: processors leave its operations at different times")
