@@ -29,7 +29,8 @@ KEPT static void work(long *mine)
 
 #define MINE(kind) (&kind##_n[omp_get_thread_num()][0])
 #define INTERVAL(kind) \
-    for (int once = (proust_begin(#kind, PROUST_NO_NUMBER), 1); once; proust_end(#kind, PROUST_NO_NUMBER), once = 0)
+    for (int once = (proust_begin(#kind, PROUST_NO_NUMBER), 1); once; \
+         proust_end(#kind, PROUST_NO_NUMBER), once = 0)
 
 KEPT static void combined_loops(void)
 {

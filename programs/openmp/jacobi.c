@@ -1,8 +1,8 @@
 /* A Jacobi iteration with marks: a serial part, a distributed loop that is uneven on purpose, a reduction in
    a critical section, and output by one thread. Each thread times its parts by the wall clock: the
    characteristics follow from these times alone, however loaded the machine is.
-   jacobi SECONDS [LATE]: in each step a signal keeps the thread that waits at the barrier for LATE seconds, so
-   that it leaves the barrier so much later than the other one. */
+   jacobi SECONDS [LATE]: in each step a signal keeps the thread that waits at the barrier for LATE seconds,
+   so that it leaves the barrier so much later than the other one. */
 #include "../truth.h"
 
 #include "proust.h"
@@ -156,9 +156,9 @@ int main(int argc, char **argv)
     output(seconds * 0.2);
     proust_end("jacobi", PROUST_NO_NUMBER);
     printf("{\"wall_s\":%.6f,\"threads\":%d,\"steps\":%d,\"serial_s\":%.6f,\"io_s\":%.6f,\"sleep_s\":%.6f,"
-           "\"synchronization_s\":%.6f,\"variation_s\":%.6f,\"blocks\":%d,\"loop_s\":[%.6f,%.6f],\"critical_s\":[%.6f,%.6f],\"barrier_s\":[%.6f,%.6f]}\n",
+           "\"synchronization_s\":%.6f,\"variation_s\":%.6f,\"blocks\":%d,\"loop_s\":[%.6f,%.6f],"
+           "\"critical_s\":[%.6f,%.6f],\"barrier_s\":[%.6f,%.6f]}\n",
            wall() - begin, THREADS, STEPS, serial_s, io_s, sleep_s, to_the_last(came), to_the_last(left),
-           BLOCKS, loop_s[0], loop_s[1],
-           critical_s[0], critical_s[1], barrier_s[0], barrier_s[1]);
+           BLOCKS, loop_s[0], loop_s[1], critical_s[0], critical_s[1], barrier_s[0], barrier_s[1]);
     return 0;
 }
