@@ -73,7 +73,14 @@ fn of_levels(
     let lost_s = lost_ns as f64 / 1e9;
     let mut checks = Checks::default();
     let part = of.interval.lost_ns as f64 / of.interval.total_ns.max(1) as f64;
-    let is_worth = facts.matters(&mut checks, lost_s, 0.0)
+    let account = account(kind, innermost, &of.interval);
+    // What is repeated takes processors, and so do waits in which a rank or thread looks again and again.
+    let burned_s = match account {
+        Account::Replicated => lost_s,
+        Account::Serial | Account::Narrow | Account::Idle => 0.0,
+        _ => lost_s * facts.burned_share(None, |location| facts.spent_s(location, &WAITS)),
+    };
+    let is_worth = facts.matters(&mut checks, lost_s, burned_s)
         && checks.holds(&limits::INTERVAL_LOST, part)
         && checks.holds(&limits::INTERVAL_OF_RUN, of.interval.lost_ns as f64 / run.interval.lost_ns as f64);
     if !is_worth {
@@ -87,7 +94,7 @@ fn of_levels(
         ranks: if kind == Kind::IntervalUneven { ranks(of) } else { Vec::new() },
         checks: checks.kept(),
         sure: Sure::Likely,
-        ..facts.finding(kind, account(kind, innermost, &of.interval), lost_s, 0.0, cause)
+        ..facts.finding(kind, account, lost_s, burned_s, cause)
     })
 }
 
@@ -110,10 +117,12 @@ fn conclusion(decisions: &[Step]) -> Option<(Kind, u64)> {
     Some((kind, part_ns))
 }
 
+/// The accounts of communication.
+const WAITS: [Account; 5] =
+    [Account::Barrier, Account::Lock, Account::MpiPartner, Account::MpiTransfer, Account::Runtime];
+
 /// The account that most of it is on.
 fn account(kind: Kind, node: &IntervalNode, interval: &Interval) -> Account {
-    const WAITS: [Account; 5] =
-        [Account::Barrier, Account::Lock, Account::MpiPartner, Account::MpiTransfer, Account::Runtime];
     let repeated_ns = interval.replicated_ns.unwrap_or(0);
     match kind {
         Kind::IntervalSequential if 2 * repeated_ns > interval.insufficient_ns.unwrap_or(0) => {

@@ -127,3 +127,19 @@ fn an_interval_whose_processors_wait_for_one_another_is_the_critical_part() {
     assert_eq!((cause(finding), &*finding.account), ("sweep", "barrier"));
     assert!(is_silent(&uneven(196)), "2 % are little");
 }
+
+#[test]
+fn work_that_both_repeat_can_be_won_though_no_processor_was_empty() {
+    let mut run = Builder::new(2, 600);
+    for thread in 0..2 {
+        run.work(thread, "main repeated", (0, 400));
+        run.work(thread, "main together", (400, 600));
+    }
+    let all = run.marked("all", (None, IntervalWork::Plain), &[(0, (0, 600)), (1, (0, 600))]);
+    run.marked("repeated", (Some(all), IntervalWork::Replicated), &[(0, (0, 400)), (1, (0, 400))]);
+    let found = run.findings();
+    let finding = one(&found, Kind::IntervalSequential);
+    near(finding.lost_s, 0.4);
+    near(finding.recoverable_s, 0.4);
+    assert_eq!((cause(finding), &*finding.account), ("repeated", "replicated"));
+}
