@@ -180,7 +180,8 @@ contains
             mine = sweep(merge(part, part / 2, rank == 0))
             call exchange(step, part / 8)
             call begins(start_reduction, step)
-            call MPI_Iallreduce(mine, changed, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, request, error)
+            call MPI_Iallreduce(mine, changed, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, request, &
+                error)
             call ends(start_reduction, step)
             call burn(part / 8)
             call begins(wait_reduction, step)
@@ -249,7 +250,8 @@ contains
                     inside = inside + all_own(at(kind, step) + 2, p) - all_own(at(kind, step) + 1, p)
                     synchronization = synchronization + last_begin - all_own(at(kind, step) + 1, p)
                     variation = variation + last_end - all_own(at(kind, step) + 2, p)
-                    if (last_start > 0) overlap = overlap + max(0d0, all_own(at(kind, step) + 1, p) - last_start)
+                    if (last_start > 0) &
+                        overlap = overlap + max(0d0, all_own(at(kind, step) + 1, p) - last_start)
                 end do
             end do
             write (*, '(3a,f20.6,a,f20.6,a,f20.6,a,f20.6,a)', advance='no') ',"', trim(names(kind)), &

@@ -1,8 +1,9 @@
 //! By how much later than a thread the last one of its team left a barrier: known once the thread has passed
 //! another one, since all of the team have left the first by then.
 //!
-//! Of barriers that the team shares ([`Arrivals`](super::arrivals::Arrivals)). At the last one of a region the
-//! opener learns it behind the region, and another thread where it begins its part of the team's next region.
+//! Of barriers that the team shares ([`Arrivals`](super::arrivals::Arrivals)). At the last one of a region
+//! the opener learns it behind the region, and another thread where it begins its part of the team's next
+//! region.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 

@@ -219,7 +219,7 @@ fn the_interval_that_carries_the_loss_is_found() {
         assert_eq!(finding["cause"]["function"], "repeated", "{finding:#}");
         assert_eq!(finding["account"], "replicated", "{finding:#}");
 
-        // Others may take a processor from one of two equal ranks: then waits are real, and so is the finding.
+        // Others may take the processor of one of two equal ranks: then it is late, and the finding right.
         let is_silent = |found: &[Value]| {
             !found.iter().any(|one| one["kind"].as_str().is_some_and(|kind| kind.starts_with("interval-")))
         };

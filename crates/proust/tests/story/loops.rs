@@ -1,5 +1,5 @@
-//! What runtimes of OpenMP report of loops and barriers, as characteristics: iterations of each thread, and by
-//! how much later the last thread leaves a barrier.
+//! What runtimes of OpenMP report of loops and barriers, as characteristics: iterations of each thread, and
+//! by how much later the last thread leaves a barrier.
 
 use serde_json::Value;
 

@@ -102,7 +102,7 @@ impl Iterations {
         }
     }
 
-    /// Those of the interval itself: what the program counted there. Where it counted nothing, those of loops.
+    /// Those of the interval itself: what the program counted there; where it counted nothing, loops'.
     fn add_own(
         &mut self,
         counted: impl Iterator<Item = (LocationId, u64)>,

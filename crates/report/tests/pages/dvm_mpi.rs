@@ -1,5 +1,5 @@
-//! The layout of the analyzer of MPI traces, parsed back and compared with the JSON; and calls of MPI in their
-//! rows.
+//! The layout of the analyzer of MPI traces, parsed back and compared with the JSON; and calls of MPI in
+//! their rows.
 
 use std::collections::BTreeMap;
 

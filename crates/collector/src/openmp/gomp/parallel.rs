@@ -122,7 +122,8 @@ whole! {
         chunk: c_long, flags: c_uint) by step;
     GOMP_parallel_loop_nonmonotonic_guided(threads: c_uint, start: c_long, end: c_long, step: c_long,
         chunk: c_long, flags: c_uint) by step;
-    GOMP_parallel_loop_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint) by step;
+    GOMP_parallel_loop_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint)
+        by step;
     GOMP_parallel_loop_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long,
         flags: c_uint) by step;
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long,
@@ -167,10 +168,12 @@ bodied! {
 begun! {
     GOMP_parallel_start(threads: c_uint);
     GOMP_parallel_sections_start(threads: c_uint, sections: c_uint);
-    GOMP_parallel_loop_static_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long) by step;
+    GOMP_parallel_loop_static_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long)
+        by step;
     GOMP_parallel_loop_dynamic_start(threads: c_uint, start: c_long, end: c_long, step: c_long,
         chunk: c_long) by step;
-    GOMP_parallel_loop_guided_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long) by step;
+    GOMP_parallel_loop_guided_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long)
+        by step;
     GOMP_parallel_loop_runtime_start(threads: c_uint, start: c_long, end: c_long, step: c_long) by step;
 }
 

@@ -105,8 +105,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
              messages that were there already, of each no more than followed on the awaited one"
         }
         Kind::IntervalSequential | Kind::IntervalNarrow => {
-            "lost = Insufficient_parallelism of the interval that loses most at each level, while that is half \
-             of what the one around it loses"
+            "lost = Insufficient_parallelism of the interval that loses most at each level, while that is \
+             half of what the one around it loses"
         }
         Kind::IntervalUneven
         | Kind::IntervalVaried

@@ -345,8 +345,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              such as a processor for I/O."
         }
         Kind::IntervalCompensated => {
-            "Mark its parts as intervals, and look at the load imbalance of each: over the whole they make up \
-             for one another."
+            "Mark its parts as intervals, and look at the load imbalance of each: over the whole they make \
+             up for one another."
         }
         Kind::IntervalIo => {
             "Let all ranks read and write their own parts (MPI-IO), or less often, or while others compute."
