@@ -193,8 +193,8 @@ impl IntervalsPage {
         if layout == Some(Layout::DvmMpi) && !found.is_whole_run {
             return Err(ReportError::Usage(
                 "the layout dvm-mpi has nothing to show of a range of time: what is known of calls of MPI \
-                 are sums over the whole run and over marked intervals. Leave out time= and sample=, or mark the \
-                 part as an interval"
+                 are sums over the whole run and over marked intervals. Leave out time= and sample=, or mark \
+                 the part as an interval"
                     .into(),
             ));
         }

@@ -266,6 +266,15 @@ fn calls_of_mpi_are_in_their_rows() {
     ] {
         near(&mpi[of], truth);
     }
+    // Nothing is marked, so that both ranks may do the same: the efficiency is an upper bound, and says so.
+    assert!(dvm["may_contain_replicated"] == true && dvm["insufficient_parallelism_s"].is_null(), "{dvm:#}");
+    let text = shown(&messaging(), Question { classic: Some(Classic::default()), ..Question::default() });
+    assert!(text.unwrap().contains("(may contain replicated work)"));
+    // Where and when each location executed it.
+    for location in json["intervals"][0]["locations"].as_array().unwrap() {
+        let (begin, end) = (location["begin_s"].as_f64().unwrap(), location["end_s"].as_f64().unwrap());
+        assert!(begin < end && (end - begin - location["time_s"].as_f64().unwrap()).abs() < 1e-6);
+    }
     // Of two ranks half of the time in MPI is that of one.
     near(&mpi["replicated"]["productive_time_s"], 0.58 + 0.41);
     near(&mpi["replicated"]["efficiency"], 0.99 / 1.4);
