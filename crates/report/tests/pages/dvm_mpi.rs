@@ -108,7 +108,7 @@ fn the_layout_of_ranks_has_all_the_numbers_of_the_json() {
             let mpi = &interval["dvm"]["mpi"];
             let level = format!("Level={} ", interval["level"]);
             assert!(printed.head.contains(&level), "{}", printed.head);
-            assert_eq!(printed.main.len(), 17, "{printed:#?}");
+            assert_eq!(printed.main.len(), 18, "{printed:#?}");
             for (name, &value) in &printed.main {
                 let exact = match name.as_str() {
                     "Processors" => Value::from(mpi["ranks"].as_array().unwrap().len()),
