@@ -216,7 +216,8 @@ impl IntervalsPage {
         let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
-        if !found.is_whole_run && !(profile.exchanges.is_empty() && profile.segments.is_empty()) {
+        let has_operations = !profile.exchanges.is_empty() || !profile.segments.is_empty();
+        if has_operations && !found.is_whole_run {
             notes.add(&[PageNote::OperationsOfWholeRun {}]);
         }
         if question.intervals.has(IntervalsOf::Marks) {
