@@ -60,6 +60,20 @@ fn threads_that_say_so_before_a_barrier_agree_behind_it() {
 }
 
 #[test]
+fn threads_that_leave_a_barrier_agree_behind_the_next_when_the_last_one_did() {
+    team(3, |team, own, thread, barrier, wait| {
+        team.come(own, thread == 0, came_ns(barrier, thread), || 0);
+        wait.pass(barrier);
+        team.last(own).expect("each is shared");
+        // The lines are used in turn; nobody writes again into that of the barrier before.
+        if let Some(before) = barrier.checked_sub(1) {
+            assert_eq!(team.left_ns(before as u32), last_ns(before) + 9);
+        }
+        assert_eq!(team.leave(own, came_ns(barrier, thread) + 9), barrier as u32 % 2);
+    });
+}
+
+#[test]
 fn threads_that_say_so_behind_a_barrier_agree_behind_the_next() {
     team(4, |team, own, thread, barrier, wait| {
         wait.pass(barrier);
@@ -70,6 +84,7 @@ fn threads_that_say_so_behind_a_barrier_agree_behind_the_next() {
         assert_eq!(awaited.is_some(), barrier % 2 == 1);
         if let Some((of, last)) = awaited {
             assert_eq!((of.at, last.ns, last.level), (barrier - 1, last_ns(of.at), of.at as u32));
+            assert_eq!(last.left_ns, last_ns(of.at) + 9);
         }
     });
 }

@@ -129,6 +129,46 @@ impl Step {
     }
 }
 
+impl Step {
+    /// The amounts that decided, each under the name of its characteristic or row, in ns.
+    pub fn amounts(&self) -> Vec<(String, u64)> {
+        use Characteristic as C;
+        let named = |of: Characteristic, ns: u64| (of.name().to_owned(), ns);
+        match *self {
+            Step::Little { lost_ns, total_ns } => {
+                vec![named(C::LostTime, lost_ns), named(C::TotalTime, total_ns)]
+            }
+            Step::Largest { part, part_ns, lost_ns } => {
+                vec![named(C::LostTime, lost_ns), named(part, part_ns)]
+            }
+            Step::Sequential { seq_ns, par_ns } | Step::Parallel { seq_ns, par_ns } => vec![
+                named(C::InsufficientParallelismSeq, seq_ns),
+                named(C::InsufficientParallelismPar, par_ns),
+            ],
+            Step::Unsynchronised { synchronization_ns, communication_ns } => {
+                vec![named(C::Synchronization, synchronization_ns), named(C::Communication, communication_ns)]
+            }
+            Step::Imbalanced { imbalance_ns, synchronization_ns }
+            | Step::Compensated { imbalance_ns, synchronization_ns } => {
+                vec![named(C::LoadImbalance, imbalance_ns), named(C::Synchronization, synchronization_ns)]
+            }
+            Step::Varied { variation_ns, synchronization_ns } => {
+                vec![named(C::TimeVariation, variation_ns), named(C::Synchronization, synchronization_ns)]
+            }
+            Step::OfIo { io_ns, communication_ns } => vec![
+                (format!("{} of {}", C::Communication.name(), Operation::Io.name()), io_ns),
+                named(C::Communication, communication_ns),
+            ],
+            Step::MostIn { operation, row_ns, .. } => {
+                vec![(format!("{} of {}", C::Communication.name(), operation.name()), row_ns)]
+            }
+            Step::EarlyEnds { idle_ns, imbalance_ns } => {
+                vec![named(C::Idle, idle_ns), named(C::LoadImbalance, imbalance_ns)]
+            }
+        }
+    }
+}
+
 /// Whether a number is about as large as another one, or larger.
 fn is_about(part_ns: u64, whole_ns: u64) -> bool {
     part_ns as f64 >= ABOUT * whole_ns as f64 && part_ns > 0
@@ -253,7 +293,9 @@ mod tests {
         let each = processor(40, (0, 0), &[(TeamBarrier, 60, 55)]);
         assert_eq!(ids(&[each.clone(), each]), ["largest-part", "unsynchronised", "compensated"]);
         let io = processor(40, (0, 0), &[(Io, 60, 1)]);
-        assert_eq!(ids(&[io.clone(), io]), ["largest-part", "of-io"]);
+        assert_eq!(ids(&[io.clone(), io.clone()]), ["largest-part", "of-io"]);
+        let amounts = steps(&Interval::of(&[io.clone(), io]).unwrap()).pop().unwrap().amounts();
+        assert_eq!(amounts[0], ("Communication of I/O".to_owned(), 120));
         let locked = processor(40, (0, 0), &[(Critical, 50, 0), (TeamBarrier, 10, 1)]);
         let found = steps(&Interval::of(&[locked.clone(), locked]).unwrap());
         let most = Step::MostIn { operation: Critical, row_ns: 100, count: Some(6) };

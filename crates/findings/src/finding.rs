@@ -108,6 +108,20 @@ kinds! {
     MpiGroupableCollectives "mpi-groupable-collectives";
     /// A rank waits for one message while others are there that it takes later.
     MpiWrongOrder "mpi-wrong-order";
+    /// A marked interval loses most of the run's lost time, in parts that one processor executes, or all.
+    IntervalSequential "interval-sequential";
+    /// Likewise, in parallel parts that have less work at once than there are processors.
+    IntervalNarrow "interval-narrow";
+    /// Likewise, since some processors have more to do in it than others.
+    IntervalUneven "interval-uneven";
+    /// Likewise, since processors leave operations at different times.
+    IntervalVaried "interval-varied";
+    /// Likewise, since imbalances of several parts of it make up for one another.
+    IntervalCompensated "interval-compensated";
+    /// Likewise, since one processor reads or writes for all.
+    IntervalIo "interval-io";
+    /// Likewise, in one kind of operation.
+    IntervalOperations "interval-operations";
 }
 
 /// How sure a finding is.

@@ -19,6 +19,7 @@
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //! - `mpi`: ranks that others wait for, serial chains, small messages, the order of messages
+//! - `intervals`: the marked interval that loses most, and why, by its characteristics
 //!
 //! Beside the findings there is [`effort()`]: work, idleness and overhead by context, and a reading of their
 //! shares.
@@ -37,6 +38,7 @@ mod effort;
 mod facts;
 mod faults;
 mod finding;
+mod intervals;
 mod kernel;
 mod libraries;
 mod locks;
@@ -74,7 +76,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 14] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 15] = [
     locks::find,
     phases::find,
     pool::find,
@@ -89,6 +91,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 14] = [
     transfers::find,
     openmp::find,
     mpi::find,
+    intervals::find,
 ];
 
 /// The results for a whole run that take all its samples, operations and releases to compute.

@@ -54,6 +54,8 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IdlePool
         | Kind::OmpSerialPart
         | Kind::OmpTeamOfOne
+        | Kind::IntervalSequential
+        | Kind::IntervalNarrow
         | Kind::FirstTouch => Shape::Alone,
         Kind::LockAcrossIo
         | Kind::LockAcrossSleep
@@ -68,7 +70,12 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::MpiLateReceiver
         | Kind::MpiImbalance
         | Kind::MpiSerialChain
-        | Kind::MpiWrongOrder => Shape::Waiting,
+        | Kind::MpiWrongOrder
+        | Kind::IntervalUneven
+        | Kind::IntervalVaried
+        | Kind::IntervalCompensated
+        | Kind::IntervalIo
+        | Kind::IntervalOperations => Shape::Waiting,
         Kind::FaultStartup | Kind::FaultChurn | Kind::SystemStorm | Kind::SpinWait | Kind::SlowLibrary => {
             Shape::Burned
         }

@@ -9,8 +9,8 @@ use super::thresholds::LEAST_SHARE;
 /// The most that are shown.
 pub const MOST: usize = 10;
 
-/// Largest recoverable amount first; of the same cause and account only the largest; nothing that hardly
-/// matters.
+/// Largest recoverable amount first, those about an interval as a whole last; of the same cause and account
+/// only the largest; nothing that hardly matters.
 ///
 /// More threads than processors lose time that no change gives back: that is worth a note even so. Where a
 /// kind explains a loss in more detail than a general one, only that is reported.
@@ -25,13 +25,28 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
         (finding.low_s, finding.high_s) = range::range(facts, finding);
     }
     found.sort_by(|a, b| {
-        b.recoverable_s
-            .total_cmp(&a.recoverable_s)
+        let by_place = of_interval(a.kind).cmp(&of_interval(b.kind));
+        by_place
+            .then_with(|| b.recoverable_s.total_cmp(&a.recoverable_s))
             .then_with(|| b.lost_s.total_cmp(&a.lost_s))
             .then_with(|| (a.kind, a.cause.line).cmp(&(b.kind, b.cause.line)))
     });
     found.truncate(MOST);
     found
+}
+
+/// Whether it is about an interval as a whole: the others say of the same time which code is at fault.
+fn of_interval(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::IntervalSequential
+            | Kind::IntervalNarrow
+            | Kind::IntervalUneven
+            | Kind::IntervalVaried
+            | Kind::IntervalCompensated
+            | Kind::IntervalIo
+            | Kind::IntervalOperations
+    )
 }
 
 /// By so much a loss is larger than another one that it may be a part of.

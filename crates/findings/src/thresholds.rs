@@ -132,6 +132,8 @@ thresholds! {
     GROUPED_TIMES at_least 1000.0 "count" "collectives that followed another one of the function at once";
     GROUPED_BYTES at_most 8192.0 "bytes" "in such a collective, on average";
     MISORDERED_TIMES at_least 10.0 "count" "waits for a message while others were there";
+    INTERVAL_LOST at_least 0.05 "share" "of the interval's Total_time, that is lost";
+    INTERVAL_OF_RUN at_least 0.25 "share" "of what the run loses by the characteristics, in the interval";
     EFFORT_IDLENESS at_least 0.1 "share" "of effort, idleness that is high";
     EFFORT_OVERHEAD at_least 0.1 "share" "of effort, overhead that is high";
 }

@@ -76,6 +76,9 @@ impl Regions {
         sum.work_ns = sum.work_ns.saturating_add(row.work_ns);
         sum.wait_ns = sum.wait_ns.saturating_add(row.wait_ns);
         sum.latency_ns = sum.latency_ns.saturating_add(row.latency_ns);
+        sum.spreads = sum.spreads.saturating_add(row.spreads);
+        sum.spread_ns = sum.spread_ns.saturating_add(row.spread_ns);
+        sum.iterations = sum.iterations.saturating_add(row.iterations);
         sum.added_ns = sum.added_ns.saturating_add(row.added_ns);
         sum.added_error_ns = sum.added_error_ns.saturating_add(row.added_error_ns);
         sum.added_behind_ns = sum.added_behind_ns.saturating_add(row.added_behind_ns);

@@ -99,6 +99,12 @@ pub struct SegmentRow {
     pub team_min: u32,
     /// Most threads that were in the team; 0 = not known.
     pub team_max: u32,
+    /// The number of executions for which it is known when the last thread of the team left.
+    pub spreads: u64,
+    /// Σ over these of the time from where this thread left until the last one did, ns.
+    pub spread_ns: u64,
+    /// Iterations of loops that the thread got there, as far as the runtime reports them.
+    pub iterations: u64,
     /// The time that measuring added to the work and the waiting, as far as it was timed, ns.
     pub added_ns: u64,
     /// What may lie outside of the clock's readings there, ns.

@@ -269,10 +269,31 @@ mod tests {
     #[test]
     fn every_characteristic_is_explained() {
         let names = Characteristic::ALL.iter().map(|of| of.name());
-        let words = names.chain(Mpi::ALL.iter().map(|of| of.id())).chain(["Nop", "EXE_COUNT", "forecast"]);
-        let is_known = |word: &str| entries().any(|entry| entry.word.eq_ignore_ascii_case(word));
-        let missing: Vec<&str> = words.filter(|word| !is_known(word)).collect();
-        assert!(missing.is_empty(), "not in the dictionary: {missing:?}");
+        let of_pop = ["parallel_efficiency", "load_balance", "communication_efficiency", "replicated_share"];
+        let words = names.chain(Mpi::ALL.iter().map(|of| of.id())).chain(of_pop).chain([
+            "Nop",
+            "EXE_COUNT",
+            "forecast",
+            "message_span_s",
+        ]);
+        let mut formulas = HashSet::new();
+        for word in words {
+            let of_word = found(word);
+            // Definition, formula, how to read it, source, in this order; of none two the same formula.
+            let text = of_word.first().unwrap_or_else(|| panic!("{word} is not in the dictionary")).text;
+            let (definition, rest) =
+                text.split_once("\nFormula: ").unwrap_or_else(|| panic!("{word}: {text}"));
+            let (formula, rest) =
+                rest.split_once("\nHow to read it: ").unwrap_or_else(|| panic!("{word}: {text}"));
+            let (reading, source) = rest.split_once("\nSource: ").unwrap_or_else(|| panic!("{word}: {text}"));
+            for part in [definition, formula, reading, source] {
+                assert!(part.len() > 10 && part.ends_with('.'), "{word}: `{part}`");
+            }
+            formulas.insert((of_word[0].word, formula));
+        }
+        let distinct: HashSet<&str> = formulas.iter().map(|(_, formula)| *formula).collect();
+        // The two analyzers count idle, CPU, lost and all-to-all time alike.
+        assert!(distinct.len() + 4 >= formulas.len(), "{} of {}", distinct.len(), formulas.len());
     }
 
     #[test]

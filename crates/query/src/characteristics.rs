@@ -44,6 +44,8 @@ pub struct Executing<'i> {
     pub inside: &'i Inside,
     /// By how much the account stands for more than what was recorded.
     pub scale: f64,
+    /// Whether a runtime reports iterations of loops in it: then those that did none did 0.
+    pub has_loops: bool,
     /// Whether all of the run is asked for, so that sums over the run can be used.
     pub is_whole_run: bool,
 }
@@ -55,7 +57,8 @@ pub struct Executions {
     pub count: u64,
     /// How long, ns.
     pub time_ns: u64,
-    /// Iterations that the program counted there, in intervals inside of it, too.
+    /// Iterations that the program counted there, in intervals inside of it, too; where it counts none, those
+    /// of loops that the runtime reports.
     pub iterations: u64,
 }
 

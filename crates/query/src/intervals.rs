@@ -149,6 +149,8 @@ pub struct Intervals {
     pub run: Option<Characterised>,
     /// In the order of the tree, those around others first.
     pub nodes: Vec<IntervalNode>,
+    /// Whether they are those of the whole run, and of no range of time or single execution.
+    pub is_whole_run: bool,
 }
 
 impl IntervalNode {
@@ -281,7 +283,7 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
     let is_whole_run = windows.as_slice() == Windows::all().as_slice();
     let whole = Whole { profile, processors: &processors_of_run, inside: &inside[infos.len()], is_whole_run };
     let run = whole.characterise(&mut nodes);
-    Ok(Intervals { run, nodes })
+    Ok(Intervals { run, nodes, is_whole_run })
 }
 
 fn nodes_level(nodes: &[IntervalNode], at: usize) -> usize {

@@ -24,6 +24,7 @@ pub mod absent;
 pub mod grammar;
 pub mod object;
 mod openmp;
+mod openmp_loops;
 pub mod registry;
 pub mod scope;
 pub mod unexported;

@@ -20,6 +20,8 @@ const MOST_APART: u64 = 128;
 struct Arrival {
     /// When the last one arrived.
     ns: AtomicU64,
+    /// When the last one left, as soon as all of the team are known to have left.
+    left_ns: AtomicU64,
     /// The next barrier to be shared, as the team's first thread says.
     next: AtomicU32,
     /// The level of the site from now on, as it says, too.
@@ -33,6 +35,8 @@ pub struct Shared {
     pub ns: u64,
     /// The level of the barrier's site from now on.
     pub level: u32,
+    /// When the last one left, where all of the team are known to have left; else any time before that.
+    pub left_ns: u64,
 }
 
 /// The team's side. Two in turn are enough: no thread can be two shared barriers ahead.
@@ -143,7 +147,11 @@ impl Barriers {
         let arrival = &team.0[self.shared.load(Ordering::Relaxed).wrapping_sub(1) as usize % 2];
         // All of the team read this between the same two barriers: so all share the same ones.
         self.next.store(arrival.next.load(Ordering::Relaxed), Ordering::Relaxed);
-        Shared { ns: arrival.ns.load(Ordering::Relaxed), level: arrival.level.load(Ordering::Relaxed) }
+        Shared {
+            ns: arrival.ns.load(Ordering::Relaxed),
+            level: arrival.level.load(Ordering::Relaxed),
+            left_ns: arrival.left_ns.load(Ordering::Relaxed),
+        }
     }
 
     /// The barrier after this one that the team shares, where this thread arrived at this one, `count`, at
@@ -192,6 +200,22 @@ impl Arrivals {
         Some(own.learn(self))
     }
 
+    /// The thread leaves the barrier whose data [`Arrivals::last`] has just given; in which of the team's
+    /// lines it is noted. All of the team have done so when they are at their next barrier.
+    #[inline]
+    pub fn leave(&self, own: &Barriers, now_ns: u64) -> u32 {
+        let line = own.shared.load(Ordering::Relaxed).wrapping_sub(1) % 2;
+        self.0[line as usize].left_ns.fetch_max(now_ns, Ordering::Relaxed);
+        line
+    }
+
+    /// When the last thread left the barrier that this line is of: for a thread that has passed another
+    /// barrier since, or the end of the region.
+    #[inline]
+    pub fn left_ns(&self, line: u32) -> u64 {
+        self.0[line as usize % 2].left_ns.load(Ordering::Relaxed)
+    }
+
     /// A thread has passed its next measured barrier, and wrote nothing before it: a write to memory that
     /// others read would have delayed it, and so changed the measurement. If this one is shared, it writes
     /// now when it arrived; all of the team have done so when they are at their next measured one. Returns
@@ -210,6 +234,7 @@ impl Arrivals {
         let arrival = own.share(self);
         // Later barriers have later times, so nothing is to be set back.
         arrival.ns.fetch_max(visit.came_ns, Ordering::Relaxed);
+        arrival.left_ns.fetch_max(visit.end_ns, Ordering::Relaxed);
         if leads {
             arrival.next.store(own.following(count, visit.came_ns), Ordering::Relaxed);
             arrival.level.store(level(), Ordering::Relaxed);
@@ -289,11 +314,14 @@ mod tests {
             // Each of them is first to leave now and then.
             for who in [number as usize / 2 % 2, 1 - number as usize / 2 % 2] {
                 let came_ns = now_ns + if who == late { 5 } else { 0 };
-                let visit = Visit { at: 3, came_ns, since_ns: came_ns, end_ns: now_ns + 9 };
+                let end_ns = now_ns + if who == late { 13 } else { 9 };
+                let visit = Visit { at: 3, came_ns, since_ns: came_ns, end_ns };
                 if let Some((visit, shared)) = team.passed(&own[who], who == 0, &visit, || number as u32) {
-                    let of = (visit.end_ns - 9 - 1_000_000_000) / apart_ns;
+                    let of = (visit.came_ns - 1_000_000_000) / apart_ns;
+                    let is_late = of as usize % 2 == who;
+                    assert_eq!(shared.left_ns - visit.end_ns, if is_late { 0 } else { 4 });
                     assert_eq!((visit.at, shared.level), (3, of as u32));
-                    learnt[who].push((of, shared.ns - (visit.end_ns - 9)));
+                    learnt[who].push((of, shared.ns - (1_000_000_000 + of * apart_ns)));
                 }
             }
         }
@@ -319,8 +347,8 @@ mod tests {
         let state = own.state();
         own.restore(&BarrierState::default());
         inner.come(&own, true, 2_000, || 0);
-        assert_eq!(inner.last(&own), Some(Shared { ns: 2_000, level: 0 }));
+        assert_eq!(inner.last(&own), Some(Shared { ns: 2_000, level: 0, left_ns: 0 }));
         own.restore(&state);
-        assert_eq!(outer.last(&own), Some(Shared { ns: 1_000, level: 3 }));
+        assert_eq!(outer.last(&own), Some(Shared { ns: 1_000, level: 3, left_ns: 0 }));
     }
 }

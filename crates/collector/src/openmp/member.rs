@@ -4,6 +4,8 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::arrivals::{BarrierState, Barriers};
+use super::gomp::chunk::Step;
+use super::leaving::Leaving;
 use super::own_cost::OwnCost;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};
@@ -38,12 +40,16 @@ pub struct Member {
     visits: AtomicPtr<Visits>,
     /// Its barriers in that team.
     pub barriers: Barriers,
+    /// The newest barrier that it has left.
+    pub leaving: Leaving,
     /// The cost of measuring its parts of regions.
     pub own_cost: OwnCost,
     /// Requests for iterations.
     requests: AtomicU32,
     /// Where the loop is whose iterations are handed out to it; 0 = none.
     handed_out: AtomicU64,
+    /// Of the loop that it has begun: [`Step::word`].
+    step: AtomicU64,
     /// Begin of its part of the region.
     begin_ns: AtomicU64,
     /// Since when it has been at work, if it is.
@@ -154,6 +160,20 @@ impl Member {
         self.handed_out.store(site, Ordering::Relaxed);
     }
 
+    /// By how much the variable of its loop grows: of the one that it has begun in this region, or of the one
+    /// that is the region.
+    #[inline]
+    pub fn step(&self) -> Step {
+        let own = self.step.load(Ordering::Relaxed);
+        if own != 0 { Step::of(own) } else { self.team().map_or(Step::default(), Team::step) }
+    }
+
+    /// It begins a loop.
+    #[inline]
+    pub fn set_step(&self, step: Step) {
+        self.step.store(step.word(), Ordering::Relaxed);
+    }
+
     /// The execution of a region that it is in, the same for all of its team.
     #[inline]
     pub fn epoch(&self) -> u64 {
@@ -193,6 +213,7 @@ impl Member {
         self.team.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
         self.barriers.restore(&BarrierState::default());
+        self.step.store(0, Ordering::Relaxed);
         self.begin_ns.store(now_ns, Ordering::Relaxed);
         self.worked_ns.store(0, Ordering::Relaxed);
         self.since_ns.store(now_ns, Ordering::Relaxed);
@@ -241,6 +262,8 @@ impl Member {
         self.number.store(place.number, Ordering::Relaxed);
         self.size.store(place.size, Ordering::Relaxed);
         self.barriers.restore(&place.barriers);
+        // Not that of the region inside, and the outer one's is not kept.
+        self.step.store(0, Ordering::Relaxed);
         self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
         self.worked_ns.store(place.worked_ns, Ordering::Relaxed);
         self.since_ns.store(if place.team == 0 { 0 } else { now_ns }, Ordering::Relaxed);
@@ -261,6 +284,7 @@ impl Member {
     /// The lane's next thread begins.
     pub fn forget(&self) {
         self.restore(&Place::default(), 0);
+        self.leaving.forget();
         self.opening_paths.forget();
         if let Some(visits) = self.visits() {
             visits.forget();

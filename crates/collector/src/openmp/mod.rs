@@ -23,6 +23,7 @@ pub mod draws;
 pub mod estimate;
 pub mod gomp;
 pub mod holders;
+pub mod leaving;
 pub mod long_gaps;
 pub mod member;
 pub mod ompt;

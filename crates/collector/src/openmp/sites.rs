@@ -66,6 +66,8 @@ pub struct Segment {
     pub contended: bool,
     /// Threads of the team.
     pub team: u16,
+    /// Iterations of a loop that the thread got.
+    pub iterations: u64,
     /// The cost of measuring, as far as that was timed, and the time that may lie before and after the
     /// readings of the clock, ns.
     pub added: Added,
@@ -138,6 +140,7 @@ impl Slot {
         sums.wait_ns += segment.wait_ns;
         sums.latency_ns += segment.latency_ns;
         sums.executions += segment.executions;
+        sums.iterations = sums.iterations.saturating_add(segment.iterations);
         sums.contended = sums.contended.saturating_add(u32::from(segment.contended));
         if segment.is_estimated {
             sums.unmeasured += segment.executions;
@@ -171,6 +174,15 @@ impl Slot {
         if let Some(whole_ns) = self.whole_ns.checked_sub(divided.wait_ns) {
             self.whole_ns = whole_ns;
             self.sums.latency_ns += divided.latency_ns.min(divided.wait_ns);
+        }
+    }
+
+    /// Of a wait of the sum it turns out how much later the last thread left. If the sum was written since,
+    /// it is one of those whose spread is not known.
+    fn spread(&mut self, spread_ns: u64) {
+        if self.sums.since_ns != 0 {
+            self.sums.spread_ns += spread_ns;
+            self.sums.spreads += 1;
         }
     }
 
@@ -290,6 +302,13 @@ impl Sites {
     pub fn divide(&mut self, site: &Site, divided: &Divided) {
         if let Some(slot) = self.slot(site).filter(|slot| slot.site == *site && site.region != 0) {
             slot.divide(divided);
+        }
+    }
+
+    /// The last thread left a barrier of this site so much later than this one.
+    pub fn spread(&mut self, site: &Site, spread_ns: u64) {
+        if let Some(slot) = self.slot(site).filter(|slot| slot.site == *site && site.region != 0) {
+            slot.spread(spread_ns);
         }
     }
 

@@ -31,6 +31,8 @@ struct Interrupted {
     /// Work of the segment, or of the task around, up to then.
     worked_ns: u64,
     construct: u64,
+    /// Iterations of a loop that are in the task.
+    iterations: u64,
     /// [`life::resumptions`] when it began.
     resumptions: u32,
     /// Its visit to a barrier for which no operation is open.
@@ -114,6 +116,21 @@ pub fn begin(construct: u64) -> bool {
     true
 }
 
+/// The innermost task that the calling thread has begun has so many iterations of a loop.
+pub fn received(iterations: u64) {
+    let Some(lane) = lane::current() else { return };
+    lane.with_record_in_silence(|record| {
+        let tasks = &mut record.parallel.tasks;
+        let levels = tasks.levels.get_or_make(|| [Interrupted::default(); LEVELS]);
+        let innermost = tasks.depth.checked_sub(1);
+        if let (Some(levels), Some(innermost)) = (levels, innermost)
+            && let Some(level) = levels.get_mut(innermost)
+        {
+            level.iterations = level.iterations.saturating_add(iterations);
+        }
+    });
+}
+
 /// The calling thread ends the innermost task that it has begun, or leaves it for another one.
 pub fn end() {
     if life::recording().is_none() {
@@ -161,6 +178,7 @@ pub fn end() {
         end_ns: now_ns,
         work_ns: member.take_work(),
         executions: 1,
+        iterations: interrupted.iterations,
         team: if member.team().is_some() { member.team_size() } else { 0 },
         ..Segment::default()
     };

@@ -17,6 +17,7 @@ pub mod part;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::arrivals::{Arrivals, Barriers};
+use super::gomp::chunk::Step;
 use super::member::Place;
 use super::runtime::Table;
 use super::visits::Levels;
@@ -44,6 +45,8 @@ pub struct Team {
     runtime: AtomicPtr<Table>,
     /// The thread that opened it.
     opener: AtomicPtr<Lane>,
+    /// [`Opening::step`].
+    step: AtomicU64,
     /// When. The fields before it are one cache line that all threads read in each region, and that is
     /// written only where something is not as in the region before.
     times: Times,
@@ -218,6 +221,17 @@ impl Team {
         unsafe { self.runtime.load(Ordering::Relaxed).as_ref() }
     }
 
+    /// [`Opening::step`].
+    #[inline]
+    pub fn step(&self) -> Step {
+        Step::of(self.step.load(Ordering::Relaxed))
+    }
+
+    /// When the region before this one was opened.
+    pub fn before_fork_ns(&self) -> u64 {
+        self.times.before_fork_ns.load(Ordering::Relaxed)
+    }
+
     /// Whether this word distinguishes it from others.
     pub fn is_of(&self, construct: u64) -> bool {
         self.construct.load(Ordering::Relaxed) == construct
@@ -249,6 +263,9 @@ impl Team {
         }
         if self.data.load(Ordering::Relaxed) != opening.data {
             self.data.store(opening.data, Ordering::Relaxed);
+        }
+        if self.step.load(Ordering::Relaxed) != opening.step.word() {
+            self.step.store(opening.step.word(), Ordering::Relaxed);
         }
         let runtime = opening.runtime.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut();
         if self.runtime.load(Ordering::Relaxed) != runtime {

@@ -183,7 +183,7 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
             team: size,
             ..Segment::default()
         };
-        let mut level = None;
+        let (mut level, mut left) = (None, None);
         // Without a team of known members it is unknown which thread arrived last.
         if let Some(team) = team.filter(|_| comes) {
             match team.arrivals.last(&member.barriers) {
@@ -191,8 +191,13 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
                     segment.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
                     segment.came = if last.ns <= begin_ns { Came::Last } else { Came::Early };
                     level = Some(last.level);
+                    let line = team.arrivals.leave(&member.barriers, end_ns);
+                    left = Some((team, line));
                 }
                 None => segment.is_whole = true,
+            }
+            if let Some((place, spread_ns)) = member.leaving.learn(team) {
+                record.parallel.sites.spread(&place, spread_ns);
             }
             let awaited = team.arrivals.awaited(&member.barriers);
             if let (Some(visits), Some(awaited)) = (visits, &awaited) {
@@ -211,6 +216,9 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
             None => segment.work_ns = member.take_work_after_visits(begin_ns),
         }
         add_to(lane, record, operation, (site, state), &segment);
+        if let Some((team, line)) = left {
+            member.leaving.left(team, line, (member.epoch(), end_ns), &place_at(lane, operation, site));
+        }
     });
     if end_ns != 0 {
         if let Some(visits) = visits {
@@ -268,6 +276,9 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
         take_segment(lane, (visits, pending), level, since_ns, &mut segment);
         let place = place_of(&of);
         record.parallel.sites.add(&place, &segment, &mut record.output, |_| 0);
+        if let Some((place, spread_ns)) = team.and_then(|team| member.leaving.learn(team)) {
+            record.parallel.sites.spread(&place, spread_ns);
+        }
         if let Some(awaited) = &awaited {
             learn(lane, record, visits, awaited);
         }
@@ -312,7 +323,9 @@ fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last)
         latency_ns: visit.end_ns.saturating_sub(last.ns.max(visit.since_ns)),
         came: if last.ns <= visit.came_ns { Came::Last } else { Came::Early },
     };
-    record.parallel.sites.divide(&place_of(&visits.site(visit.at)), &divided);
+    let place = place_of(&visits.site(visit.at));
+    record.parallel.sites.divide(&place, &divided);
+    record.parallel.sites.spread(&place, last.left_ns.saturating_sub(visit.end_ns));
 }
 
 /// Takes the work before a drawn visit, or adds to the gap; and notes what the visit stands for.
@@ -421,6 +434,14 @@ pub fn counted(lane: &'static Lane, operation: Operation, site: u64, state: Stat
     add(lane, operation, site, state, &Segment { executions: 1, ..Segment::default() });
 }
 
+/// The thread got iterations of a loop, or ended so many, at no cost that is measured.
+pub fn received(lane: &'static Lane, site: u64, state: State, iterations: u64) {
+    if iterations > 0 && lane.member.team().is_some() {
+        let segment = Segment { iterations, ..Segment::default() };
+        add(lane, Operation::OmpDispatch, site, state, &segment);
+    }
+}
+
 /// The cost of measuring at a site.
 pub fn took(lane: &'static Lane, operation: Operation, site: u64, state: State, added: Added) {
     add(lane, operation, site, state, &Segment { added, ..Segment::default() });
@@ -446,9 +467,14 @@ pub fn waited_for_holder(
 /// Of so many requests for iterations one is timed.
 const TIMED_OF: u32 = 16;
 
-/// Runs `call`, which asks for iterations.
+/// Runs `call`, which asks for iterations; `gets` are the first of them and the end, from its result.
 #[inline(always)]
-pub fn for_iterations<R: Copy>(site: u64, state: State, call: impl FnOnce() -> R) -> R {
+pub fn for_iterations<R: Copy>(
+    site: u64,
+    state: State,
+    call: impl FnOnce() -> R,
+    gets: impl FnOnce(R) -> Option<(u64, u64)>,
+) -> R {
     let Some(lane) = lane::current().filter(|lane| lane.member.team().is_some()) else { return call() };
     if life::recording().is_none() {
         return call();
@@ -460,6 +486,9 @@ pub fn for_iterations<R: Copy>(site: u64, state: State, call: impl FnOnce() -> R
     if timed {
         segment.end_ns = clock::now_ns();
         segment.wait_ns = segment.end_ns.saturating_sub(begin_ns) * u64::from(TIMED_OF);
+    }
+    if let Some((first, end)) = gets(result) {
+        segment.iterations = lane.member.step().iterations(first, end);
     }
     add(lane, Operation::OmpDispatch, site, state, &segment);
     result

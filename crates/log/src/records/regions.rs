@@ -92,8 +92,12 @@ pub struct Segments {
     pub team_max: u16,
     /// Innermost marked interval; 0 = none.
     pub interval: u32,
-    /// Spare.
-    pub reserved: u32,
+    /// Of the executions, of how many it is known when the last of the team left.
+    pub spreads: u32,
+    /// Σ over these of the time from where this thread left until the last one did.
+    pub spread_ns: u64,
+    /// Iterations of loops that the thread got, as far as the runtime says so.
+    pub iterations: u64,
     /// The cost of measuring that was timed itself: recording, begin and end of a region. A part of the work,
     /// mostly.
     pub added_ns: u64,

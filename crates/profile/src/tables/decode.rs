@@ -317,7 +317,8 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
     zip_rows!(table, group;
     location: ids, region: ids, operation: ids, context: ids, executions: u64s, unmeasured: u64s,
     known: u64s, last: u64s, contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s,
-    latency_ns: u64s, team_min: u32s, team_max: u32s, added_ns: u64s, added_error_ns: u64s,
+    latency_ns: u64s, team_min: u32s, team_max: u32s, spreads: u64s, spread_ns: u64s, iterations: u64s,
+    added_ns: u64s, added_error_ns: u64s,
     added_behind_ns: u64s, trials: u64s, trial_visits: u64s, trial_more_ns: f64s, trial_visits2: f64s,
     trial_more_ns2: f64s, trial_product_ns: f64s;
     SegmentRow {
@@ -337,6 +338,9 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
         latency_ns,
         team_min,
         team_max,
+        spreads,
+        spread_ns,
+        iterations,
         added_ns,
         added_error_ns,
         trials: TrialSums {

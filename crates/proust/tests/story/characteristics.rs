@@ -150,7 +150,11 @@ fn the_classic_layout_shows_what_is_asked_for() {
 const TURNS_S: f64 = 0.1;
 
 fn jacobi_of_ranks(mpi: Mpi, ranks: u32) -> Option<(Recorded, Value, Value)> {
-    let run = mpi.record_ranks(ranks, "jacobi", &["1.0"])?.succeeded();
+    recorded_jacobi(mpi, ranks, "jacobi")
+}
+
+fn recorded_jacobi(mpi: Mpi, ranks: u32, program: &str) -> Option<(Recorded, Value, Value)> {
+    let run = mpi.record_ranks(ranks, program, &["1.0"])?.succeeded();
     let (truth, page) = (run.truth(), run.page("intervals", &[]));
     Some((run, truth, page))
 }
@@ -168,8 +172,8 @@ fn assert_row(one: &Value, row: &str, truth: &Value, of: &str, columns: &[&str])
     }
 }
 
-fn a_jacobi_of_ranks_has_the_characteristics_that_it_measures(mpi: Mpi) {
-    let Some((run, truth, page)) = jacobi_of_ranks(mpi, 2) else { return };
+fn a_jacobi_of_ranks_has_the_characteristics_that_it_measures(mpi: Mpi, program: &str) {
+    let Some((run, truth, page)) = recorded_jacobi(mpi, 2, program) else { return };
     assert_identities(&page);
     let (ranks, steps) = (number(&truth, "/ranks"), number(&truth, "/steps"));
     let (setups, loops, io) =
@@ -255,12 +259,22 @@ fn a_jacobi_of_ranks_has_the_characteristics_that_it_measures(mpi: Mpi) {
 
 #[test]
 fn a_jacobi_of_open_mpi_has_the_characteristics_that_it_measures() {
-    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Open);
+    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Open, "jacobi");
+}
+
+#[test]
+fn a_jacobi_in_fortran_of_open_mpi_has_the_characteristics_that_it_measures() {
+    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Open, "jacobi-fortran");
+}
+
+#[test]
+fn a_jacobi_in_fortran_of_mpich_has_the_characteristics_that_it_measures() {
+    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Mpich, "jacobi-fortran");
 }
 
 #[test]
 fn a_jacobi_of_mpich_has_the_characteristics_that_it_measures() {
-    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Mpich);
+    a_jacobi_of_ranks_has_the_characteristics_that_it_measures(Mpi::Mpich, "jacobi");
 }
 
 /// What is wrong, or not the same on all ranks, is said, and the rest is counted.

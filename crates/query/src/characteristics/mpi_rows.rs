@@ -126,6 +126,8 @@ pub(super) fn group_of((function, nature): (&str, Nature), completes: Option<&st
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -157,6 +159,32 @@ mod tests {
         ] {
             assert_eq!(row(function, nature), expected, "{function}");
         }
+    }
+
+    /// The rows of the functions in the user guide: in a list below its heading, `- **ROW**: name, name.`
+    fn documented() -> BTreeMap<String, Vec<String>> {
+        let guide = include_str!("../../../../docs/pages/characteristics.md");
+        let (_, section) = guide.split_once("## Every function of MPI by its row\n").expect("the section");
+        let (section, _) = section.split_once("\n## ").expect("another one behind it");
+        let of_row = |row: &str| {
+            let (name, functions) = row.split_once("**: ").expect("a row and its functions");
+            let functions = functions.split([',', '.', '\n', ' ']).filter(|word| !word.is_empty());
+            (name.to_owned(), functions.map(|word| format!("MPI_{word}")).collect())
+        };
+        section.split("\n- **").skip(1).map(of_row).collect()
+    }
+
+    #[test]
+    fn the_guide_has_every_function_in_its_row() {
+        use proust_log::operations::Operation;
+        let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for operation in Operation::ALL.iter().filter(|one| one.name().starts_with("MPI_")) {
+            let kind = proust_ingest::operation_info(operation.name()).kind.expect("it is known");
+            let row = row_of((operation.name(), kind.nature), None, false, false);
+            rows.entry(row.name().to_owned()).or_default().push(operation.name().to_owned());
+        }
+        assert!(rows.values().map(Vec::len).sum::<usize>() > 200, "{rows:?}");
+        assert_eq!(documented(), rows);
     }
 
     #[test]

@@ -18,6 +18,10 @@ use super::mpi_rows::{Group, group_of, row_of as row_of_mpi};
 /// waits to be.
 const ENOUGH: f64 = 0.9;
 
+/// Of so many of the measured executions of a site the last one to leave must be known, for the spread of the
+/// ends to be: at the last barrier of a region it may not be, and regions may have few.
+const ENOUGH_ENDS: f64 = 0.5;
+
 /// What a location did in the operations of one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Site {
@@ -110,6 +114,8 @@ pub struct InMpi {
 pub struct Sites {
     by: HashMap<(Option<IntervalId>, LocationId), OfOne>,
     mpi: HashMap<(Option<IntervalId>, LocationId), InMpi>,
+    /// Iterations of loops that runtimes report, by innermost interval.
+    iterations: HashMap<(Option<IntervalId>, LocationId), u64>,
     /// Cells that are not known, since of some operations the partners' times are not.
     unknown: HashSet<(Option<IntervalId>, Operation, Column)>,
 }
@@ -144,17 +150,20 @@ impl Sites {
         let innermost_of = |context: ContextId| interval_of.get(context.index()).copied().flatten();
         for row in &profile.segments {
             let Some(kind) = operations.get(row.operation) else { continue };
+            let place = (innermost_of(row.context), row.location);
+            if row.iterations > 0 {
+                *sites.iterations.entry(place).or_default() += row.iterations;
+            }
             let Some((account, operation)) = row_of(kind).filter(|_| !kind.is_of_mpi()) else { continue };
             let site = Site {
                 count: row.executions as f64 / teams.of_site(row),
                 time_ns: row.wait_ns,
                 cells: Cells {
                     synchronization: synchronization_ns(row, operation).into(),
-                    variation: Cell::Unknown,
+                    variation: variation(row, operation),
                     overlap: Cell::Silent,
                 },
             };
-            let place = (innermost_of(row.context), row.location);
             sites.add(profile, place, (account, operation), site);
         }
         for row in &profile.events {
@@ -310,6 +319,13 @@ impl Sites {
         self.mpi.get(&(interval, location)).copied().unwrap_or_default()
     }
 
+    /// Iterations of loops by location that are in this interval (None: in the run) and in none inside of it,
+    /// as far as runtimes report them.
+    pub fn iterations(&self, interval: Option<IntervalId>) -> BTreeMap<LocationId, u64> {
+        let here = self.iterations.iter().filter(|((at, _), _)| *at == interval);
+        here.map(|(&(_, location), &iterations)| (location, iterations)).collect()
+    }
+
     /// Whether a column of a row is known in an interval.
     pub fn is_known(&self, interval: Option<IntervalId>, operation: Operation, column: Column) -> bool {
         !self.unknown.contains(&(interval, operation, column))
@@ -388,6 +404,25 @@ fn synchronization_ns(row: &SegmentRow, operation: Operation) -> Option<u64> {
     }
     let measured = row.executions.saturating_sub(row.unmeasured) as f64;
     (row.known as f64 >= ENOUGH * measured).then(|| row.wait_ns.saturating_sub(row.latency_ns))
+}
+
+/// The spread of the ends at a site: of barriers, until the last thread left. All threads end a region at
+/// once, when its opener continues.
+fn variation(row: &SegmentRow, operation: Operation) -> Cell {
+    match operation {
+        Operation::RegionEnd => return Cell::Silent,
+        Operation::TeamBarrier => {}
+        _ => return Cell::Unknown,
+    }
+    if row.team_max == 1 || row.executions == 0 {
+        return Cell::Ns(0);
+    }
+    let measured = row.executions.saturating_sub(row.unmeasured).max(1) as f64;
+    let known = row.spreads as f64;
+    match known > 0.0 && known >= ENOUGH_ENDS * measured.min(row.known.max(1) as f64) {
+        true => Cell::Ns((row.spread_ns as f64 * row.executions as f64 / known) as u64),
+        false => Cell::Unknown,
+    }
 }
 
 /// The innermost interval around each context.

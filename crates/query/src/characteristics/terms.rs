@@ -24,8 +24,8 @@ const CPU: [Account; 7] = [
     Account::Unattributed,
 ];
 
-/// The rows that a process without MPI has, each with whether it has potential waits: what they show is
-/// known, and 0 where nothing of the kind happened.
+/// The rows that a process without MPI has, each with whether it has potential waits and a spread of ends:
+/// what they show is known, and 0 where nothing of the kind happened.
 const OF_THREADS: [(Operation, bool); 3] =
     [(Operation::TeamBarrier, true), (Operation::Lock, false), (Operation::Runtime, false)];
 
@@ -163,7 +163,7 @@ pub fn characterise(
         }
         all.sort_by_key(|(processor, _)| (processor.rank, processor.locations.iter().min().copied()));
     }
-    mark(executing, replication, all.len());
+    mark(executing, replication);
     let terms: Vec<terms::Processor> = all
         .iter()
         .map(|(processor, room)| of_processor(executing, processor, room, sites, replication))
@@ -207,9 +207,12 @@ fn apart(own: &[&Processor], executing: &Executing<'_>, wall_ns: u64) -> Vec<Pro
 }
 
 /// Repeated work by the interval's own mark: nothing inside of it is counted again.
-fn mark(executing: &Executing<'_>, replication: &mut Replication, processors: usize) {
+///
+/// Of those that repeat it each rank is one, whatever its other threads do meanwhile.
+fn mark(executing: &Executing<'_>, replication: &mut Replication) {
     let Some(degree) = replication.degree else { return };
-    let degree = if degree == 0 { processors as u32 } else { degree };
+    let executors = executing.locations.values().filter(|of| of.count > 0).count();
+    let degree = if degree == 0 { executors as u32 } else { degree };
     replication.seq_ns.clear();
     replication.par_ns.clear();
     for (location, ns) in cpu_times(executing) {
@@ -278,7 +281,7 @@ fn of_processor(
         absent_seq_ns: has_threads.then_some(absent_ns - absent_par_ns),
         absent_par_ns: has_threads.then_some(absent_par_ns),
         operations: operations(executing, processor, &accounts, sites),
-        iterations: (iterations > 0).then_some(iterations),
+        iterations: (executing.has_loops || iterations > 0).then_some(iterations),
     }
 }
 
@@ -316,12 +319,17 @@ fn operations(
         }
     }
     let is_known =
-        |operation: Operation| sites.is_known(executing.interval, operation, Column::Synchronization);
+        |operation: Operation, column: Column| sites.is_known(executing.interval, operation, column);
     for (operation, has_waits) in OF_THREADS {
         let row = rows.entry(operation).or_default();
         row.communication_ns.get_or_insert(0);
-        if executing.is_whole_run && has_waits && is_known(operation) {
-            row.synchronization_ns.get_or_insert(0);
+        for (column, cell) in [
+            (Column::Synchronization, &mut row.synchronization_ns),
+            (Column::Variation, &mut row.variation_ns),
+        ] {
+            if executing.is_whole_run && has_waits && is_known(operation, column) {
+                cell.get_or_insert(0);
+            }
         }
     }
     for (account, otherwise) in COMMUNICATION {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use proust_account::ledger::Inside;
-use proust_profile::{IntervalWork, LocationId, Profile};
+use proust_profile::{IntervalId, IntervalWork, LocationId, Profile};
 
 use super::{IntervalNode, Kind, OfLocation};
 use crate::characteristics::{
@@ -31,21 +31,21 @@ impl Whole<'_> {
         let known = || Replication { is_known, ..Replication::default() };
         // The run itself is the last one.
         let mut replications: Vec<Replication> = vec![known(); nodes.len() + 1];
-        let mut iterations: Vec<BTreeMap<LocationId, u64>> = vec![BTreeMap::new(); nodes.len() + 1];
+        let mut iterations: Vec<Iterations> = vec![Iterations::default(); nodes.len() + 1];
         for at in (0..nodes.len()).rev() {
             let node = &nodes[at];
             let info = &infos[node.id as usize];
             let is_parallel = node.kind == Kind::Parallel;
-            for (&location, of) in &node.by_location {
-                *iterations[at].entry(location).or_default() += of.iterations;
-            }
-            let locations = executions(&node.by_location, &iterations[at]);
+            let counted = node.by_location.iter().map(|(&location, of)| (location, of.iterations));
+            iterations[at].add_own(counted, || self.loops(&sites, Some(node.id)));
+            let locations = executions(&node.by_location, &iterations[at].by_location);
             let executing = Executing {
                 interval: Some(node.id),
                 is_parallel,
                 locations: &locations,
                 inside: &node.inside,
                 scale: node.scale(),
+                has_loops: iterations[at].has_loops,
                 is_whole_run: self.is_whole_run,
             };
             if info.work == IntervalWork::Replicated {
@@ -56,25 +56,67 @@ impl Whole<'_> {
             let around = node.parent.unwrap_or(nodes.len());
             let own = std::mem::take(&mut replications[at]);
             replications[around].add(&own, is_parallel, &times);
-            for (location, count) in std::mem::take(&mut iterations[at]) {
-                *iterations[around].entry(location).or_default() += count;
-            }
+            let own = std::mem::take(&mut iterations[at]);
+            iterations[around].add(own);
             nodes[at].characteristics = found;
         }
         let of_roots = self.processors.roots.iter().map(|root| {
             let time_ns = root.window.length_ns();
             (root.location, OfLocation { executions: 1, time_ns, ..OfLocation::default() })
         });
-        let locations = executions(&of_roots.collect(), &iterations[nodes.len()]);
+        let of_run = &mut iterations[nodes.len()];
+        of_run.add_own(std::iter::empty(), || self.loops(&sites, None));
+        let locations = executions(&of_roots.collect(), &of_run.by_location);
         let executing = Executing {
             interval: None,
             is_parallel: false,
             locations: &locations,
             inside: self.inside,
             scale: 1.0,
+            has_loops: of_run.has_loops,
             is_whole_run: self.is_whole_run,
         };
         characterise(&executing, self.processors, &sites, &mut replications[nodes.len()])
+    }
+
+    /// Iterations of loops in an interval and in none inside of it; sums over the whole run, so that they say
+    /// nothing of a part of it.
+    fn loops(&self, sites: &Sites, interval: Option<IntervalId>) -> BTreeMap<LocationId, u64> {
+        if self.is_whole_run { sites.iterations(interval) } else { BTreeMap::new() }
+    }
+}
+
+/// Iterations of an interval, those in intervals inside of it included.
+#[derive(Clone, Debug, Default)]
+struct Iterations {
+    by_location: BTreeMap<LocationId, u64>,
+    /// Whether some are those of loops that a runtime reports.
+    has_loops: bool,
+}
+
+impl Iterations {
+    fn add(&mut self, inner: Iterations) {
+        self.has_loops |= inner.has_loops;
+        for (location, count) in inner.by_location {
+            *self.by_location.entry(location).or_default() += count;
+        }
+    }
+
+    /// Those of the interval itself: what the program counted there; where it counted nothing, loops'.
+    fn add_own(
+        &mut self,
+        counted: impl Iterator<Item = (LocationId, u64)>,
+        loops: impl FnOnce() -> BTreeMap<LocationId, u64>,
+    ) {
+        let counted: BTreeMap<LocationId, u64> = counted.filter(|(_, count)| *count > 0).collect();
+        let own = match counted.is_empty() {
+            false => Iterations { by_location: counted, has_loops: false },
+            true => {
+                let loops = loops();
+                Iterations { has_loops: !loops.is_empty(), by_location: loops }
+            }
+        };
+        self.add(own);
     }
 }
 
@@ -91,4 +133,21 @@ fn executions(
         all.entry(location).or_default().iterations = count;
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_program_counts_is_not_counted_again_from_its_loops() {
+        let loops = || BTreeMap::from([(LocationId(0), 7), (LocationId(1), 3)]);
+        let (mut inner, mut outer) = (Iterations::default(), Iterations::default());
+        inner.add_own([(LocationId(0), 100), (LocationId(1), 0)].into_iter(), loops);
+        assert_eq!((&inner.by_location, inner.has_loops), (&BTreeMap::from([(LocationId(0), 100)]), false));
+        outer.add(inner);
+        outer.add_own(std::iter::empty(), loops);
+        assert_eq!(outer.by_location, BTreeMap::from([(LocationId(0), 107), (LocationId(1), 3)]));
+        assert!(outer.has_loops);
+    }
 }

@@ -45,7 +45,7 @@ use crate::question::{Classic, Format, IntervalsOf, Layout, Question};
 use crate::references::{Paths, References};
 use crate::schema::SCHEMA;
 use crate::style::Style;
-use crate::wording::Notes;
+use crate::wording::{Notes, PageNote};
 use causes::Caused;
 use characteristics::{Dvm, threads_of};
 use locations::{Comparative, LocationRow, comparative, scaled};
@@ -190,6 +190,14 @@ impl IntervalsPage {
                 productive_ns.and_then(|ns| OneProcessor::of(&question.references, &path, ns));
         }
         let layout = question.classic.as_ref().map(|classic| classic.layout);
+        if layout == Some(Layout::DvmMpi) && !found.is_whole_run {
+            return Err(ReportError::Usage(
+                "the layout dvm-mpi has nothing to show of a range of time: what is known of calls of MPI \
+                 are sums over the whole run and over marked intervals. Leave out time= and sample=, or mark \
+                 the part as an interval"
+                    .into(),
+            ));
+        }
         if layout == Some(Layout::DvmMpi) && profile.ranks() == 0 {
             return Err(ReportError::Usage(
                 "the layout dvm-mpi is one of ranks, and this run has none; `--format dvm` shows its threads"
@@ -208,6 +216,10 @@ impl IntervalsPage {
         let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
         notes.add(&notes_about(&intervals));
+        let has_operations = !profile.exchanges.is_empty() || !profile.segments.is_empty();
+        if has_operations && !found.is_whole_run {
+            notes.add(&[PageNote::OperationsOfWholeRun {}]);
+        }
         if question.intervals.has(IntervalsOf::Marks) {
             notes.add(&notes_of_marks(profile));
         }

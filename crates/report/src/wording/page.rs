@@ -26,6 +26,8 @@ proust_profile::notes! {
         }
         /// Sums by site are those of the whole run.
         SitesOfWholeRun "sites-of-whole-run" Caution {}
+        /// What is known of operations are sums over the whole run.
+        OperationsOfWholeRun "operations-of-whole-run" Caution {}
         /// Some facts are those of the whole run.
         QualityOfWholeRun "quality-of-whole-run" Note {}
         /// The account `fault` is an estimate.
@@ -149,6 +151,13 @@ impl Worded for PageNote {
             PageNote::SitesOfWholeRun {} => {
                 "work and waits by site are sums over the whole run: a range of time does not restrict \
                  them"
+                    .into()
+            }
+            PageNote::OperationsOfWholeRun {} => {
+                "of single operations there are sums over the whole run: in a range of time their number, \
+                 potential waits, spread and overlap, iterations of loops and the numbers of the analyzer of \
+                 MPI traces are n/a, and Communication is divided over its rows as in the whole run; a mark \
+                 makes an interval of the part"
                     .into()
             }
             PageNote::QualityOfWholeRun {} => {

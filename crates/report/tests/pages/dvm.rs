@@ -7,7 +7,7 @@ use proust_profile::{
     Profile,
 };
 use proust_report::{
-    Block, Classic, Format, Layout, PageName, Question, Reference, References, ReportError, Style, render,
+    Block, Classic, Format, PageName, Question, Reference, References, ReportError, Style, render,
 };
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::example::{crowded, profile, waiting};
 use crate::messaging::messaging;
 
 /// A run with two intervals: `solve` of the first thread, and in it `sweep`, by each thread for itself.
-fn marked(mut profile: Profile) -> Profile {
+pub(crate) fn marked(mut profile: Profile) -> Profile {
     let info = |name: &str, parent, work| IntervalInfo {
         parent,
         name: name.into(),
@@ -49,12 +49,12 @@ fn marked(mut profile: Profile) -> Profile {
     profile
 }
 
-fn shown(profile: &Profile, question: Question) -> Result<String, ReportError> {
+pub(crate) fn shown(profile: &Profile, question: Question) -> Result<String, ReportError> {
     let question = Question { page: PageName::Intervals, ..question };
     render(profile, &question, &Style::default()).map(|rendered| rendered.page)
 }
 
-fn json(profile: &Profile) -> Value {
+pub(crate) fn json(profile: &Profile) -> Value {
     let page = shown(profile, Question { format: Format::Json, ..Question::default() }).unwrap();
     serde_json::from_str(&page).unwrap()
 }
@@ -65,8 +65,15 @@ fn classic(profile: &Profile, zeros: bool) -> String {
     shown(profile, Question { classic: Some(classic), ..Question::default() }).unwrap()
 }
 
+pub(crate) const ALL_BLOCKS: [Block; 4] =
+    [Block::Main, Block::Comparative, Block::Processors, Block::Operations];
+
+pub(crate) fn blocks_and_zeros(zeros: bool) -> Classic {
+    Classic { blocks: ALL_BLOCKS.to_vec(), zeros, ..Classic::default() }
+}
+
 /// A number as printed; None = not known.
-type Cell = Option<f64>;
+pub(crate) type Cell = Option<f64>;
 
 /// An interval as printed.
 #[derive(Debug, Default)]
@@ -83,7 +90,7 @@ struct Parsed {
     each: Vec<BTreeMap<String, Cell>>,
 }
 
-fn cell(word: &str) -> Cell {
+pub(crate) fn cell(word: &str) -> Cell {
     if word == "n/a" { None } else { Some(word.parse().unwrap_or_else(|_| panic!("a number: {word}"))) }
 }
 
@@ -179,7 +186,7 @@ fn parse(text: &str) -> Vec<Parsed> {
 }
 
 #[track_caller]
-fn assert_same(what: &str, printed: Cell, json: &Value) {
+pub(crate) fn assert_same(what: &str, printed: Cell, json: &Value) {
     match (printed, json.as_f64()) {
         (Some(printed), Some(exact)) => {
             assert!((printed - exact).abs() <= 5.1e-7 * 1.0_f64.max(exact), "{what}: {printed}, {exact}");
@@ -252,22 +259,29 @@ fn compare(profile: &Profile) {
             for (value, column) in row[1..].iter().zip(columns) {
                 assert_same(&format!("{name} {column}"), *value, &exact[format!("{column}_s")]);
             }
-            let known = columns.iter().filter(|column| !exact["comparative"][**column].is_null());
-            let mins: f64 = known.map(|column| exact["comparative"][*column]["min"].as_f64().unwrap()).sum();
-            // Of each column that is known the amount and the processor.
-            let printed_mins: f64 = {
-                let mut sum = 0.0;
-                let mut line = printed.cells[name][0].iter();
-                while let Some(value) = line.next() {
-                    if let Some(value) = value {
-                        sum += value;
-                        line.next();
-                    }
-                }
-                sum
-            };
-            assert!((mins - printed_mins).abs() < 3e-6, "{name}: {mins} {printed_mins}");
+            compare_cells(name, &printed.cells[name], &exact["comparative"]);
         }
+        assert_eq!(printed.operations.len(), 21, "all rows: {:?}", printed.operations.keys());
+        assert_eq!(printed.cells.len(), 21, "{:?}", printed.cells.keys());
+    }
+}
+
+/// The cells of an operation: of each column that is known least and most, each with its processor, and the
+/// mean, in three lines.
+fn compare_cells(name: &str, lines: &[Vec<Cell>], exact: &Value) {
+    assert_eq!(lines.len(), 3, "{name}: {lines:?}");
+    let fields = [&["min", "min_at"][..], &["max", "max_at"], &["mean"]];
+    for (line, fields) in lines.iter().zip(fields) {
+        let mut printed = line.iter();
+        for column in ["communication", "synchronization", "variation", "overlap"] {
+            let what = format!("{name} {column} {}", fields[0]);
+            let first = *printed.next().unwrap_or_else(|| panic!("{what}: {line:?}"));
+            assert_same(&what, first, &exact[column][fields[0]]);
+            if first.is_some() && fields.len() == 2 {
+                assert_same(&what, *printed.next().unwrap(), &exact[column][fields[1]]);
+            }
+        }
+        assert_eq!(printed.next(), None, "{name}: {line:?}");
     }
 }
 
@@ -312,108 +326,6 @@ fn threads_that_follow_one_another_are_one_processor() {
         (&run["insufficient_parallelism_s"], &run["may_contain_replicated"]),
         (&Value::Null, &false.into())
     );
-}
-
-#[test]
-fn the_layout_of_ranks_needs_ranks() {
-    let of_mpi = |profile: &Profile| {
-        let classic = Classic { layout: Layout::DvmMpi, ..Classic::default() };
-        shown(profile, Question { classic: Some(classic), ..Question::default() })
-    };
-    assert!(matches!(of_mpi(&profile()), Err(ReportError::Usage(_))));
-    let mut ranked = marked(profile());
-    ranked.processes[proust_profile::ProcessId(0)].rank = Some(0);
-    let text = of_mpi(&ranked).unwrap();
-    let json = json(&ranked);
-    let mpi = &json["intervals"][0]["dvm"]["mpi"];
-    let line = |name: &str| {
-        let line =
-            text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"));
-        cell(line[name.len()..].trim())
-    };
-    assert_same("execution", line("Execution Time"), &mpi["execution_time_s"]);
-    assert_same("total", line("Total Time"), &mpi["total_time_s"]);
-    assert_same("idle", line("---Idle Time"), &mpi["idle_time_s"]);
-    // What happens inside of MPI is not recorded.
-    for (name, of) in [("---MPI Time", "mpi_time_s"), ("*****SendRecv Time", "sendrecv_time_s")] {
-        assert_eq!(line(name), None);
-        assert!(mpi[of].is_null());
-    }
-}
-
-/// By hand: a message that is sent 300 ms after its receive began, and a barrier at which one rank is 280 ms
-/// early.
-#[test]
-fn calls_of_mpi_are_in_their_rows() {
-    let json = json(&messaging());
-    let dvm = &json["intervals"][0]["dvm"];
-    let near = |what: &Value, truth: f64| {
-        assert!((what.as_f64().unwrap_or(f64::NAN) - truth).abs() < 1e-6, "{what} is not {truth}: {dvm:#}");
-    };
-    let row = |id: &str| dvm["operations"][id].clone();
-    near(&row("point_to_point")["count"], 1.0);
-    near(&row("point_to_point")["communication_s"], 0.32);
-    near(&row("point_to_point")["synchronization_s"], 0.3);
-    near(&row("barrier")["count"], 1.0);
-    near(&row("barrier")["communication_s"], 0.3);
-    near(&row("barrier")["synchronization_s"], 0.28);
-    near(&row("startup")["communication_s"], 0.2);
-    assert!(row("startup")["synchronization_s"].is_null(), "{dvm:#}");
-    for column in ["communication", "synchronization", "variation", "overlap"] {
-        let rows = dvm["operations"].as_object().unwrap();
-        let sum: f64 = rows.values().filter_map(|row| row[format!("{column}_s")].as_f64()).sum();
-        let of_all = if column == "variation" { "time_variation_s".into() } else { format!("{column}_s") };
-        near(&dvm[of_all], sum);
-    }
-    let mpi = &dvm["mpi"];
-    for (of, truth) in [
-        ("mpi_time_s", 0.82),
-        ("sendrecv_time_s", 0.32),
-        ("collectiveall_time_s", 0.3),
-        ("alltoall_time_s", 0.0),
-        ("comm_time_s", 0.62),
-        ("potent_sync_s", 0.58),
-        ("time_variation_s", 0.0),
-        ("t_start_s", 0.0),
-        ("message_span_s", 0.01),
-        ("lost_time_s", 0.82),
-        ("productive_time_s", 0.58),
-    ] {
-        near(&mpi[of], truth);
-    }
-    // Of two ranks half of the time in MPI is that of one.
-    near(&mpi["replicated"]["productive_time_s"], 0.58 + 0.41);
-    near(&mpi["replicated"]["efficiency"], 0.99 / 1.4);
-}
-
-/// Where partners are not known, potential values are not, and the times still are.
-#[test]
-fn without_partners_potential_values_are_not_known() {
-    let mut profile = messaging();
-    for row in &mut profile.exchanges {
-        (row.matched, row.unmatched) = (0, row.matched);
-    }
-    let dvm = json(&profile)["intervals"][0]["dvm"].clone();
-    let barrier = &dvm["operations"]["barrier"];
-    assert!(barrier["synchronization_s"].is_null() && barrier["variation_s"].is_null(), "{barrier}");
-    assert!(barrier["communication_s"].is_f64() && barrier["count"].is_f64(), "{barrier}");
-    assert!(dvm["mpi"]["potent_sync_s"].is_null() && dvm["mpi"]["message_span_s"].is_null());
-    assert!(dvm["mpi"]["mpi_time_s"].is_f64());
-}
-
-#[test]
-fn equal_ranks_of_two_jobs_are_two_processors() {
-    let mut profile = messaging();
-    for (process, job) in profile.processes.iter_mut().zip(["one", "two"]) {
-        process.rank = Some(0);
-        process.environment = vec![format!("PMIX_NAMESPACE={job}")];
-    }
-    let dvm = json(&profile)["intervals"][0]["dvm"].clone();
-    assert_eq!(dvm["processors"], 2, "{dvm:#}");
-    assert_eq!(dvm["mpi"]["ranks"], serde_json::json!([0, 0]));
-    assert_eq!(dvm["mpi"]["jobs"], serde_json::json!([0, 1]));
-    let jobs: Vec<&Value> = dvm["each"].as_array().unwrap().iter().map(|each| &each["job"]).collect();
-    assert_eq!(jobs, [0, 1]);
 }
 
 #[test]
@@ -477,4 +389,28 @@ fn conclusions_are_drawn_level_by_level() {
             assert!(step.as_object().unwrap().len() > 2, "{step}");
         }
     }
+}
+
+#[test]
+fn the_layout_of_processors_takes_the_options() {
+    let profile = marked(waiting());
+    let with = |classic: Classic, level: Option<usize>| {
+        let question = Question { classic: Some(classic), level, ..Question::default() };
+        parse(&shown(&profile, question).unwrap())
+    };
+    let levels = |level| with(blocks_and_zeros(true), Some(level)).len();
+    assert_eq!((levels(0), levels(1), levels(2)), (1, 2, 3));
+    for block in ALL_BLOCKS {
+        let one = with(Classic { blocks: vec![block], ..Classic::default() }, Some(0)).remove(0);
+        assert_eq!(!one.main.is_empty(), block == Block::Main, "{block:?}");
+        assert_eq!(!one.comparative.is_empty(), block == Block::Comparative, "{block:?}");
+        assert_eq!(!one.each.is_empty(), block == Block::Processors, "{block:?}");
+        assert_eq!(!one.operations.is_empty(), block == Block::Operations, "{block:?}");
+    }
+    let of_some = |text: &str| {
+        let classic = Classic { ranks: Some(Classic::parse_ranks(text).unwrap()), ..blocks_and_zeros(true) };
+        with(classic, Some(0)).remove(0).each.len()
+    };
+    let all = with(blocks_and_zeros(true), Some(0)).remove(0).each.len();
+    assert_eq!((of_some("1"), of_some("1-9"), of_some("0")), (1, all, 0));
 }

@@ -5,6 +5,7 @@ mod depth;
 mod diff;
 mod distribution;
 mod dvm;
+mod dvm_mpi;
 mod example;
 mod findings;
 mod golden;

@@ -125,7 +125,7 @@ pub(crate) use bodied;
 ///
 /// The table becomes the first argument on the stack; the address that the call returns to is the second.
 macro_rules! twelve {
-    ($(#[$attribute:meta])* $name:ident $hook:ident $type:ty,
+    ($(#[$attribute:meta])* $name:ident $hook:ident $type:ty $(=> $result:ty)?,
         |$table:ident, $site:ident, $words:ident| $body:block) => {
         $(#[$attribute])*
         #[unsafe(naked)]
@@ -154,7 +154,7 @@ macro_rules! twelve {
             a: $type, b: $type, c: $type, d: $type, e: $type, f: $type, g: $type, h: $type,
             $table: &'static $crate::openmp::runtime::Table, $site: u64,
             i: $type, j: $type, k: $type, l: $type,
-        ) {
+        ) $(-> $result)? {
             let $words = [a, b, c, d, e, f, g, h, i, j, k, l];
             $body
         }

@@ -6,7 +6,7 @@
 //! - [`names`]: the functions, and how each finds its caller
 //! - [`parallel`]: regions as a whole
 //! - [`waits`]: barriers and the ends of work-sharing, sections that exclude each other, locks
-//! - [`dispatch`]: handing out iterations
+//! - [`starts`], [`dispatch`]: handing out iterations; [`chunk`]: how many these are
 //! - [`doacross`]: iterations that wait for others
 //! - [`tasks`]: deferred work
 
@@ -15,10 +15,12 @@
     reason = "a hook's contract is that of the function of GCC's runtime whose name it bears"
 )]
 
+pub mod chunk;
 pub mod dispatch;
 pub mod doacross;
 pub mod names;
 pub mod parallel;
+pub mod starts;
 pub mod tasks;
 pub mod waits;
 

@@ -78,6 +78,26 @@ family! {
         omp_set_lock omp_unset_lock omp_test_lock omp_set_lock_ omp_unset_lock_ omp_test_lock_
         omp_set_nest_lock omp_unset_nest_lock omp_test_nest_lock
         omp_set_nest_lock_ omp_unset_nest_lock_ omp_test_nest_lock_;
+    OfSite "GOMP_1.0":
+        GOMP_loop_static_start GOMP_loop_ordered_static_start GOMP_loop_dynamic_start
+        GOMP_loop_ordered_dynamic_start GOMP_loop_guided_start GOMP_loop_ordered_guided_start
+        GOMP_loop_runtime_start GOMP_loop_ordered_runtime_start;
+    OfSite "GOMP_2.0":
+        GOMP_loop_ull_static_start GOMP_loop_ull_ordered_static_start GOMP_loop_ull_dynamic_start
+        GOMP_loop_ull_ordered_dynamic_start GOMP_loop_ull_guided_start GOMP_loop_ull_ordered_guided_start
+        GOMP_loop_ull_runtime_start GOMP_loop_ull_ordered_runtime_start;
+    OfSite "GOMP_4.5":
+        GOMP_loop_doacross_static_start GOMP_loop_ull_doacross_static_start
+        GOMP_loop_doacross_dynamic_start GOMP_loop_ull_doacross_dynamic_start
+        GOMP_loop_doacross_guided_start GOMP_loop_ull_doacross_guided_start
+        GOMP_loop_nonmonotonic_dynamic_start GOMP_loop_ull_nonmonotonic_dynamic_start
+        GOMP_loop_nonmonotonic_guided_start GOMP_loop_ull_nonmonotonic_guided_start
+        GOMP_loop_doacross_runtime_start GOMP_loop_ull_doacross_runtime_start;
+    OfSite "GOMP_5.0":
+        GOMP_loop_nonmonotonic_runtime_start GOMP_loop_ull_nonmonotonic_runtime_start
+        GOMP_loop_maybe_nonmonotonic_runtime_start GOMP_loop_ull_maybe_nonmonotonic_runtime_start
+        GOMP_loop_start GOMP_loop_ordered_start GOMP_loop_ull_start GOMP_loop_ull_ordered_start
+        GOMP_loop_doacross_start GOMP_loop_ull_doacross_start;
     Ourselves "OMP_1.0": omp_get_thread_num omp_get_num_threads;
 }
 

@@ -4,6 +4,7 @@ use core::ffi::{c_long, c_uint, c_void};
 
 use proust_log::records::RegionOrigin;
 
+use super::chunk::Step;
 use super::{bodied, sited};
 use crate::lane;
 use crate::openmp::runtime::{Table, calls};
@@ -14,15 +15,26 @@ use crate::operation::here;
 /// The function that a thread of a team runs.
 pub type Body = unsafe extern "C-unwind" fn(*mut c_void);
 
+/// The step of a region that is a loop.
+macro_rules! step {
+    () => {
+        Step::default()
+    };
+    ($step:ident) => {
+        Step::of($step.cast_unsigned())
+    };
+}
+
 /// Opens a region for `$body` by the frame of the hook.
 macro_rules! opened {
-    ($body:ident, $data:ident, $table:ident, $marker:expr) => {
+    ($body:ident, $data:ident, $table:ident, $step:expr, $marker:expr) => {
         team::open(&Opening {
             construct: $body as usize as u64,
             origin: RegionOrigin::Gomp,
             function: $body as usize,
             data: $data as usize,
             runtime: Some($table),
+            step: $step,
             state: here!(),
             marker: $marker,
         })
@@ -57,11 +69,11 @@ fn begin(team: &'static Team, given: Option<Given>, table: &'static Table) {
 
 /// Declares hooks of functions that open a region and return when it is over.
 macro_rules! whole {
-    ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ) $(by $step:ident)?; )*) => {
         bodied! { $(
             fn $name(body, data: *mut c_void $(, $argument: $type)*; table, function) {
                 let mut marker = 0_u64;
-                match opened!(body, data, table, &raw mut marker) {
+                match opened!(body, data, table, step!($($step)?), &raw mut marker) {
                     // SAFETY: the real function with the arguments that the program gave.
                     None => unsafe { function(body, data $(, $argument)*) },
                     Some(team) => {
@@ -79,10 +91,10 @@ macro_rules! whole {
 /// Declares hooks of functions that only begin a region; the program runs its function itself, and ends the
 /// region.
 macro_rules! begun {
-    ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ) $(by $step:ident)?; )*) => {
         bodied! { $(
             fn $name(body, data: *mut c_void $(, $argument: $type)*; table, function) {
-                match opened!(body, data, table, core::ptr::null_mut()) {
+                match opened!(body, data, table, step!($($step)?), core::ptr::null_mut()) {
                     // SAFETY: the real function with the arguments that the program gave.
                     None => unsafe { function(body, data $(, $argument)*) },
                     Some(team) => {
@@ -101,20 +113,21 @@ whole! {
     GOMP_parallel(threads: c_uint, flags: c_uint);
     GOMP_parallel_sections(threads: c_uint, sections: c_uint, flags: c_uint);
     GOMP_parallel_loop_static(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long,
-        flags: c_uint);
+        flags: c_uint) by step;
     GOMP_parallel_loop_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long,
-        flags: c_uint);
+        flags: c_uint) by step;
     GOMP_parallel_loop_guided(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long,
-        flags: c_uint);
+        flags: c_uint) by step;
     GOMP_parallel_loop_nonmonotonic_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long,
-        chunk: c_long, flags: c_uint);
+        chunk: c_long, flags: c_uint) by step;
     GOMP_parallel_loop_nonmonotonic_guided(threads: c_uint, start: c_long, end: c_long, step: c_long,
-        chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
+        chunk: c_long, flags: c_uint) by step;
+    GOMP_parallel_loop_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint)
+        by step;
     GOMP_parallel_loop_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long,
-        flags: c_uint);
+        flags: c_uint) by step;
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long,
-        flags: c_uint);
+        flags: c_uint) by step;
 }
 
 /// Stands for the program's argument where the runtime looks into it: at its begin is the address of the
@@ -136,7 +149,7 @@ bodied! {
         body, data: *mut c_void, threads: c_uint, flags: c_uint; table, function
     ) -> c_uint {
         let mut marker = 0_u64;
-        match opened!(body, data, table, &raw mut marker) {
+        match opened!(body, data, table, step!(), &raw mut marker) {
             // SAFETY: the real function with the arguments that the program gave.
             None => unsafe { function(body, data, threads, flags) },
             Some(team) => {
@@ -155,11 +168,13 @@ bodied! {
 begun! {
     GOMP_parallel_start(threads: c_uint);
     GOMP_parallel_sections_start(threads: c_uint, sections: c_uint);
-    GOMP_parallel_loop_static_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_static_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long)
+        by step;
     GOMP_parallel_loop_dynamic_start(threads: c_uint, start: c_long, end: c_long, step: c_long,
-        chunk: c_long);
-    GOMP_parallel_loop_guided_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
-    GOMP_parallel_loop_runtime_start(threads: c_uint, start: c_long, end: c_long, step: c_long);
+        chunk: c_long) by step;
+    GOMP_parallel_loop_guided_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long)
+        by step;
+    GOMP_parallel_loop_runtime_start(threads: c_uint, start: c_long, end: c_long, step: c_long) by step;
 }
 
 sited! {

@@ -7,6 +7,7 @@
 use core::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 
 use super::bodied;
+use super::chunk::Step;
 use super::parallel::Body;
 use crate::lane::{self, Lane};
 use crate::openmp::runtime::{Table, calls};
@@ -21,6 +22,8 @@ pub type Copier = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)>;
 struct Tail {
     body: Body,
     table: &'static Table,
+    /// Of a part of a loop, whose bounds are the first two words of the program's data; 0 of other tasks.
+    step: Step,
 }
 
 /// The data of our copier.
@@ -61,8 +64,14 @@ unsafe extern "C-unwind" fn copy<const N: usize>(to: *mut c_void, data: *mut c_v
 
 unsafe extern "C-unwind" fn run<const N: usize>(data: *mut c_void) {
     // SAFETY: `copy` with the same N wrote the tail.
-    let Tail { body, table } = unsafe { data.cast::<u8>().add(N * STEP).cast::<Tail>().read_unaligned() };
+    let Tail { body, table, step } =
+        unsafe { data.cast::<u8>().add(N * STEP).cast::<Tail>().read_unaligned() };
     let is_followed = tasks::begin(body as usize as u64);
+    if is_followed && step != Step::default() {
+        // SAFETY: the runtime writes there the bounds of each part of a loop.
+        let (first, end) = unsafe { (data.cast::<u64>().read(), data.cast::<u64>().add(1).read()) };
+        tasks::received(step.iterations(first, end));
+    }
     // SAFETY: the program's function with its data.
     unsafe { calls::run_body(body as usize, data, table) };
     if is_followed {
@@ -94,7 +103,7 @@ fn pair(bytes: c_long) -> Option<(Pair, c_long, &'static Lane)> {
 }
 
 macro_rules! made {
-    ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ) $(by $step:ident)?; )*) => {
         bodied! { $(
             fn $name(
                 body, data: *mut c_void, copier: Copier, bytes: c_long, alignment: c_long,
@@ -107,7 +116,9 @@ macro_rules! made {
                     None => unsafe { function(body, data, copier, bytes, alignment, $($argument),*) },
                     Some(((run, copy), ours, lane)) => {
                         let alignment = alignment.max(align_of::<Tail>() as c_long);
-                        Given { tail: Tail { body, table }, bytes: bytes as usize, copier }.during(lane, || {
+                        let step = Step::of(0 $(+ $step as u64)?);
+                        let tail = Tail { body, table, step };
+                        Given { tail, bytes: bytes as usize, copier }.during(lane, || {
                             // SAFETY: as above; the copy is made before the call returns. The runtime writes
                             // the bounds of a loop's tasks to the begin of their copies.
                             unsafe { function(run, data, Some(copy), ours, alignment, $($argument),*) };
@@ -121,6 +132,8 @@ macro_rules! made {
 
 made! {
     GOMP_task(deferred: bool, flags: c_uint, depend: *mut *mut c_void, priority: c_int, detach: *mut c_void);
-    GOMP_taskloop(flags: c_uint, tasks: c_ulong, priority: c_int, start: c_long, end: c_long, step: c_long);
-    GOMP_taskloop_ull(flags: c_uint, tasks: c_ulong, priority: c_int, start: u64, end: u64, step: u64);
+    GOMP_taskloop(flags: c_uint, tasks: c_ulong, priority: c_int, start: c_long, end: c_long, step: c_long)
+        by step;
+    GOMP_taskloop_ull(flags: c_uint, tasks: c_ulong, priority: c_int, start: u64, end: u64, step: u64)
+        by step;
 }

@@ -7,12 +7,14 @@ use proust_log::operations::Operation;
 use proust_log::records::RegionOrigin;
 
 use super::layout::{
-    BEGIN, DISPATCH_LOOP_CHUNK, Data, PARALLEL_LEAGUE, STATUS_CANCEL, STATUS_COMPLETE, STATUS_LATE_FULFILL,
-    STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_INITIAL, mutex, sync, work,
+    BEGIN, Chunk, DISPATCH_LOOP_CHUNK, DISPATCH_TASKLOOP_CHUNK, Data, PARALLEL_LEAGUE, STATUS_CANCEL,
+    STATUS_COMPLETE, STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_INITIAL, mutex, sync,
+    work,
 };
 use crate::clock::ticks;
 use crate::lane::{self, Lane};
 use crate::life;
+use crate::openmp::gomp::chunk::Step;
 use crate::openmp::team::given::Given;
 use crate::openmp::team::{self, Opening, Team};
 use crate::openmp::visits::{CallSite, Inside};
@@ -65,6 +67,7 @@ pub unsafe extern "C" fn parallel_begin(
         function: 0,
         data: 0,
         runtime: None,
+        step: Step::default(),
         state: here!(),
         marker: core::ptr::null_mut(),
     };
@@ -246,23 +249,38 @@ pub unsafe extern "C" fn work(
     _: u64,
     site: *const c_void,
 ) {
-    if !matches!(kind, work::LOOP_DYNAMIC | work::LOOP_GUIDED | work::LOOP_OTHER) {
-        return;
-    }
+    let site = match kind {
+        work::LOOP_DYNAMIC | work::LOOP_GUIDED | work::LOOP_OTHER => site as u64,
+        work::LOOP_STATIC => site as u64 | GIVEN_AT_ONCE,
+        _ => return,
+    };
     if let Some(lane) = lane::current() {
-        lane.member.set_handed_out(if endpoint == BEGIN { site as u64 } else { 0 });
+        lane.member.set_handed_out(if endpoint == BEGIN { site } else { 0 });
     }
 }
 
-/// `ompt_callback_dispatch`: how long it took to get iterations is not reported.
-pub unsafe extern "C" fn dispatch(_: *mut Data, _: *mut Data, kind: c_int, _: u64) {
-    if kind != DISPATCH_LOOP_CHUNK || life::recording().is_none() {
+/// Marks a loop of which each thread has its part from the begin: nothing is handed out.
+const GIVEN_AT_ONCE: u64 = 1 << 63;
+
+/// `ompt_callback_dispatch`: how long it took to get iterations is not reported. Runtimes from LLVM 16 on
+/// report chunks, with the iterations in them.
+pub unsafe extern "C" fn dispatch(_: *mut Data, _: *mut Data, kind: c_int, instance: u64) {
+    if !matches!(kind, DISPATCH_LOOP_CHUNK | DISPATCH_TASKLOOP_CHUNK) || life::recording().is_none() {
         return;
     }
+    // SAFETY: of these kinds it is the address of the chunk, or null.
+    let iterations = unsafe { (instance as *const Chunk).as_ref() }.map_or(0, |chunk| chunk.iterations);
     let Some(lane) = lane::current() else { return };
+    if kind == DISPATCH_TASKLOOP_CHUNK {
+        tasks::received(iterations);
+        return;
+    }
     let site = lane.member.handed_out();
-    if site != 0 && lane.member.team().is_some() {
+    if site & GIVEN_AT_ONCE != 0 {
+        wait::received(lane, site & !GIVEN_AT_ONCE, here!(), iterations);
+    } else if site != 0 && lane.member.team().is_some() {
         wait::counted(lane, Operation::OmpDispatch, site, here!());
+        wait::received(lane, site, here!(), iterations);
     }
 }
 

@@ -114,10 +114,12 @@ pub mod mutex {
     pub const ORDERED: c_int = 7;
 }
 
-/// `ompt_work_t`: loops whose iterations are handed out while it runs.
+/// `ompt_work_t`: loops, and how their iterations are distributed.
 pub mod work {
     use core::ffi::c_int;
 
+    /// `schedule(static)`
+    pub const LOOP_STATIC: c_int = 10;
     /// `schedule(dynamic)`
     pub const LOOP_DYNAMIC: c_int = 11;
     /// `schedule(guided)`
@@ -128,6 +130,18 @@ pub mod work {
 
 /// `ompt_dispatch_t`: a chunk of a loop's iterations.
 pub const DISPATCH_LOOP_CHUNK: c_int = 3;
+/// A chunk of those of a taskloop.
+pub const DISPATCH_TASKLOOP_CHUNK: c_int = 4;
+
+/// `ompt_dispatch_chunk_t`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk {
+    /// The first iteration.
+    pub start: u64,
+    /// How many there are.
+    pub iterations: u64,
+}
 
 /// `ompt_callbacks_t`
 pub mod event {

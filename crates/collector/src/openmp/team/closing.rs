@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use proust_log::operations::Operation;
 
-use super::part::{add, done, end_open};
+use super::part::{add, done, end_open, learn};
 use super::{PLACES, Team};
 use crate::lane::{self, Lane};
 use crate::openmp::sites::Segment;
@@ -74,6 +74,7 @@ pub fn close(team: &'static Team, state: Option<State>) {
         member.owe(team);
     }
     add(lane, Operation::OmpRegionEnd, team.region(), &segment);
+    learn(lane, team);
     if let Some(visits) = member.visits() {
         visits.publish(team, fork_ns.max(OUTSIDE + 1));
     }

@@ -7,6 +7,7 @@ use proust_log::records::RegionOrigin;
 
 use super::Team;
 use crate::lane::{self, Lane, Record};
+use crate::openmp::gomp::chunk::Step;
 use crate::openmp::member::LONG_WORK_NS;
 use crate::openmp::runtime::Table;
 use crate::operation::{self, Kind, Outcome, stretch};
@@ -28,6 +29,8 @@ pub struct Opening {
     pub data: usize,
     /// The functions of the runtime that the opener called, if it is not one that reports to tools itself.
     pub runtime: Option<&'static Table>,
+    /// Where the region is a loop whose iterations are handed out: by how much its variable grows.
+    pub step: Step,
     /// A frame of the opener, where its call path begins.
     pub state: State,
     /// A word in that frame, if it lives until the region is over; null otherwise.

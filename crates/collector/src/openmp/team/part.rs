@@ -43,6 +43,7 @@ pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
         team.add(lane, number);
         (opened.fork_ns, now_ns)
     };
+    learn_of_last_barrier(lane, team);
     member.enter(team, team.region(), (number, size), (fork_ns, now_ns));
     let segment = Segment {
         end_ns: now_ns,
@@ -54,6 +55,26 @@ pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
     };
     add(lane, Operation::OmpFork, team.region(), &segment);
     member.own_cost.took(now_ns);
+}
+
+/// The region is over in which the thread left a barrier of this team last, if it is the one before this:
+/// then all have left that barrier, and none was at another one since.
+#[inline]
+fn learn_of_last_barrier(lane: &'static Lane, team: &'static Team) {
+    let leaving = &lane.member.leaving;
+    if leaving.is_of(team) {
+        if leaving.epoch() == team.before_fork_ns() {
+            learn(lane, team);
+        }
+        leaving.forget();
+    }
+}
+
+/// All of the team have left the barrier that the thread left last.
+pub(super) fn learn(lane: &'static Lane, team: &'static Team) {
+    if let Some((site, spread_ns)) = lane.member.leaving.learn(team) {
+        lane.with_record_in_silence(|record| record.parallel.sites.spread(&site, spread_ns));
+    }
 }
 
 /// The calling thread has done its part.

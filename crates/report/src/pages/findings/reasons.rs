@@ -104,6 +104,18 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = Σ over waits for a message of the smaller of the wait and the work that followed on \
              messages that were there already, of each no more than followed on the awaited one"
         }
+        Kind::IntervalSequential | Kind::IntervalNarrow => {
+            "lost = Insufficient_parallelism of the interval that loses most at each level, while that is \
+             half of what the one around it loses"
+        }
+        Kind::IntervalUneven
+        | Kind::IntervalVaried
+        | Kind::IntervalCompensated
+        | Kind::IntervalIo
+        | Kind::IntervalOperations => {
+            "lost = the largest part of Lost_time (Communication or Idle) of the interval that loses most at \
+             each level, while that is half of what the one around it loses"
+        }
     }
 }
 
@@ -169,6 +181,19 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (_, Kind::MpiWrongOrder) => {
             "waits are measured exactly; that messages can be worked on in another order is an assumption"
+        }
+        (
+            _,
+            Kind::IntervalSequential
+            | Kind::IntervalNarrow
+            | Kind::IntervalUneven
+            | Kind::IntervalVaried
+            | Kind::IntervalCompensated
+            | Kind::IntervalIo
+            | Kind::IntervalOperations,
+        ) => {
+            "the characteristics are computed from times that are measured; what they are due to is what the \
+             recommended reading of them says"
         }
         (Sure::Likely, _) => "it follows from enough samples",
         (Sure::Possible, Kind::FirstTouch) => {

@@ -46,6 +46,13 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::MpiSmallMessages => "many small messages",
         Kind::MpiGroupableCollectives => "collectives that could be one",
         Kind::MpiWrongOrder => "messages taken in the wrong order",
+        Kind::IntervalSequential => "sequential interval",
+        Kind::IntervalNarrow => "interval with too little parallel work",
+        Kind::IntervalUneven => "unbalanced interval",
+        Kind::IntervalVaried => "interval whose operations end unevenly",
+        Kind::IntervalCompensated => "interval of imbalances in turn",
+        Kind::IntervalIo => "interval in which one processor does the I/O",
+        Kind::IntervalOperations => "interval of communication",
     }
 }
 
@@ -147,6 +154,33 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::MpiWrongOrder => {
             format!("{who} waits for {} while messages that it takes later are there", ranks(finding))
+        }
+        Kind::IntervalSequential => {
+            format!("Interval {who} is the critical part: one processor works in it, or all do the same")
+        }
+        Kind::IntervalNarrow => {
+            format!("Interval {who} is the critical part: it has too little parallel work for its processors")
+        }
+        Kind::IntervalUneven if finding.ranks.is_empty() => {
+            format!("Interval {who} is the critical part: some processors have more to do in it than others")
+        }
+        Kind::IntervalUneven => {
+            format!(
+                "Interval {who} is the critical part: {} has more to do in it than others",
+                ranks(finding)
+            )
+        }
+        Kind::IntervalVaried => {
+            format!("Interval {who} is the critical part: processors leave its operations at different times")
+        }
+        Kind::IntervalCompensated => {
+            format!("Interval {who} is the critical part: its processors wait for one another in turn")
+        }
+        Kind::IntervalIo => {
+            format!("Interval {who} is the critical part: one processor reads or writes for all")
+        }
+        Kind::IntervalOperations => {
+            format!("Interval {who} is the critical part: it communicates for most of its lost time")
         }
     }
 }
@@ -299,6 +333,28 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::MpiWrongOrder => {
             "Take messages as they come: MPI_ANY_SOURCE, or MPI_Irecv for all of them and MPI_Waitany."
         }
+        Kind::IntervalSequential => {
+            "Look for a serial loop in it that does much, and divide it among the processors."
+        }
+        Kind::IntervalNarrow => {
+            "Check the number of threads, the grid of processors, and how loops and data are distributed."
+        }
+        Kind::IntervalUneven => "Divide the work of its parallel loops by what it costs, not by its count.",
+        Kind::IntervalVaried => {
+            "Look at how its operations are carried out: the network, the placement of ranks, special roles \
+             such as a processor for I/O."
+        }
+        Kind::IntervalCompensated => {
+            "Mark its parts as intervals, and look at the load imbalance of each: over the whole they make \
+             up for one another."
+        }
+        Kind::IntervalIo => {
+            "Let all ranks read and write their own parts (MPI-IO), or less often, or while others compute."
+        }
+        Kind::IntervalOperations => {
+            "Look at the row of the table of operations that has most of it: many small operations can be \
+             grouped, and transfers be overlapped with work."
+        }
     }
 }
 
@@ -351,6 +407,16 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::MpiSmallMessages | Kind::MpiGroupableCollectives | Kind::MpiWrongOrder => {
             &[("mpi", "calls, messages and waits by place")]
         }
+        Kind::IntervalSequential
+        | Kind::IntervalNarrow
+        | Kind::IntervalUneven
+        | Kind::IntervalVaried
+        | Kind::IntervalCompensated
+        | Kind::IntervalIo
+        | Kind::IntervalOperations => &[
+            ("intervals", "the way to the critical part, with the numbers of each decision"),
+            ("intervals --format dvm", "all characteristics"),
+        ],
         Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
     }
 }
