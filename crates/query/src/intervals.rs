@@ -9,15 +9,20 @@ use proust_profile::{
 };
 
 use super::characteristics::{Characterised, Processors as ProcessorsOfRun};
+use super::expression::Pattern;
 use super::glob::matches;
 use whole::Whole;
 
+mod account;
 mod caused;
 mod spent;
 mod whole;
+mod windowed;
 
+pub use account::account_of;
 pub use caused::{CausedIn, caused};
 pub use spent::{Spent, spent_by};
+pub use windowed::{Windowed, operations_windowed, regions_windowed};
 
 /// Whether the work in an interval is parallel. The names are those of the DVM system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +71,44 @@ impl Wanted {
             None => (text, None),
         };
         Wanted { name: name.into(), number, execution }
+    }
+
+    /// What a value of a filter asks for; None of other values than names.
+    pub(crate) fn of_pattern(pattern: &Pattern) -> Option<Wanted> {
+        match pattern {
+            Pattern::Name { text, quoted: true } => {
+                Some(Wanted { name: text.clone(), number: None, execution: None })
+            }
+            Pattern::Name { text, quoted: false } => Some(Wanted::parse(text)),
+            _ => None,
+        }
+    }
+
+    /// Only the so-manieth execution of each location, from 1.
+    pub fn execution(&self) -> Option<usize> {
+        self.execution
+    }
+
+    /// When it is executed by the locations for which this is true: all executions that were recorded alone,
+    /// or only the one that is asked for.
+    pub(crate) fn windows(
+        &self,
+        profile: &Profile,
+        is_in_scope: impl Fn(LocationId) -> bool,
+    ) -> Windows {
+        let mut seen: HashMap<LocationId, usize> = HashMap::new();
+        let mut found = Vec::new();
+        for row in &profile.executions {
+            if !row.inherited && self.is(&profile.intervals[row.interval as usize]) && is_in_scope(row.location)
+            {
+                let number = seen.entry(row.location).or_default();
+                *number += 1;
+                if self.execution.is_none_or(|wanted| wanted == *number) {
+                    found.push(Window::new(row.begin_ns, row.end_ns));
+                }
+            }
+        }
+        found.into_iter().collect()
     }
 
     /// Whether it is this interval.
@@ -186,8 +229,8 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
     let infos = &profile.intervals;
     let wanted = wanted_ones(infos, question);
     let is_in_scope = |location: LocationId| question.locations.binary_search(&location).is_ok();
-    let windows = match question.wanted.as_ref().and_then(|wanted| Some((wanted, wanted.execution?))) {
-        Some((wanted, count)) => executions_of(profile, wanted, count, &is_in_scope, &question.windows),
+    let windows = match question.wanted.as_ref().filter(|wanted| wanted.execution.is_some()) {
+        Some(wanted) => wanted.windows(profile, is_in_scope).intersection(&question.windows),
         None => question.windows.clone(),
     };
     let bounds = match (windows.as_slice().first(), windows.as_slice().last()) {
@@ -301,28 +344,6 @@ fn wanted_ones(infos: &[IntervalInfo], question: &Question<'_>) -> Vec<bool> {
         wanted.push((around || is_it) && question.in_scope.get(id).copied().unwrap_or(true));
     }
     wanted
-}
-
-/// The time of the so-manieth execution of what is wanted by each location.
-fn executions_of(
-    profile: &Profile,
-    wanted: &Wanted,
-    count: usize,
-    is_in_scope: &impl Fn(LocationId) -> bool,
-    windows: &Windows,
-) -> Windows {
-    let mut seen: HashMap<LocationId, usize> = HashMap::new();
-    let mut found = Vec::new();
-    for row in &profile.executions {
-        if wanted.is(&profile.intervals[row.interval as usize]) && is_in_scope(row.location) {
-            let number = seen.entry(row.location).or_default();
-            *number += 1;
-            if *number == count {
-                found.push(Window::new(row.begin_ns, row.end_ns));
-            }
-        }
-    }
-    found.into_iter().collect::<Windows>().intersection(windows)
 }
 
 /// The intervals that were executed, and those around them: each after the one around it, and siblings by

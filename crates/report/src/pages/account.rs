@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use proust_account::accounted::ledger_within;
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger, Windows};
-use proust_query::{Key, Selection};
+use proust_query::intervals::account_of;
+use proust_query::{Filter, Key, Selection};
 use proust_words::counted;
 use serde::Serialize;
 
@@ -17,7 +18,10 @@ use crate::wording::PageNote;
 
 /// A ledger, and its scope.
 pub(super) struct Drawn<'l> {
+    /// Of the time and the threads in scope, with its rows.
     pub ledger: Cow<'l, Ledger>,
+    /// Of the time in the intervals in scope, where the filter is about intervals.
+    inside: Option<Ledger>,
     pub io: IoAs,
     /// P of the whole run.
     pub processors: u32,
@@ -70,9 +74,16 @@ impl<'l> Drawn<'l> {
                 notes.push(PageNote::SlotsLeftOut {});
             }
         }
+        let inside = match windowed(filter) {
+            true => {
+                let windows = windows.clone().unwrap_or_else(Windows::all);
+                Some(account_of(selection, question.processors, &windows)?)
+            }
+            false => None,
+        };
         let keys: Vec<String> = [Key::Cpu, Key::Function, Key::Module, Key::File, Key::Interval]
             .into_iter()
-            .filter(|&key| filter.mentions(&[key]))
+            .filter(|&key| filter.mentions(&[key]) && !(key == Key::Interval && inside.is_some()))
             .map(|key| key.word().to_owned())
             .collect();
         if !keys.is_empty() {
@@ -97,6 +108,7 @@ impl<'l> Drawn<'l> {
         });
         Ok(Drawn {
             ledger,
+            inside,
             io: question.io_as,
             processors,
             processors_given: question.processors.is_some(),
@@ -105,11 +117,23 @@ impl<'l> Drawn<'l> {
         })
     }
 
+    /// The account itself: of the intervals in scope, where the filter is about these.
+    pub fn account(&self) -> &Ledger {
+        self.inside.as_ref().unwrap_or(&self.ledger)
+    }
+
+    /// Whether it is that of a part of the time.
+    pub fn is_of_part(&self) -> bool {
+        self.inside.is_some() || self.window.is_some()
+    }
+
     /// How the total comes about: `3.000 s = 1 processor × 3.000 s wall; 4 available`.
     pub fn formula(&self, available: u32) -> String {
-        let ledger = &self.ledger;
+        let ledger = self.account();
         let total = duration(seconds(ledger.total_ns));
-        let mut text = if ledger.is_without_slots() {
+        let mut text = if self.inside.is_some() && ledger.slots.len() != 1 {
+            format!("{total} of {} in these intervals", counted(ledger.locations.len(), "thread"))
+        } else if ledger.is_without_slots() {
             format!("{total} of {}", counted(ledger.locations.len(), "thread"))
         } else {
             let (processors, wall) =
@@ -127,6 +151,12 @@ impl<'l> Drawn<'l> {
         }
         text
     }
+}
+
+/// Whether the account is that of the intervals in scope: not where those are left out.
+fn windowed(filter: &Filter) -> bool {
+    let mut of_intervals = filter.clauses.iter().filter(|clause| clause.key == Key::Interval).peekable();
+    of_intervals.peek().is_some() && of_intervals.all(|clause| !clause.negated)
 }
 
 /// The amounts beyond the processors, in words, largest first; None where it rounds to nothing.
@@ -220,7 +250,7 @@ pub(super) struct AccountRow {
 
 impl LedgerBlock {
     pub fn new(drawn: &Drawn<'_>) -> LedgerBlock {
-        let ledger = &drawn.ledger;
+        let ledger = drawn.account();
         LedgerBlock {
             total_s: seconds(ledger.total_ns),
             productive_s: seconds(ledger.productive_ns(drawn.io)),

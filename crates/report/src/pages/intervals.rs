@@ -225,7 +225,7 @@ impl IntervalsPage {
             intervals.truncate(limit);
             critical.retain(|&at| at < limit);
         }
-        let (places, cut_places) = places::of(selection, question, drawn);
+        let (places, cut_places) = places::of(selection, question, drawn)?;
         Ok(IntervalsPage {
             schema: SCHEMA,
             intervals,
