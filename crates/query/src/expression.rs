@@ -198,6 +198,12 @@ impl Filter {
         self.clauses.iter().any(|clause| keys.contains(&clause.key))
     }
 
+    /// Whether it selects intervals, and leaves none out.
+    pub fn selects_intervals(&self) -> bool {
+        let mut all = self.clauses.iter().filter(|clause| clause.key == Key::Interval).peekable();
+        all.peek().is_some() && all.all(|clause| !clause.negated)
+    }
+
     /// The time that passes it; None where it does not speak about time. Samples of processes are times only
     /// where a run is known: see [`crate::Selection::new`] and [`crate::with_times`].
     pub fn windows(&self) -> Option<Windows> {

@@ -99,7 +99,7 @@ impl Threads {
             if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
         };
         let mut caused: HashMap<LocationId, u64> = HashMap::new();
-        for row in drawn.ledger.caused.iter().filter(|row| selection.has_context(row.context)) {
+        for row in drawn.ledger().caused.iter().filter(|row| selection.has_context(row.context)) {
             *caused.entry(row.location).or_default() += row.ns;
         }
         let mut locations: Vec<LocationRow> = ledger

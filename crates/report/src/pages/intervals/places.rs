@@ -191,12 +191,12 @@ struct Scope<'s, 'p> {
 fn regions(scope: &Scope<'_, '_>) -> Result<Vec<PlaceRow>, LedgerError> {
     let Scope { selection, drawn, .. } = *scope;
     let profile = selection.profile();
-    let sums = RegionSums::of(selection, &drawn.ledger);
+    let sums = RegionSums::of(selection, drawn.ledger());
     let mut of_context = vec![None; profile.contexts.len()];
     for (position, sum) in sums.regions.iter().enumerate() {
         of_context[sum.context.index()] = Some(position);
     }
-    let spent = spent_by(selection, &drawn.ledger, sums.regions.len(), |id| of_context[id.index()]);
+    let spent = spent_by(selection, drawn.ledger(), sums.regions.len(), |id| of_context[id.index()]);
     let mut groups = vec![None; profile.regions.len()];
     for (position, sum) in sums.regions.iter().enumerate() {
         groups[sum.region.index()] = Some(position);
@@ -228,7 +228,7 @@ fn regions(scope: &Scope<'_, '_>) -> Result<Vec<PlaceRow>, LedgerError> {
 fn functions(selection: &Selection<'_>, drawn: &Drawn<'_>) -> Vec<PlaceRow> {
     let profile = selection.profile();
     let function_of = |id: ContextId| selection.called_function(id).map(|function| function.index());
-    let spent = spent_by(selection, &drawn.ledger, profile.functions.len(), function_of);
+    let spent = spent_by(selection, drawn.ledger(), profile.functions.len(), function_of);
     let errors = Amounts::errors_by_function(selection).inclusive;
     let rows = profile.functions.iter_enumerated().zip(spent.iter().zip(errors));
     rows.filter(|(_, (spent, _))| !spent.locations.is_empty())
