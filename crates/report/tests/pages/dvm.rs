@@ -15,7 +15,7 @@ use crate::example::{crowded, profile, waiting};
 use crate::messaging::messaging;
 
 /// A run with two intervals: `solve` of the first thread, and in it `sweep`, by each thread for itself.
-fn marked(mut profile: Profile) -> Profile {
+pub fn marked(mut profile: Profile) -> Profile {
     let info = |name: &str, parent, work| IntervalInfo {
         parent,
         name: name.into(),

@@ -8,5 +8,6 @@ mod dvm;
 mod example;
 mod findings;
 mod golden;
+mod intervals;
 mod messaging;
 mod questions;
