@@ -65,7 +65,7 @@ fn main() {
     compute(part / 2);
     proust_marks::resume();
     let paused = begin.elapsed();
-    println!("{{\"elapsed\":{{{},{}}},", compared("wait", waited), compared("paused", paused));
+    print!("{{\"elapsed\":{{{},{}}},", compared("wait", waited), compared("paused", paused));
     println!(
         "\"intervals\":{{\"all\":{{\"executions\":1,\"time_s\":{:.9}}},\
          \"solve\":{{\"executions\":3,\"time_s\":{:.9}}},\

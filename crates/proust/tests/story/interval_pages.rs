@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::chance::assert_close;
 use crate::command::{proust, run};
 use crate::marks::intervals;
+use crate::mpi::Mpi;
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, list, number, page_of, record};
 
@@ -242,5 +243,83 @@ fn a_filter_of_a_comparison_is_that_of_a_report() {
         };
         let expected = sum(&report, "/metrics/cpu_s/exclusive");
         assert_close(filter, sum(&diff, "/metrics/cpu_s/exclusive/a"), expected, 1e-6 + 1e-3 * expected);
+    }
+}
+
+/// Regions of OpenMP are those of the interval that opens them.
+#[test]
+fn regions_of_an_interval_are_its_own() {
+    let Some(program) = built("marks-example-phases") else { return };
+    let run = record::<&str>(&program, &[]).succeeded();
+    let regions = |filter: &[&str]| -> (f64, f64) {
+        let page: Value = run.page("openmp", filter);
+        let rows = list(&page, "/regions").iter();
+        rows.fold((0.0, 0.0), |(executions, work_s), row| {
+            (executions + number(row, "/executions"), work_s + number(row, "/work_s"))
+        })
+    };
+    let whole = regions(&[]);
+    assert_eq!(whole.0, 6.0);
+    let levels = ["interval=sweep[0]", "interval=sweep[1]"].map(|filter| regions(&["--where", filter]));
+    assert_eq!([levels[0].0, levels[1].0], [3.0, 3.0]);
+    assert_close("work", levels[0].1 + levels[1].1, whole.1, 1e-6);
+    assert!(levels[1].1 > 1.3 * levels[0].1, "level 1 has twice the iterations: {levels:?}");
+    assert_eq!(regions(&["--where", "interval=setup"]).0, 0.0);
+    assert_close("solve", regions(&["--where", "interval=solve"]).1, whole.1, 1e-6);
+}
+
+/// Sweeps have intervals among their places, by name and number.
+#[test]
+fn scaling_and_degradation_know_intervals() {
+    let Some(program) = built("marks-example-phases") else { return };
+    let folder = empty_folder();
+    let dir = folder.path().join("s");
+    let mut command = proust();
+    command.env_remove("OMP_NUM_THREADS").args(["sweep", "-o"]).arg(&dir);
+    let ended = run(command.args(["--threads", "1,2", "--repeat", "2", "--"]).arg(program));
+    assert!(ended.status.success(), "{}", ended.said());
+    let scaling: Value = page_of(&dir, "scaling", &[]);
+    let degradation: Value = page_of(&dir, "degradation", &[]);
+    for (page, pointer) in [(&scaling, "/places"), (&degradation, "/regions")] {
+        for label in ["setup", "solve", "sweep[0]", "sweep[1]"] {
+            let is_it = |place: &&Value| place["kind"] == "interval" && place["name"] == label;
+            assert!(list(page, pointer).iter().any(|place| is_it(&place)), "{label}: {page}");
+        }
+    }
+    // The time of an interval with each count is that which its runs have.
+    let solve = list(&degradation, "/regions").iter().find(|one| one["name"] == "solve").unwrap();
+    assert_eq!(list(solve, "/times").len(), 2, "{solve}");
+}
+
+/// Calls of MPI in an interval, and those outside of it, are all calls.
+#[test]
+fn calls_of_mpi_are_those_of_the_interval() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let Some(run) = mpi.record("intervals", &["uneven"]) else { continue };
+        let run = run.succeeded();
+        let calls = |filter: &[&str], operation: &str| -> (f64, f64) {
+            let page: Value = run.page("mpi", filter);
+            let rows = list(&page, "/operations").iter().filter(|row| row["operation"] == operation);
+            rows.fold((0.0, 0.0), |(calls, seconds), row| {
+                (calls + number(row, "/calls"), seconds + number(row, "/seconds"))
+            })
+        };
+        // Each of the two ranks, once.
+        assert_eq!(calls(&["--where", "interval=all"], "MPI_Barrier").0, 2.0, "{mpi:?}");
+        assert_eq!(calls(&["--where", "interval=of_one"], "MPI_Barrier").0, 0.0, "{mpi:?}");
+        assert_eq!(calls(&["--where", "interval=all"], "MPI_Finalize").0, 0.0, "{mpi:?}");
+        for operation in ["MPI_Barrier", "MPI_Init", "MPI_Finalize"] {
+            let whole = calls(&[], operation);
+            let inside = calls(&["--where", "interval=all"], operation);
+            let outside = calls(&["--where", "interval!=all"], operation);
+            assert_eq!(inside.0 + outside.0, whole.0, "{mpi:?} {operation}");
+            assert_close(operation, inside.1 + outside.1, whole.1, 1e-6);
+        }
+        // Each rank has its own slots in the account of an interval.
+        let ledger: Value = run.page("ledger", &["--where", "interval=all"]);
+        let page: Value = run.page("intervals", &[]);
+        let all = intervals(&page).iter().find(|one| one["name"] == "all").unwrap();
+        assert_close("total", number(&ledger, "/ledger/total_s"), number(all, "/total_s"), 1e-6);
+        assert_eq!(list(&ledger, "/owners").len(), 2, "{ledger}");
     }
 }
