@@ -4,8 +4,9 @@ use core::ffi::CStr;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use proust_log::control::{HELD_AT, Held, held, 
-    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, RUN_VARIABLE,
+use proust_log::control::{
+    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, HELD_AT,
+    Held, RUN_VARIABLE, held,
 };
 use proust_log::layout::VERSION;
 

@@ -192,8 +192,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
 /// What a filter does not select.
 fn account_note(filter: &Filter) -> Option<String> {
     let keys = [Key::Cpu, Key::Function, Key::Module, Key::File, Key::State];
-    let keys: Vec<&str> =
-        keys.into_iter().filter(|key| filter.mentions(&[*key])).map(Key::word).collect();
+    let keys: Vec<&str> = keys.into_iter().filter(|key| filter.mentions(&[*key])).map(Key::word).collect();
     let keys = (!keys.is_empty()).then(|| keys.join(", "))?;
     Some(format!("{keys} selects contexts and functions: the account and the threads are those of all"))
 }
@@ -264,7 +263,9 @@ impl Opened {
         let mut rest = read_side_by_side(&rest, |dir| one(&Run::open(dir)?, filter, measures)).into_iter();
         let (mut before, mut gaps) = (Vec::new(), Vec::new());
         for (run, dir) in read.into_iter().zip(&dirs) {
-            let Some(One { run, missing, notes }) = run.map(Ok).or_else(|| rest.next()).transpose()? else { continue };
+            let Some(One { run, missing, notes }) = run.map(Ok).or_else(|| rest.next()).transpose()? else {
+                continue;
+            };
             before.push(run);
             gaps.extend(notes.into_iter().map(|note| format!("{}: {note}", dir.display())));
             if !missing.is_empty() {

@@ -214,12 +214,9 @@ impl Filter {
     /// Whether only samples and operations can answer it: the other amounts know neither time, nor processor,
     /// nor state.
     pub fn needs_samples(&self) -> bool {
-        self.clauses
-            .iter()
-            .any(|clause| {
-                matches!(clause.key, Key::Cpu | Key::Time | Key::Sample | Key::State)
-                    || clause.names_executions()
-            })
+        self.clauses.iter().any(|clause| {
+            matches!(clause.key, Key::Cpu | Key::Time | Key::Sample | Key::State) || clause.names_executions()
+        })
     }
 }
 

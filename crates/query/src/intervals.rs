@@ -91,15 +91,13 @@ impl Wanted {
 
     /// When it is executed by the locations for which this is true: all executions that were recorded alone,
     /// or only the one that is asked for.
-    pub(crate) fn windows(
-        &self,
-        profile: &Profile,
-        is_in_scope: impl Fn(LocationId) -> bool,
-    ) -> Windows {
+    pub(crate) fn windows(&self, profile: &Profile, is_in_scope: impl Fn(LocationId) -> bool) -> Windows {
         let mut seen: HashMap<LocationId, usize> = HashMap::new();
         let mut found = Vec::new();
         for row in &profile.executions {
-            if !row.inherited && self.is(&profile.intervals[row.interval as usize]) && is_in_scope(row.location)
+            if !row.inherited
+                && self.is(&profile.intervals[row.interval as usize])
+                && is_in_scope(row.location)
             {
                 let number = seen.entry(row.location).or_default();
                 *number += 1;

@@ -50,11 +50,8 @@ impl<'l> ScopedAccount<'l> {
         if filter.mentions(&[Key::Process, Key::Rank, Key::Thread]) {
             ledger = Cow::Owned(ledger.part(|id| selection.locations().binary_search(&id).is_ok()));
         }
-        let inside = if filter.selects_intervals() {
-            Some(account_of(selection, processors, &all())?)
-        } else {
-            None
-        };
+        let inside =
+            if filter.selects_intervals() { Some(account_of(selection, processors, &all())?) } else { None };
         Ok(ScopedAccount { ledger, inside, windows, processors: of_run })
     }
 

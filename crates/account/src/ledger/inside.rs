@@ -466,9 +466,13 @@ fn lost_rows(amounts: HashMap<(Account, LocationId, ContextId), Units>, accounts
     for of_account in sorted.chunk_by(|a, b| a.0.0 == b.0.0) {
         let bounded: Vec<(Units, u64)> = of_account.iter().map(|&(_, amount)| (amount, u64::MAX)).collect();
         let given = apportion(&bounded, accounts[of_account[0].0.0]);
-        rows.extend(of_account.iter().zip(given).filter(|(_, ns)| *ns > 0).map(
-            |(&((account, location, context), _), ns)| LostRow { account, location, context, ns },
-        ));
+        rows.extend(
+            of_account
+                .iter()
+                .zip(given)
+                .filter(|(_, ns)| *ns > 0)
+                .map(|(&((account, location, context), _), ns)| LostRow { account, location, context, ns }),
+        );
     }
     rows
 }

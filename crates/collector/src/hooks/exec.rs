@@ -97,8 +97,7 @@ fn exec(target: *const c_char, given: Strings, named: Named, call: impl Fn(Strin
     let closed = process::before_exec(life, target.to_bytes());
     signal_inheritance::before_exec(life);
     let handed_over = signal_inheritance::hand_over(life);
-    let held =
-        if verdict == Verdict::Loads { signal_requests::hold_over() } else { HeldOver::default() };
+    let held = if verdict == Verdict::Loads { signal_requests::hold_over() } else { HeldOver::default() };
     let result = call(list);
     // SAFETY: see `errno`.
     let error = unsafe { *errno() };

@@ -82,8 +82,9 @@ pub fn elapsed(account: &[u8]) -> f64 {
         b"io" => in_operations(lane, What::Io),
         b"wait" => in_operations(lane, What::Wait),
         b"mpi" => in_operations(lane, What::Mpi),
-        b"paused" => lane
-            .with_record_in_silence(|record| control::paused_ns().saturating_sub(record.marks.paused_before())),
+        b"paused" => lane.with_record_in_silence(|record| {
+            control::paused_ns().saturating_sub(record.marks.paused_before())
+        }),
         _ => None,
     };
     ns.map_or(UNKNOWN, |ns| ns as f64 / 1e9)

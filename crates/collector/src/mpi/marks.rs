@@ -117,7 +117,12 @@ static ARE_PREPARED: AtomicBool = AtomicBool::new(false);
 /// request, of a message to the given rank under the given tag.
 #[cold]
 #[inline(never)]
-pub fn prepare(message: &Message, side: Side, request: usize, call: impl FnOnce(usize, usize) -> c_int) -> bool {
+pub fn prepare(
+    message: &Message,
+    side: Side,
+    request: usize,
+    call: impl FnOnce(usize, usize) -> c_int,
+) -> bool {
     let Some((library, ..)) = to_itself(message) else { return false };
     if call(library.abi.proc_null as u32 as usize, 0) != SUCCESS {
         return false;

@@ -29,14 +29,7 @@ impl HeldSignals {
         // SAFETY: a new mapping of a file of that length, which stays for the life of this process.
         let page = unsafe {
             let protection = libc::PROT_READ | libc::PROT_WRITE;
-            libc::mmap(
-                std::ptr::null_mut(),
-                CONTROL_BYTES,
-                protection,
-                libc::MAP_SHARED,
-                file.as_raw_fd(),
-                0,
-            )
+            libc::mmap(std::ptr::null_mut(), CONTROL_BYTES, protection, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
         if page == libc::MAP_FAILED {
             return None;

@@ -87,7 +87,7 @@ fn pages_of_an_interval_have_what_the_program_did_in_it() {
         assert_close(filter, root, cpu_s, slack_s + BESIDE_S);
         // Its own time, and that of the function that computes for it.
         let callers: Value = run.page("callers", &["part_work", "--where", filter]);
-        let inclusive_s = number(&callers, "/function/metrics/cpu_s/inclusive");
+        let inclusive_s = number(&callers, "/functions/0/metrics/cpu_s/inclusive");
         assert_close(filter, inclusive_s, cpu_of(&flat, "part_work"), 1e-6);
         let locks = of(&run, "locks", filter, &[]);
         assert!(number(&locks, "/waited_s") < 0.01, "{filter}: {locks}");
@@ -189,9 +189,7 @@ fn a_comparison_of_intervals_finds_the_one_that_changed() {
         let options = [page, "--where", filter, "--format", "json", "--metrics", "cpu_s"];
         serde_json::from_slice(&diff(&options).stdout).unwrap()
     };
-    let total = |page: &Value| -> (f64, f64) {
-        (number(page, "/total/a"), number(page, "/total/b"))
-    };
+    let total = |page: &Value| -> (f64, f64) { (number(page, "/total/a"), number(page, "/total/b")) };
     let (summary, steady) = (page("summary", "interval=changed"), page("summary", "interval=steady"));
     assert_eq!(summary["where"], "interval=changed");
     let (a_s, b_s) = total(&summary);
@@ -217,7 +215,8 @@ fn a_comparison_of_intervals_finds_the_one_that_changed() {
     assert!(total(&early).1 < 0.4, "{early}");
     let text = diff(&["--where", "interval=changed"]).printed();
     assert!(text.contains("only where interval=changed"), "{text}");
-    let nothing = run(proust().current_dir(folder.path()).args(["diff", "a", "b", "--where", "interval=none"]));
+    let nothing =
+        run(proust().current_dir(folder.path()).args(["diff", "a", "b", "--where", "interval=none"]));
     assert!(!nothing.status.success() || nothing.said().contains("no interval"), "{}", nothing.said());
 }
 

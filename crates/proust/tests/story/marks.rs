@@ -458,7 +458,11 @@ fn regions_and_operations_are_intervals_that_can_be_asked_for() {
     assert!(of("operation").iter().all(|place| number(place, "/executions") > 0.0), "{page}");
     // A region's account is that of the time in it: processors × time, idle ones included.
     for region in of("region") {
-        assert_eq!((region["windowed"].as_bool(), number(region, "/recorded")), (Some(true), 3.0), "{region}");
+        assert_eq!(
+            (region["windowed"].as_bool(), number(region, "/recorded")),
+            (Some(true), 3.0),
+            "{region}"
+        );
         let slots_s = number(region, "/processors") * number(region, "/wall_s");
         assert_close("slots", number(region, "/total_s"), slots_s, 1e-3 * slots_s + 1e-6);
         let accounts = region["accounts"].as_object().expect("accounts");

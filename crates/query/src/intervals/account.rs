@@ -2,8 +2,8 @@
 //! together.
 
 use proust_account::ledger::{
-    Accounts, Executed, Inside, Ledger, LedgerError, LocationAccounts, PassiveTimes, Processors, SlotAccounts,
-    Window, Windows, inside,
+    Accounts, Executed, Inside, Ledger, LedgerError, LocationAccounts, PassiveTimes, Processors,
+    SlotAccounts, Window, Windows, inside,
 };
 use proust_account::timelines::timelines;
 use proust_profile::{LocationId, Profile};
@@ -38,9 +38,8 @@ pub fn account_of(
         }
     }
     for row in &profile.execution_sums {
-        let is_here = windows.as_slice().iter().any(|window| {
-            (window.start_ns..window.end_ns).contains(&row.begin_ns)
-        });
+        let is_here =
+            windows.as_slice().iter().any(|window| (window.start_ns..window.end_ns).contains(&row.begin_ns));
         if is_here && is_outermost[row.interval as usize] && has(row.location) {
             sums_ns += row.time_ns;
         }
@@ -107,8 +106,7 @@ fn ledger_of(profile: &Profile, found: Inside, scale: f64, has: impl Fn(Location
     } else {
         locations.iter().for_each(|row| ledger.accounts += &row.accounts);
     }
-    ledger.total_ns =
-        if with_slots && scale == 1.0 { found.total_ns } else { ledger.accounts.sum_ns() };
+    ledger.total_ns = if with_slots && scale == 1.0 { found.total_ns } else { ledger.accounts.sum_ns() };
     ledger.locations = locations;
     ledger
 }

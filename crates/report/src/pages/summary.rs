@@ -101,7 +101,8 @@ fn is_of_intervals(question: &Question) -> bool {
 fn is_caused_here(selection: &Selection<'_>, finding: &Finding) -> bool {
     let own = finding.cause.context.into_iter();
     let mut places = own.chain(finding.victims.iter().filter_map(|victim| victim.place.context));
-    places.any(|context| context.index() < selection.profile().contexts.len() && selection.has_context(context))
+    places
+        .any(|context| context.index() < selection.profile().contexts.len() && selection.has_context(context))
 }
 
 impl Summary {
