@@ -81,7 +81,7 @@ mod tests {
             assert_eq!(elapsed.ns(what), of(what));
         }
         assert_eq!(What::of(Operation::Read), Some(What::Io));
-        assert_eq!(What::of(Operation::Nanosleep), Some(What::Wait));
+        assert_eq!(What::of(Operation::NanoSleep), Some(What::Wait));
         assert_eq!(What::of(Operation::MPI_Send), Some(What::Mpi));
     }
 }

@@ -49,7 +49,7 @@ fn pages_of_an_interval_have_what_the_program_did_in_it() {
     let parts = list(&truth, "/parts");
     let sum = |of: &[Value], field: &str| of.iter().map(|part| number(part, field)).sum::<f64>();
     let cases = [
-        ("interval=part", &parts[..]),
+        ("interval=part", parts),
         ("interval=part[5]", parts),
         ("interval=part[5]#1", &parts[..1]),
         ("interval=part#2", &parts[1..2]),

@@ -98,6 +98,7 @@ fn ledger_of(profile: &Profile, found: Inside, scale: f64, has: impl Fn(Location
                 job: None,
                 available: None,
                 processors: owner.processors,
+                active: 0,
                 total_ns: scaled(owner.total_ns),
                 beyond_ns: scaled(owner.beyond_ns),
                 accounts: each(&owner.slots),

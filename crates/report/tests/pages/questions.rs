@@ -297,7 +297,7 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
         let blame = blame.of_profile(&profile);
         assert!(blame.is_some());
         let (blame, operations) = (blame.as_ref(), Some(&operations));
-        let kept = Kept { ledger: &ledger, findings: &findings, blame, operations };
+        let kept = Kept { findings: &findings, blame, operations, ..Kept::new(&ledger) };
         let (events, releases) = (Vec::new(), Vec::new());
         let rest = Profile { samples: Vec::new(), events, releases, ..profile.clone() };
         for page in [PageName::Io, PageName::Waits, PageName::Locks] {
