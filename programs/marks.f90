@@ -43,7 +43,7 @@ program marks
     call proust_resume()
     paused = now() - begin
     reported = [proust_elapsed('wait'), proust_elapsed('paused  '), proust_elapsed('no such account')]
-    write (*, '(a, f16.9, a, f16.9, a, f16.9, a, f16.9, a, f16.9, a)', advance='no') '{"elapsed":{"wait":{"own_s":', waited, &
+    write (*, '(5(a, f16.9), a)', advance='no') '{"elapsed":{"wait":{"own_s":', waited, &
         ',"elapsed_s":', reported(1), '},"paused":{"own_s":', paused, ',"elapsed_s":', reported(2), &
         '},"none":{"own_s":-1,"elapsed_s":', reported(3), '}},'
     print '(a, f16.9, a, f16.9, a)', '"intervals":{"all":{"executions":1,"time_s":', all, &

@@ -18,7 +18,7 @@ use proust_account::ledger::{Window, Windows};
 use proust_words::durations::parse_ns;
 use proust_words::nearest::nearest;
 
-use crate::intervals::Wanted;
+use crate::wanted::Wanted;
 
 /// What a clause speaks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,6 +106,17 @@ pub enum Pattern {
         /// Whether it is taken as it is.
         quoted: bool,
     },
+}
+
+impl Pattern {
+    /// The interval that it names; None of other values than names.
+    pub(crate) fn interval(&self) -> Option<Wanted> {
+        match self {
+            Pattern::Name { text, quoted: true } => Some(Wanted::named(text)),
+            Pattern::Name { text, quoted: false } => Some(Wanted::parse(text)),
+            _ => None,
+        }
+    }
 }
 
 /// How a sample of a process is called.
@@ -224,10 +235,7 @@ impl Clause {
     /// Whether it names single executions of intervals, as `solve#2` does.
     pub(crate) fn names_executions(&self) -> bool {
         self.key == Key::Interval
-            && self.patterns.iter().any(|pattern| {
-                matches!(pattern, Pattern::Name { text, quoted: false }
-                    if Wanted::parse(text).execution().is_some())
-            })
+            && self.patterns.iter().filter_map(Pattern::interval).any(|wanted| wanted.execution().is_some())
     }
 
     fn windows(&self) -> Windows {

@@ -38,6 +38,7 @@ mod selection;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 pub use amounts::Amounts;
 pub use amounts::{Sampling, errors, over_contexts};

@@ -5,13 +5,10 @@ use serde_json::Value;
 
 use crate::chance::assert_close;
 use crate::command::{proust, run};
-use crate::marks::intervals;
+use crate::marks::{BESIDE_S, intervals};
 use crate::mpi::Mpi;
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, list, number, page_of, record};
-
-/// What may lie between the program's clock and the mark beside it on a busy machine, s.
-const BESIDE_S: f64 = 0.05;
 
 /// A page of what a filter selects.
 fn of(run: &Recorded, page: &str, filter: &str, options: &[&str]) -> Value {
@@ -37,14 +34,14 @@ fn account(page: &Value, pointer: &str, id: &str) -> f64 {
     rows.map(|row| number(row, "/seconds")).sum()
 }
 
-fn recorded(case: &str) -> Option<Recorded> {
-    Some(record(&built("marks")?, &[case, "0.6"]).succeeded())
+fn recorded(program: &str, case: &str) -> Option<Recorded> {
+    Some(record(&built(program)?, &[case, "0.6"]).succeeded())
 }
 
 /// The second execution is selected by its number, all by the name.
 #[test]
 fn pages_of_an_interval_have_what_the_program_did_in_it() {
-    let Some(run) = recorded("parts") else { return };
+    let Some(run) = recorded("marked-parts", "parts") else { return };
     let truth = run.truth();
     let parts = list(&truth, "/parts");
     let sum = |of: &[Value], field: &str| of.iter().map(|part| number(part, field)).sum::<f64>();
@@ -106,7 +103,7 @@ fn pages_of_an_interval_have_what_the_program_did_in_it() {
 /// `interval=NAME` and `interval!=NAME` are all there is.
 #[test]
 fn an_interval_and_the_rest_are_the_whole() {
-    let Some(run) = recorded("parts") else { return };
+    let Some(run) = recorded("marked-parts", "parts") else { return };
     let flat = |filter: &[&str]| -> f64 {
         let page: Value = run.page("flat", filter);
         list(&page, "/functions").iter().map(|row| number(row, "/metrics/cpu_s/exclusive")).sum()
@@ -135,7 +132,7 @@ fn an_interval_and_the_rest_are_the_whole() {
 
 #[test]
 fn the_wait_for_a_lock_is_in_the_interval_that_waits() {
-    let Some(run) = recorded("parts") else { return };
+    let Some(run) = recorded("marked-parts", "parts") else { return };
     let truth_s = number(&run.truth(), "/intervals/locked/time_s");
     let lock_s = |filter: &str| account(&of(&run, "ledger", filter, &[]), "/ledger/accounts", "lock");
     assert_close("in it", lock_s("interval=locked"), truth_s, BESIDE_S + 0.1 * truth_s);
@@ -155,8 +152,9 @@ fn the_wait_for_a_lock_is_in_the_interval_that_waits() {
 /// All that is lost in an interval has a cause, here or elsewhere, or is said to have none.
 #[test]
 fn what_was_lost_is_divided_completely() {
-    for case in ["parts", "late", "idle", "workers", "replicated", "nested"] {
-        let Some(run) = recorded(case) else { return };
+    for case in ["late", "idle", "workers", "replicated", "nested", "parts"] {
+        let program = if case == "parts" { "marked-parts" } else { "marks" };
+        let Some(run) = recorded(program, case) else { return };
         let page: Value = run.page("intervals", &[]);
         for one in intervals(&page) {
             let caused = &one["caused"];
@@ -172,7 +170,7 @@ fn what_was_lost_is_divided_completely() {
 /// Two runs, of which one interval takes twice as long in the second one.
 #[test]
 fn a_comparison_of_intervals_finds_the_one_that_changed() {
-    let Some(program) = built("marks") else { return };
+    let Some(program) = built("marked-parts") else { return };
     let folder = empty_folder();
     for (name, longer) in [("a", "1"), ("b", "2.5")] {
         let mut command = proust();
@@ -223,7 +221,7 @@ fn a_comparison_of_intervals_finds_the_one_that_changed() {
 /// In a comparison every page of a run and that of two have the same amounts.
 #[test]
 fn a_filter_of_a_comparison_is_that_of_a_report() {
-    let Some(program) = built("marks") else { return };
+    let Some(program) = built("marked-parts") else { return };
     let folder = empty_folder();
     let dir = folder.path().join("a");
     let mut command = proust();

@@ -50,6 +50,7 @@ mod kernel_time;
 mod launchers;
 mod limits;
 mod marks;
+mod marks_measured;
 mod memo;
 mod mpi;
 mod mpi_counts;

@@ -9,7 +9,6 @@ use proust_profile::{ProcessSampleRow, Profile};
 
 use crate::expression::{Clause, Filter, Key, Pattern, SampleName};
 use crate::glob::matches;
-use crate::intervals::Wanted;
 
 /// The filter with clauses about time in place of those about samples of processes, and beside those that
 /// name single executions of intervals.
@@ -27,7 +26,7 @@ pub fn with_times(profile: &Profile, filter: &Filter) -> Filter {
 pub(super) fn executions(profile: &Profile, clause: &Clause) -> Clause {
     let mut times: Vec<Pattern> = Vec::new();
     for pattern in &clause.patterns {
-        let wanted = Wanted::of_pattern(pattern);
+        let wanted = pattern.interval();
         let found = wanted.iter().flat_map(|wanted| wanted.windows(profile, |_| true).as_slice().to_vec());
         times.extend(found.map(|window| Pattern::Time(window.start_ns, window.end_ns)));
     }

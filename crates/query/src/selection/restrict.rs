@@ -14,7 +14,6 @@ use crate::expression::{Clause, Key, Pattern};
 use crate::forest::called_function;
 use crate::glob::{matches, matches_from};
 use crate::handle::Handle;
-use crate::intervals::Wanted;
 use crate::scope_note::{MatchKind, ScopeNote};
 
 impl Selection<'_> {
@@ -205,7 +204,7 @@ impl Selection<'_> {
 fn is_interval(info: &IntervalInfo, pattern: &Pattern) -> bool {
     match pattern {
         Pattern::Name { text, quoted: true } => *text == info.name || *text == info.label(),
-        _ => Wanted::of_pattern(pattern).is_some_and(|wanted| wanted.is(info)),
+        _ => pattern.interval().is_some_and(|wanted| wanted.is(info)),
     }
 }
 
