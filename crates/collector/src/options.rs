@@ -128,8 +128,8 @@ pub fn page() -> Option<NonNull<Control>> {
 /// The words for processes that hold signals over a new image.
 fn held_words() -> Option<&'static [AtomicU64; size_of::<Held>() / 8]> {
     let page = page()?;
-    // SAFETY: the control page stays mapped, is so long, and has these words, aligned, at this place; they are
-    // only ever used atomically.
+    // SAFETY: the control page stays mapped, is so long, and has these words, aligned, at this place; they
+    // are only ever used atomically.
     Some(unsafe { &*page.as_ptr().byte_add(HELD_AT).cast() })
 }
 

@@ -69,8 +69,8 @@ impl ComparedRun {
         ComparedRun::of(&selection, ledger, findings, measures, spread)
     }
 
-    /// The same of the part of a run that a filter selects: its contexts, its account ([`ScopedAccount`]), and
-    /// the findings whose causes or losses lie there. The profile needs its samples and operations.
+    /// The same of the part of a run that a filter selects: its contexts, its account ([`ScopedAccount`]),
+    /// and the findings whose causes or losses lie there. The profile needs its samples and operations.
     ///
     /// # Errors
     /// When the profile's processes and locations contradict each other.

@@ -148,9 +148,9 @@ pub struct Switches {
 }
 
 /// Processes that load a new image with the signals of requests blocked, until the collector in it has its
-/// handlers: such a signal would end an image that has none yet. A word is the process's id, and above it which
-/// signals are held: 1 = [`Control::sample_signal`], 2 = [`Control::pause_signal`]; 0 = free. Who blocks the
-/// signals takes a free word before; the new image frees it, and unblocks them.
+/// handlers: such a signal would end an image that has none yet. A word is the process's id, and above it
+/// which signals are held: 1 = [`Control::sample_signal`], 2 = [`Control::pause_signal`]; 0 = free. Who
+/// blocks the signals takes a free word before; the new image frees it, and unblocks them.
 pub type Held = [u64; 64];
 
 /// The word of a process that holds these signals.

@@ -11,10 +11,10 @@ use crate::selection::Selection;
 
 /// The account of what a filter selects.
 ///
-/// A range of time is integrated over as such, on the processors that the whole run used. Processes, ranks and
-/// threads select locations and the slots that are theirs alone ([`Ledger::part`]). Intervals are integrated
-/// over as [`crate::intervals`] does. Functions, modules, files and processors select samples, which a ledger
-/// does not consist of.
+/// A range of time is integrated over as such, on the processors that the whole run used. Processes, ranks
+/// and threads select locations and the slots that are theirs alone ([`Ledger::part`]). Intervals are
+/// integrated over as [`crate::intervals`] does. Functions, modules, files and processors select samples,
+/// which a ledger does not consist of.
 #[derive(Clone, Debug)]
 pub struct ScopedAccount<'l> {
     /// Of the time and the threads in scope, with its rows.

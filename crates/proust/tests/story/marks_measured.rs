@@ -1,5 +1,5 @@
-//! What is known of marked intervals while and after they run: what a thread's time went into, by the program's
-//! own clocks; millions of executions a second; idle threads.
+//! What is known of marked intervals while and after they run: what a thread's time went into, by the
+//! program's own clocks; millions of executions a second; idle threads.
 
 use serde_json::Value;
 

@@ -1,12 +1,12 @@
 //! Where the losses of intervals were caused: inside of them, or before and beside them, in which interval.
 //!
-//! All that the account of an interval has as lost is divided: what its threads lost in it, what other threads
-//! lost meanwhile, and empty slots. A wait for another thread is caused where that one was late or held the
-//! lock. An empty slot is caused by those that worked meanwhile, where they worked. Everything else that is
-//! lost is its own cause, at its own place.
+//! All that the account of an interval has as lost is divided: what its threads lost in it, what other
+//! threads lost meanwhile, and empty slots. A wait for another thread is caused where that one was late or
+//! held the lock. An empty slot is caused by those that worked meanwhile, where they worked. Everything else
+//! that is lost is its own cause, at its own place.
 //!
-//! The causes of waits are known by thread and place. Where only a part of a thread's waits at a place lies in
-//! an interval, which happens where it is itself outside of it, that part has the causes of all, in
+//! The causes of waits are known by thread and place. Where only a part of a thread's waits at a place lies
+//! in an interval, which happens where it is itself outside of it, that part has the causes of all, in
 //! proportion.
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,8 +1,8 @@
 //! Parallel regions and operations as intervals: the account of the time in which they were executed.
 //!
 //! Where begin and end of an execution are recorded it is a window like that of a marked interval: other
-//! threads of the process, and empty slots, count in it. Short executions are known as sums, without begin and
-//! end; then the account is that of the recorded ones, in proportion to the time.
+//! threads of the process, and empty slots, count in it. Short executions are known as sums, without begin
+//! and end; then the account is that of the recorded ones, in proportion to the time.
 
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 //!
 //! JSON: `caused` is `{"inside_s","unknown_s","before_s","before":[{"interval":position|null,"label",
 //! "seconds"}]}`, null of the whole run; `inside_s`, `unknown_s` and `before_s` sum to the interval's
-//! `lost_s`. `before` has the intervals in which other threads were late, held a lock, or worked alone, before
-//! or beside the losses, those with most first; the position is null outside of all intervals.
+//! `lost_s`. `before` has the intervals in which other threads were late, held a lock, or worked alone,
+//! before or beside the losses, those with most first; the position is null outside of all intervals.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -3,8 +3,8 @@
 //! JSON: `places` are `{"of":"region"|"operation"|"function","handle","name","file","line","kind":"PAR"|null,
 //! "executions":n|null,"execution_s","mean_s":…|null,"max_s":…|null,"time_s","error_s":…|null,"total_s",
 //! "productive_s","lost_s","efficiency":…|null,"passive_s","windowed","recorded","wall_s":…|null,
-//! "processors":n|null,"alone","accounts":{account: seconds},"locations":[{"handle","time_s"}]}`, of each kind
-//! those with most time first.
+//! "processors":n|null,"alone","accounts":{account: seconds},"locations":[{"handle","time_s"}]}`, of each
+//! kind those with most time first.
 //!
 //! Of regions and operations the number of executions and the times are recorded; `max_s` is the longest call
 //! that was recorded by itself. Begin and end of functions are not: `executions` is null, and times are
