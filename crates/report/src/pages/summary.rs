@@ -192,21 +192,25 @@ impl Summary {
         }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
         let found: Cow<'_, [Finding]> = match kept {
-            // They are about the whole run, and about the intervals in which their causes lie.
-            Some(kept) if is_of_intervals(question) => {
-                Cow::Owned(kept.iter().filter(|one| is_caused_here(selection, one)).cloned().collect())
-            }
-            _ if !question.filter.is_empty() => Cow::Borrowed(&[]),
             Some(kept) if question.processors.is_none() => Cow::Borrowed(kept),
-            _ => Cow::Owned(findings(profile, question.processors)?.1),
+            _ if is_of_intervals(question) || question.filter.is_empty() => {
+                Cow::Owned(findings(profile, question.processors)?.1)
+            }
+            _ => Cow::Borrowed(&[]),
         };
+        // They are about the whole run, and about the intervals in which their causes lie.
+        let is_shown = |finding: &Finding| {
+            question.filter.is_empty() || is_of_intervals(question) && is_caused_here(selection, finding)
+        };
+        let shown: Vec<(usize, &Finding)> =
+            found.iter().enumerate().filter(|(_, finding)| is_shown(finding)).collect();
         let scope = (!question.filter.is_empty()).then(|| super::scope(selection, question));
         notes.add(&drawn.notes);
         Ok(Summary {
             schema: SCHEMA,
             run: RunBlock::new(profile, drawn.processors),
             ledger: LedgerBlock::new(drawn),
-            findings: rows(&found, &shell_word(&dir)),
+            findings: rows(&shown, &shell_word(&dir), profile),
             cpu_s: selection.total(Metric::Cpu),
             user_s: selection.total(Metric::User),
             system_s: selection.total(Metric::System),
