@@ -280,7 +280,8 @@ pub(super) fn summary_text(rows: &[FindingRow], of: &Circumstances, dir: &str, s
         let saves = format!("; saves {} to {} of wall time", duration(row.low_s), duration(row.high_s));
         let head = if row.high_s > 0.0 { head + &saves } else { head };
         text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
-        let interval = row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
+        let interval =
+            row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
         let title = printable(format!("{}: {}{interval}.", row.title, row.cause.text()));
         text.push_str(&wrapped(&title, INDENT, style.width));
         let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
