@@ -175,7 +175,8 @@ impl FindingRow {
     }
 }
 
-/// Findings, each with its position among all of the run, and with the marked interval in which its cause lies.
+/// Findings, each with its position among all of the run, and with the marked interval in which its cause
+/// lies.
 pub(super) fn rows(findings: &[(usize, &Finding)], dir: &str, profile: &Profile) -> Vec<FindingRow> {
     let row = |&(position, finding): &(usize, &Finding)| {
         let interval = finding.cause.context.and_then(|id| interval_around(profile, id));
