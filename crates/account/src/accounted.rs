@@ -54,5 +54,5 @@ pub fn ledger_of_stored(
     windows: &Windows,
 ) -> Result<Ledger, LedgerError> {
     let run = stored.run(profile, &windows.span_ns());
-    Ledger::of(&run, &Processors::of_ledger(whole), windows)
+    Ledger::of(&run, &whole.drawn_up_with(), windows)
 }

@@ -184,7 +184,8 @@ pub fn write(run: &Run, to: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the levels of streams that [`write()`] has written into an empty file, open for reading and writing.
+/// Writes the levels of streams that [`write()`] has written into an empty file, open for reading and
+/// writing.
 ///
 /// # Errors
 /// When the streams cannot be read, or the file refuses.

@@ -4,7 +4,8 @@
 
 use std::io::Write;
 
-use proust_account::ledger::{Span, State, Windows, Work};
+use proust_account::ledger::{Span, Spans, State, Windows, Work};
+use proust_account::stored::StoredTimelines;
 use proust_account::timelines::timelines;
 use proust_query::Selection;
 use serde::Serialize;
@@ -59,26 +60,33 @@ enum Slice {
 }
 
 /// Writes the file.
-pub fn write(selection: &Selection<'_>, windows: &Windows, out: &mut dyn Write) -> Result<(), ExportError> {
+pub fn write(
+    selection: &Selection<'_>,
+    windows: &Windows,
+    stored: Option<&StoredTimelines>,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let stored = match stored {
+        Some(stored) => stored,
+        None => &StoredTimelines::of(&timelines(selection.profile())),
+    };
     let frames = Frames::of(selection.profile());
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
     let mut events = Events { out: &mut *out, is_first: true };
     let mut named = None;
-    for timeline in timelines(selection.profile()).timelines {
-        if selection.locations().binary_search(&timeline.location).is_err() {
-            continue;
-        }
-        let thread = Thread::of(selection, timeline.location);
-        if named.replace(timeline.process) != Some(timeline.process) {
+    for &location in selection.locations() {
+        let thread = Thread::of(selection, location);
+        let of = selection.profile().locations[location].process;
+        if named.replace(of) != Some(of) {
             let process = thread.process;
             let name =
                 format!("{} {}", thread.program(), process.arguments.get(1..).unwrap_or(&[]).join(" "));
             events.metadata(thread, "process_name", json!({ "name": name.trim_end() }))?;
         }
         events.metadata(thread, "thread_name", json!({ "name": thread.name() }))?;
-        let spans = timeline.spans.iter().filter(|span| {
-            selection.has_context(span.context)
-                && selection.has_state(timeline.location, span.context, span.state)
+        let stored = stored.spans(location, windows.span_ns());
+        let spans = stored.spans().filter(|span| {
+            selection.has_context(span.context) && selection.has_state(location, span.context, span.state)
         });
         Track { thread, frames: &frames, open: Vec::new(), end_ns: 0 }.spans(spans, windows, &mut events)?;
     }
@@ -95,9 +103,9 @@ struct Track<'t> {
 }
 
 impl Track<'_> {
-    fn spans<'s>(
+    fn spans(
         mut self,
-        spans: impl Iterator<Item = &'s Span>,
+        spans: impl Iterator<Item = Span>,
         windows: &Windows,
         events: &mut Events<'_>,
     ) -> Result<(), ExportError> {

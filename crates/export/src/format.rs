@@ -32,6 +32,8 @@ pub struct FormatSpec {
     pub about: &'static str,
     /// Whether it shows when something happened, which is known of samples of processor time alone.
     pub in_time: bool,
+    /// Whether it shows the timelines of states, and not samples.
+    pub of_states: bool,
 }
 
 /// All formats, in the order in which they are listed.
@@ -43,6 +45,7 @@ pub const FORMATS: [FormatSpec; 6] = [
         ending: "folded",
         about: "a line for each call path, `a;b;c N`: flamegraph.pl, inferno, speedscope",
         in_time: false,
+        of_states: false,
     },
     FormatSpec {
         format: Format::Flamegraph,
@@ -51,6 +54,7 @@ pub const FORMATS: [FormatSpec; 6] = [
         ending: "svg",
         about: "a flame graph as a picture: any browser",
         in_time: false,
+        of_states: false,
     },
     FormatSpec {
         format: Format::Speedscope,
@@ -59,6 +63,7 @@ pub const FORMATS: [FormatSpec; 6] = [
         ending: "speedscope.json",
         about: "each thread's samples in the order of time: speedscope.app",
         in_time: true,
+        of_states: false,
     },
     FormatSpec {
         format: Format::Pprof,
@@ -67,6 +72,7 @@ pub const FORMATS: [FormatSpec; 6] = [
         ending: "pb.gz",
         about: "call paths by thread: `go tool pprof`, Pyroscope, Parca, Grafana",
         in_time: false,
+        of_states: false,
     },
     FormatSpec {
         format: Format::Firefox,
@@ -75,6 +81,7 @@ pub const FORMATS: [FormatSpec; 6] = [
         ending: "profile.json",
         about: "each thread's samples in the order of time: profiler.firefox.com, `samply load`",
         in_time: true,
+        of_states: false,
     },
     FormatSpec {
         format: Format::ChromeTrace,
@@ -83,6 +90,7 @@ pub const FORMATS: [FormatSpec; 6] = [
         ending: "trace.json",
         about: "what each thread did when, calls and waits: ui.perfetto.dev, chrome://tracing",
         in_time: true,
+        of_states: true,
     },
 ];
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use proust_account::ledger::Windows;
+use proust_account::stored::StoredTimelines;
 use proust_profile::Metric;
 use proust_query::{Measure, Selection};
 
@@ -12,8 +13,9 @@ use crate::{chrome_trace, firefox, flamegraph, folded, pprof, speedscope};
 
 /// Writes what is in scope in a format. `windows` are the ranges of time that the selection is about.
 ///
-/// The profile needs its samples and operations for a format that is [in
-/// time](crate::FormatSpec::in_time), and the selection the rows of a ledger for a measure that
+/// `timelines` are those of the run, where they are stored. The profile needs its samples and operations for a
+/// format that is [in time](crate::FormatSpec::in_time), unless it shows [states](crate::FormatSpec::of_states)
+/// and these timelines are given; and the selection the rows of a ledger for a measure that
 /// [needs them](Measure::needs_rows).
 ///
 /// # Errors
@@ -23,6 +25,7 @@ pub fn write(
     windows: &Windows,
     format: Format,
     measure: Measure,
+    timelines: Option<&StoredTimelines>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     if format.spec().in_time && measure != Measure::Metric(Metric::Cpu) {
@@ -34,6 +37,6 @@ pub fn write(
         Format::Speedscope => speedscope::write(selection, out),
         Format::Pprof => pprof::write(selection, measure, out),
         Format::Firefox => firefox::write(selection, out),
-        Format::ChromeTrace => chrome_trace::write(selection, windows, out),
+        Format::ChromeTrace => chrome_trace::write(selection, windows, timelines, out),
     }
 }

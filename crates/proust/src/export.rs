@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use proust_account::ledger::Windows;
 use proust_export::{ExportError, FORMATS, Format, write};
@@ -124,14 +124,15 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     }
     let dir = runs::named_or_newest(words.dir)?;
     let run = progress::open(&dir)?;
-    let needs_samples = spec.in_time || filter.needs_samples();
+    let needs_samples = spec.in_time && !spec.of_states || filter.needs_samples();
     let profile = if needs_samples { run.profile_with_rows()? } else { run.profile()? };
     let mut selection = Selection::new(profile, &filter);
     if measure.needs_rows() {
         selection = selection.with_rows(run.ledger_with_rows()?);
     }
     let windows = with_times(profile, &filter).windows().unwrap_or_else(Windows::all);
-    let written = |out: &mut dyn Write| write(&selection, &windows, spec.format, measure, out);
+    let timelines = if spec.of_states { Some(run.timelines()?) } else { None };
+    let written = |out: &mut dyn Write| write(&selection, &windows, spec.format, measure, timelines, out);
     analysis_notes::print(&run);
     for note in selection.notes() {
         message!("note: {}", note.text());
@@ -143,6 +144,14 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
             written(&mut out)?;
             out.flush()?;
         }
+    }
+    if run.was_damaged()? {
+        analysis_notes::print(&run);
+        bail!(
+            "the timelines of {} were damaged, and what was exported is not whole; they have been made again: \
+             export once more",
+            dir.display()
+        );
     }
     gaps::note(&dir.to_string_lossy(), &profile.quality);
     Ok(ExitCode::SUCCESS)

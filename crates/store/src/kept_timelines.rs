@@ -10,8 +10,8 @@ use proust_profile::tables::{Building, Kept, TablesError};
 const STATES: &str = "states.streams";
 const LEVELS: &str = "states.levels";
 
-/// Adds them to an analysis that is being built. Answers them as they can be read from there, whatever becomes
-/// of the analysis.
+/// Adds them to an analysis that is being built. Answers them as they can be read from there, whatever
+/// becomes of the analysis.
 pub(super) fn add(building: &mut Building, run: &Run) -> Result<Option<StoredTimelines>, TablesError> {
     let states =
         building.add_file(STATES, |file| stored::write(run, BufWriter::with_capacity(1 << 18, file)))?;

@@ -257,8 +257,8 @@ impl Run {
         Ok(self.made(&mut |_| ())?.timelines())
     }
 
-    /// Whether the timelines turned out to be damaged while they were read. They have been made again then, and
-    /// so must be what was made of them.
+    /// Whether the timelines turned out to be damaged while they were read. They have been made again then,
+    /// and so must be what was made of them.
     ///
     /// # Errors
     /// As [`Run::profile`].

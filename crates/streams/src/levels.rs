@@ -84,8 +84,8 @@ impl<'a, R: Summed, S: ReadAt> Levels<'a, R, S> {
         publication.publish()
     }
 
-    /// Writes the levels of all streams of a kind into an empty file, open for reading and writing: for callers
-    /// that give files their names themselves.
+    /// Writes the levels of all streams of a kind into an empty file, open for reading and writing: for
+    /// callers that give files their names themselves.
     pub fn write(file: &'a StreamFile<S>, to: &File, options: &LevelOptions) -> io::Result<()> {
         build::build::<R, S>(file, to, options)
     }

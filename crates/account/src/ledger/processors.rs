@@ -4,7 +4,6 @@ use super::error::LedgerError;
 use super::merge::{Lasting, Merge};
 use super::owners::{Owner, Owners};
 use super::pieces::Pieces;
-use super::result::{Ledger, SlotAccounts};
 use super::state::State;
 use super::timeline::{Run, Spans, Timeline};
 use super::windows::{Stretch, Window, Windows};
@@ -56,14 +55,12 @@ impl Processors {
         Ok(Processors(owners.list.iter().zip(members).enumerate().map(used).collect()))
     }
 
-    /// Those that a ledger was drawn up with.
-    pub fn of_ledger(ledger: &Ledger) -> Processors {
-        let used = |slots: &SlotAccounts| Used {
-            processors: slots.processors,
-            available: slots.available,
-            active: slots.active,
-        };
-        Processors(ledger.slots.iter().map(|slots| (slots.process, used(slots))).collect())
+    /// Those of owners: the process that their slots are shown under, their processors, how many are
+    /// available to them, and how many locations were active at once.
+    pub(super) fn of_owners(owners: impl Iterator<Item = (ProcessId, u32, Option<u32>, u32)>) -> Processors {
+        let used =
+            |(process, processors, available, active)| (process, Used { processors, available, active });
+        Processors(owners.map(used).collect())
     }
 
     /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking the

@@ -205,6 +205,13 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// The processors that it was drawn up with.
+    pub fn drawn_up_with(&self) -> Processors {
+        Processors::of_owners(
+            self.slots.iter().map(|one| (one.process, one.processors, one.available, one.active)),
+        )
+    }
+
     fn enter_location(&mut self, sums: &LocationSums) {
         let spent = sums.amounts.spent();
         let rows = settle(spent.map(|(account, context, amount)| (sums.location, account, context, amount)));

@@ -105,7 +105,7 @@ proptest! {
         prop_assert_eq!(&Processors::measured(&read_again, &all).unwrap(), &processors);
         let ledger = Ledger::of(&run, &processors, &all).unwrap();
         prop_assert_eq!(&Ledger::of(&read_again, &processors, &all).unwrap(), &ledger);
-        prop_assert_eq!(&Processors::of_ledger(&ledger), &processors);
+        prop_assert_eq!(&ledger.drawn_up_with(), &processors);
 
         let within = read(&run, &stored, &windows.span_ns());
         let expected = Ledger::of(&run, &processors, &windows).unwrap();

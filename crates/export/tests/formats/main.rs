@@ -24,7 +24,7 @@ fn exported(profile: &Profile, format: Format) -> Vec<u8> {
 fn exported_by(profile: &Profile, format: Format, metric: Metric) -> Vec<u8> {
     let mut out = Vec::new();
     let selection = Selection::all(profile);
-    write(&selection, &Windows::all(), format, Measure::Metric(metric), &mut out).expect("an export");
+    write(&selection, &Windows::all(), format, Measure::Metric(metric), None, &mut out).expect("an export");
     out
 }
 
@@ -48,7 +48,7 @@ fn formats_in_time_show_processor_time_alone() {
     for spec in proust_export::FORMATS {
         let mut out = Vec::new();
         let measure = Measure::Metric(Metric::Samples);
-        let written = write(&Selection::all(&profile), &Windows::all(), spec.format, measure, &mut out);
+        let written = write(&Selection::all(&profile), &Windows::all(), spec.format, measure, None, &mut out);
         assert_eq!(written.is_err(), spec.in_time, "{}", spec.id);
     }
 }

@@ -92,8 +92,8 @@ impl Building {
         Ok(())
     }
 
-    /// Adds a file that `write` fills, open for reading and writing, and whose parts have checks of their own:
-    /// its readers get it by [`super::Kept::file`]. Answers the file.
+    /// Adds a file that `write` fills, open for reading and writing, and whose parts have checks of their
+    /// own: its readers get it by [`super::Kept::file`]. Answers the file.
     ///
     /// # Errors
     /// [`TablesError::Io`] when the storage refuses.

@@ -19,8 +19,9 @@
 //! is blocked time first and CPU time last: a border between the two is known to one sample only.
 //!
 //! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of
-//! it; sums of the stored timelines answer that, so that the spans are read for JSON and CSV only. With `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and
-//! the `path` of each span, as handles of its functions from the outermost call on.
+//! it; with `--depth N`, the function at that depth of the call path. Sums of the stored timelines answer
+//! that, so that spans are read for JSON and CSV only. JSON with `--depth` has `depth`, `functions` and the
+//! `path` of each span, as handles of its functions from the outermost call on.
 
 mod depth;
 mod spans;

@@ -84,8 +84,8 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         Ok(total.settle())
     }
 
-    /// The time of these locations by account in bins: a row of a picture. Exact. Where the bins of groups fit
-    /// into these bins, nothing else is read.
+    /// The time of these locations by account in bins: a row of a picture. Exact. Where the bins of groups
+    /// fit into these bins, nothing else is read.
     pub fn bins(&self, locations: &[Location], place: BinsIn) -> Result<Vec<AccountSums>, LevelsError> {
         self.bins_by(locations, place, |key| Some(key.account))
     }
