@@ -246,7 +246,9 @@ contains
         call function(address_of(name), len_trim(name, c_int64_t))
     end subroutine
 
-    ! Seconds of the calling thread on an account; less than 0 where that is not known.
+    ! Seconds of the calling thread on an account so far: wall, cpu, compute (cpu without Proust's own), user,
+    ! system, measurement, wait, io, mpi, paused. Less than 0 for accounts that only the analysis knows (lock,
+    ! barrier, mpi-partner, serial, idle, fault, oversubscribed, preempted), and where nothing is recorded.
     real(c_double) function proust_elapsed(account)
         character(len=*), intent(in), target :: account
         procedure(takes_account), pointer :: function

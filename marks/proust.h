@@ -164,8 +164,19 @@ PROUST_MARKS_INLINE void proust_name_thread(const char *name) {
     }
 }
 
-/* Seconds of the calling thread on an account so far: "wall", "cpu", "measurement". Less than 0 where that is
- * not known, and where nothing is recorded. */
+/* Seconds of the calling thread on an account so far:
+ *
+ *     wall         since its record began
+ *     cpu          processor time; compute: without Proust's own; user, system: by mode
+ *     measurement  Proust's own part of it
+ *     wait         in calls that wait: for locks, conditions, barriers, threads, times, descriptors, children
+ *     io           in reads, writes and other I/O
+ *     mpi          in calls of MPI
+ *     paused       while recording was paused in this process
+ *
+ * Calls count when they are over. Free locks are no waits. What a wait counts as (lock, barrier,
+ * mpi-partner), serial and idle time, faults, and time without a processor are found by the analysis: of
+ * these accounts, and of unknown ones, it is less than 0, and so it is where nothing is recorded. */
 PROUST_MARKS_INLINE double proust_elapsed(const char *account) {
     const struct proust_marks *marks = proust_marks_here;
     return PROUST_MARKS_PRESENT(marks) ? marks->elapsed(account, UINT64_MAX) : -1.0;

@@ -25,6 +25,24 @@ KEPT static void fail()
     throw std::runtime_error("as it should");
 }
 
+/* What the thread has waited, and paused, by its own clock and by Proust's. */
+static void elapsed()
+{
+    double begin = wall();
+    usleep(static_cast<useconds_t>(2e5 * seconds));
+    double waited = wall() - begin;
+    begin = wall();
+    proust_pause();
+    burn_cpu(seconds / 10);
+    proust_resume();
+    double paused = wall() - begin;
+    printf("\"elapsed\":{\"wait\":{\"own_s\":%.9f,\"elapsed_s\":%.9f},"
+           "\"paused\":{\"own_s\":%.9f,\"elapsed_s\":%.9f},"
+           "\"cpu\":{\"own_s\":%.9f,\"elapsed_s\":%.9f}},",
+           waited, proust_elapsed("wait"), paused, proust_elapsed("paused"), thread_cpu(),
+           proust_elapsed("cpu"));
+}
+
 int main(int argc, char **argv)
 {
     seconds = seconds_argument(argc, argv, 1, 1);
@@ -40,9 +58,12 @@ int main(int argc, char **argv)
             thrown = wall() - failing;
         }
     }
-    printf("{\"intervals\":{\"all\":{\"executions\":1,\"time_s\":%.9f},"
+    double all_s = wall() - begin;
+    printf("{");
+    elapsed();
+    printf("\"intervals\":{\"all\":{\"executions\":1,\"time_s\":%.9f},"
            "\"solve\":{\"executions\":4,\"time_s\":%.9f},"
            "\"fail\":{\"executions\":1,\"time_s\":%.9f}}}\n",
-           wall() - begin, solved, thrown);
+           all_s, solved, thrown);
     return 0;
 }

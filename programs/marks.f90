@@ -2,9 +2,18 @@
 ! marks-fortran SECONDS
 program marks
     use, intrinsic :: iso_fortran_env, only: int64, real64
+    use, intrinsic :: iso_c_binding, only: c_int
     use proust
     implicit none
-    real(real64) :: seconds, begin, steps, all
+
+    interface
+        integer(c_int) function usleep(microseconds) bind(c, name='usleep')
+            import :: c_int
+            integer(c_int), value :: microseconds
+        end function
+    end interface
+
+    real(real64) :: seconds, begin, steps, all, waited, paused, reported(3)
     integer :: n
     character(len=32) :: argument
 
@@ -24,7 +33,20 @@ program marks
     call proust_begin_parallel('long number', 2_int64**40)
     call proust_end('long number', 2_int64**40)
     call proust_end('all')
-    print '(a, f16.9, a, f16.9, a)', '{"intervals":{"all":{"executions":1,"time_s":', now() - all, &
+    all = now() - all
+    begin = now()
+    n = usleep(int(2e5 * seconds, c_int))
+    waited = now() - begin
+    begin = now()
+    call proust_pause()
+    call work(seconds / 10)
+    call proust_resume()
+    paused = now() - begin
+    reported = [proust_elapsed('wait'), proust_elapsed('paused  '), proust_elapsed('no such account')]
+    write (*, '(5(a, f16.9), a)', advance='no') '{"elapsed":{"wait":{"own_s":', waited, &
+        ',"elapsed_s":', reported(1), '},"paused":{"own_s":', paused, ',"elapsed_s":', reported(2), &
+        '},"none":{"own_s":-1,"elapsed_s":', reported(3), '}},'
+    print '(a, f16.9, a, f16.9, a)', '"intervals":{"all":{"executions":1,"time_s":', all, &
         '},"step":{"executions":4,"time_s":', steps, '}}}'
 
 contains

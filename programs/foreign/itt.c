@@ -68,6 +68,9 @@ int main(int argc, char **argv)
     steps();
     overlapped();
     frame();
+    __itt_task_end(domain);                                            /* one too many */
+    __itt_task_end_overlapped(domain, __itt_id_make(&seconds, 3));     /* one too many */
+    __itt_frame_end_v3(domain, NULL);                                  /* one too many */
     double begin = wall();
     __itt_pause();
     burn_cpu(seconds / 6);

@@ -49,6 +49,7 @@ int main(int argc, char **argv)
         section.stop();
         say("section", 1, wall() - begin);
     }
+    Kokkos::Profiling::popRegion(); /* one too many */
     Kokkos::finalize();
     said(0);
     return 0;

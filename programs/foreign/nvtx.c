@@ -83,7 +83,8 @@ int main(int argc, char **argv)
     pthread_t thread;
     pthread_create(&thread, NULL, worker, NULL);
     pthread_join(thread, NULL);
-    nvtxRangePop();
+    nvtxRangePop();             /* one too many */
+    nvtxDomainRangePop(domain); /* one too many */
     said(0);
     return 0;
 }

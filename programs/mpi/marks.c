@@ -10,7 +10,7 @@
 
 #define BEGIN_OF(id) ((int)(0xaa0000aau | (unsigned)(id) << 8))
 #define END_OF(id) ((int)(0xaa0000bbu | (unsigned)(id) << 8))
-#define MOST 12
+#define MOST 16
 
 static struct {
     const char *name;
@@ -102,6 +102,38 @@ static void replaced(int tag)
     CHECK(both == 18);
 }
 
+/* Prepared once, and started for each mark, one by one or together; every other time what is received is
+   started first. */
+static void persistent(double seconds)
+{
+    int sent = 31, got = -1;
+    MPI_Request begin[2], end[2];
+    MPI_Status statuses[2];
+    CHECK(MPI_Send_init(&sent, 1, MPI_INT, rank, BEGIN_OF(77), MPI_COMM_WORLD, &begin[0]) == MPI_SUCCESS);
+    CHECK(MPI_Recv_init(&got, 1, MPI_INT, rank, BEGIN_OF(77), MPI_COMM_WORLD, &begin[1]) == MPI_SUCCESS);
+    CHECK(MPI_Ssend_init(&sent, 1, MPI_INT, rank, END_OF(77), MPI_COMM_WORLD, &end[0]) == MPI_SUCCESS);
+    CHECK(MPI_Recv_init(&got, 1, MPI_INT, rank, END_OF(77), MPI_COMM_WORLD, &end[1]) == MPI_SUCCESS);
+    for (int n = 0; n < 4; n++) {
+        got = -1;
+        MPI_Startall(2, begin);
+        MPI_Waitall(2, begin, statuses);
+        CHECK(got == sent);
+        begun("interval[77]");
+        burn_cpu(seconds * 0.05);
+        ends("interval[77]");
+        MPI_Start(&end[n % 2]);
+        MPI_Start(&end[1 - n % 2]);
+        MPI_Wait(&end[0], MPI_STATUS_IGNORE);
+        MPI_Wait(&end[1], MPI_STATUS_IGNORE);
+        CHECK(begin[0] != MPI_REQUEST_NULL && end[1] != MPI_REQUEST_NULL);
+    }
+    for (int n = 0; n < 2; n++) {
+        MPI_Request_free(&begin[n]);
+        MPI_Request_free(&end[n]);
+    }
+    CHECK(begin[0] == MPI_REQUEST_NULL && end[1] == MPI_REQUEST_NULL);
+}
+
 KEPT static void unwanted(double seconds) { burn_cpu(seconds); }
 
 /* What is no mark is MPI's: another rank under such a tag is an error, a plain message to itself arrives. */
@@ -159,6 +191,7 @@ int main(int argc, char **argv)
     burn_cpu(seconds * 0.1);
     ends("interval[65535]");
     with_content(END_OF(65535));
+    persistent(seconds);
     /* Ends nothing. */
     exchanged(END_OF(9), MPI_COMM_WORLD);
 

@@ -4,11 +4,11 @@
 program marks
     use mpi
     implicit none
-    integer, parameter :: count = 4
-    ! 0xAA0001AA and 0xAA0001BB, and those of intervals 2, 300 and 40000.
-    integer, parameter :: begins(count) = [-1442840150, -1442839894, -1442763606, -1432600406]
-    integer, parameter :: ends(count) = [-1442840133, -1442839877, -1442763589, -1432600389]
-    character(len=5), parameter :: names(count) = ['1    ', '2    ', '300  ', '40000']
+    integer, parameter :: count = 5
+    ! 0xAA0001AA and 0xAA0001BB, and those of intervals 2, 300, 40000 and 5.
+    integer, parameter :: begins(count) = [-1442840150, -1442839894, -1442763606, -1432600406, -1442839126]
+    integer, parameter :: ends(count) = [-1442840133, -1442839877, -1442763589, -1432600389, -1442839109]
+    character(len=5), parameter :: names(count) = ['1    ', '2    ', '300  ', '40000', '5    ']
     double precision :: seconds, began, times(count), sums(count)
     integer :: executions(count), all(count), rank, error, at, wrong, all_wrong, turn
     character(len=40) :: argument
@@ -70,6 +70,14 @@ contains
             call MPI_Irecv(got, 1, MPI_INTEGER, rank, tag, MPI_COMM_WORLD, requests(2), error)
             call MPI_Waitall(2, requests, statuses, error)
             if (any(requests /= MPI_REQUEST_NULL)) wrong = wrong + 1
+        case (5)
+            call MPI_Send_init(sent, 1, MPI_INTEGER, rank, tag, MPI_COMM_WORLD, requests(1), error)
+            call MPI_Recv_init(got, 1, MPI_INTEGER, rank, tag, MPI_COMM_WORLD, requests(2), error)
+            call MPI_Startall(2, requests, error)
+            call MPI_Waitall(2, requests, statuses, error)
+            if (got /= sent) wrong = wrong + 1
+            call MPI_Request_free(requests(1), error)
+            call MPI_Request_free(requests(2), error)
         case (4)
             call MPI_Ssend(sent, 1, MPI_INTEGER, rank, tag, MPI_COMM_WORLD, error)
             call MPI_Recv(got, 1, MPI_INTEGER, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)

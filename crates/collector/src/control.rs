@@ -15,7 +15,7 @@
 //! running at long intervals ([`pace::Resting`](crate::sample::pace)), to notice that recording is wanted
 //! again.
 
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::Command;
 use proust_log::layout::Ending;
@@ -36,6 +36,28 @@ const MOST_UNNOTICED_NS: u64 = 40_000_000;
 
 static SWITCHES: AtomicU32 = AtomicU32::new(0);
 
+/// How long this process was paused, up to its last switch, and when that was if it is paused now; 0 = it is
+/// not.
+static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
+static PAUSED_SINCE_NS: AtomicU64 = AtomicU64::new(0);
+
+/// How long recording was switched off in this process so far, ns.
+pub fn paused_ns() -> u64 {
+    let since_ns = PAUSED_SINCE_NS.load(Ordering::Relaxed);
+    let now_ns = if since_ns == 0 { 0 } else { clock::now_ns().saturating_sub(since_ns) };
+    PAUSED_NS.load(Ordering::Relaxed) + now_ns
+}
+
+/// Counts the time of a switch.
+fn count_paused(to: SwitchedTo, time_ns: u64) {
+    if to == SwitchedTo::Off {
+        PAUSED_SINCE_NS.store(time_ns.max(1), Ordering::Relaxed);
+    } else {
+        let since_ns = PAUSED_SINCE_NS.swap(0, Ordering::Relaxed);
+        PAUSED_NS.fetch_add(time_ns.saturating_sub(since_ns), Ordering::Relaxed);
+    }
+}
+
 /// Whether this process, or one that it is a fork of, has begun to record.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -54,6 +76,8 @@ pub fn are_new() -> bool {
 pub fn begin(lane: &'static Lane, begin_ns: u64, life: &Life) {
     let newest = commands::at_begin();
     // A forked child begins as its parent stood.
+    PAUSED_NS.store(0, Ordering::Relaxed);
+    PAUSED_SINCE_NS.store(0, Ordering::Relaxed);
     let is_as_begun = !HAS_BEGUN.swap(true, Ordering::Relaxed) || life::is_paused();
     life::set_paused(false);
     requested::forget();
@@ -144,6 +168,7 @@ fn switch(record: &mut Record, to: SwitchedTo, time_ns: u64, now_ns: u64) {
     push(record, to, Switched { time_ns, cpu_ns: process_cpu_ns, noticed_ns: now_ns, tid: 0, reserved: 0 });
     source::each(|source| source.switched(record, to));
     SWITCHES.fetch_add(1, Ordering::Relaxed);
+    count_paused(to, time_ns);
     life::set_paused(to == SwitchedTo::Off);
     record.follow_switch();
 }

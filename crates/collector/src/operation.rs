@@ -20,6 +20,7 @@ use crate::source::Source;
 use crate::{clock, control, options, raw};
 
 pub mod callers;
+pub mod elapsed;
 pub mod exact;
 pub mod known_paths;
 pub mod meeting;

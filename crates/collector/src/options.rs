@@ -5,7 +5,8 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::{
-    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, RUN_VARIABLE,
+    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, HELD_AT,
+    Held, RUN_VARIABLE, held,
 };
 use proust_log::layout::VERSION;
 
@@ -122,6 +123,36 @@ fn map_control(folder: &CStr) -> Option<*mut Control> {
 #[inline]
 pub fn page() -> Option<NonNull<Control>> {
     NonNull::new(CONTROL.load(Ordering::Relaxed))
+}
+
+/// The words for processes that hold signals over a new image.
+fn held_words() -> Option<&'static [AtomicU64; size_of::<Held>() / 8]> {
+    let page = page()?;
+    // SAFETY: the control page stays mapped, is so long, and has these words, aligned, at this place; they
+    // are only ever used atomically.
+    Some(unsafe { &*page.as_ptr().byte_add(HELD_AT).cast() })
+}
+
+/// This process holds signals from now on; false if there is no free word.
+pub fn hold(pid: u32, which: u32) -> bool {
+    let take = |word: &AtomicU64| {
+        word.compare_exchange(0, held(pid, which), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    };
+    held_words().is_some_and(|words| words.iter().any(take))
+}
+
+/// Which signals this process held; from now on it holds none.
+pub fn release_held(pid: u32) -> u32 {
+    let Some(words) = held_words() else { return 0 };
+    let mut which = 0;
+    for word in words {
+        let value = word.load(Ordering::Acquire);
+        if value as u32 == pid && value != 0 {
+            which |= (value >> 32) as u32;
+            word.store(0, Ordering::Release);
+        }
+    }
+    which
 }
 
 /// The option bits as they stand now: some change during a run.

@@ -1,13 +1,15 @@
 //! A run as a comparison takes it: what is needed of its profile, and not the profile.
 
+use std::collections::HashMap;
+
 use proust_profile::{LocationId, Metric, Profile, RunFacts};
 
 use super::disturbance::Disturbance;
 use super::outline::Outline;
 use super::sampling::Sampled;
-use proust_account::ledger::{Account, Accounts, Ledger, PassiveTimes};
+use proust_account::ledger::{Account, Accounts, Ledger, LedgerError, PassiveTimes};
 use proust_findings::Finding;
-use proust_query::{Measure, Selection};
+use proust_query::{Filter, Key, Measure, ScopeNote, ScopedAccount, Selection, with_times};
 
 /// A run to be compared.
 #[derive(Clone, Debug)]
@@ -64,8 +66,56 @@ impl ComparedRun {
         spread: &[Measure],
     ) -> ComparedRun {
         let selection = Selection::all(profile).with_rows(ledger);
+        ComparedRun::of(&selection, ledger, findings, measures, spread)
+    }
+
+    /// The same of the part of a run that a filter selects: its contexts, its account ([`ScopedAccount`]),
+    /// and the findings whose causes or losses lie there. The profile needs its samples and operations.
+    ///
+    /// # Errors
+    /// When the profile's processes and locations contradict each other.
+    pub fn part(
+        profile: &Profile,
+        filter: &Filter,
+        findings: &[Finding],
+        measures: &[Measure],
+    ) -> Result<(ComparedRun, Vec<ScopeNote>), LedgerError> {
+        let selection = Selection::new(profile, filter);
+        let scoped = ScopedAccount::of(&selection, &with_times(profile, filter), None, None)?;
+        let is_here = |finding: &&Finding| {
+            let victims = finding.victims.iter().filter_map(|victim| victim.place.context);
+            let mut places = finding.cause.context.into_iter().chain(victims);
+            places.any(|id| id.index() < profile.contexts.len() && selection.has_context(id))
+        };
+        // They are about all of the time and all threads.
+        let has_findings = filter.clauses.iter().all(|clause| clause.key == Key::Interval);
+        let findings = findings.iter().filter(|_| has_findings).filter(is_here).cloned().collect();
+        let selection = Selection::new(profile, filter).with_rows(&scoped.ledger);
+        let mut run = ComparedRun::of(&selection, scoped.account(), findings, measures, &[]);
+        if scoped.is_of_part() {
+            run.facts.wall_s = scoped.account().wall_ns as f64 / 1e9;
+        }
+        let mut cpu_s: HashMap<LocationId, f64> = HashMap::new();
+        for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
+            *cpu_s.entry(value.location).or_default() += value.amount;
+        }
+        for thread in &mut run.threads {
+            thread.cpu_s = cpu_s.get(&thread.location).copied().unwrap_or(0.0);
+        }
+        Ok((run, selection.notes().to_vec()))
+    }
+
+    /// What a selection with rows has; `ledger` is its account.
+    fn of(
+        selection: &Selection<'_>,
+        ledger: &Ledger,
+        findings: Vec<Finding>,
+        measures: &[Measure],
+        spread: &[Measure],
+    ) -> ComparedRun {
+        let profile = selection.profile();
         let measures = measures.iter().copied().chain([Measure::Queued]);
-        let outline = Outline::new(&selection, measures, spread);
+        let outline = Outline::new(selection, measures, spread);
         let cpu_s = outline.total(Metric::Cpu);
         let mut threads: Vec<ComparedThread> =
             ledger.locations.iter().filter_map(|of| ComparedThread::new(profile, of)).collect();

@@ -155,6 +155,7 @@ impl Reading {
             }
             Record::ExecutionSum(sum) => self.thread_of_operation(sum.since_ns, None).execution_sum(&sum),
             Record::Unmatched(unmatched) => {
+                self.called(unmatched.node);
                 self.thread_of_operation(unmatched.time_ns, None).unmatched(&unmatched);
             }
             Record::Stay(number, team, stay) => {

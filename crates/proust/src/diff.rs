@@ -12,9 +12,10 @@ use proust_account::ledger::IoAs;
 use proust_compare::diff::Limit;
 use proust_compare::{ComparedRun, Diff};
 use proust_profile::notes::Gap;
-use proust_query::Measure;
+use proust_query::{Filter, Key, Measure};
 use proust_report::{
-    Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, gaps_text, limit_text, listed, render_diff,
+    Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, Worded, gaps_text, limit_text, listed,
+    render_diff,
 };
 use proust_statistics::Outcome;
 use proust_store::{Run, is_kept, read_side_by_side};
@@ -35,6 +36,9 @@ pub struct DiffArgs {
     #[arg(value_name = "A B] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
           value_parser = Suggested(suggested::pages_of_comparisons))]
     pub words: Vec<String>,
+    /// Only this part of each run; may be given several times
+    #[arg(long = "where", value_name = "EXPR")]
+    pub filters: Vec<String>,
     /// The point of sweeps to compare: AXIS=VALUE, separated by commas
     #[arg(long, value_name = "POINT")]
     pub at: Option<String>,
@@ -90,6 +94,7 @@ Examples:
   proust diff old.sweep new.sweep                   speedup and degraded places
   proust diff old.sweep new.sweep --svg both.svg    and a picture
   proust diff a b flat --metrics lock_s,caused_s
+  proust diff a b --where interval=solve            only what is inside of an interval
   proust diff main.proust branch.proust --fail-if 'lost>+5%' --fail-if 'wall>+0.5s'";
 
 /// What the words before the options mean.
@@ -140,6 +145,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     let limits = args.fail_if.iter().map(|text| Limit::parse(text)).collect::<Result<Vec<Limit>, _>>()?;
     let metrics = args.metrics.iter().flat_map(|list| list.split(',')).map(str::trim);
     let measures = metrics.map(Column::measure).collect::<Result<Vec<Measure>, _>>()?;
+    let filter = Filter::parse(&args.filters)?;
     let at = args.at.as_deref();
     if let (Some(a), Some(b)) = (Curve::find(words.a, at)?, Curve::find(words.b, at)?) {
         return curves(&a, &b, &words, args);
@@ -151,6 +157,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     }
     let mut question = DiffQuestion {
         names: [a.name.clone(), b.name.clone()],
+        filter: (!filter.is_empty()).then(|| filter.to_string()),
         page: words.page,
         arguments: words.arguments.to_vec(),
         measures,
@@ -159,7 +166,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         exceeded: Vec::new(),
     };
     let measures = question.measures();
-    let Opened { before, after, gaps } = Opened::of([&a, &b], &measures)?;
+    let Opened { before, after, gaps } = Opened::of([&a, &b], &filter, &measures)?;
     let io = match args.io_as {
         IoName::Productive => IoAs::Productive,
         IoName::Lost => IoAs::Lost,
@@ -167,7 +174,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     let diff = Diff::new(&before, &after, io)?;
     question.exceeded = diff.exceeded(&limits);
     output::print(&render_diff(&diff, &question, &terminal::style())?)?;
-    for note in a.notes.iter().chain(&b.notes).chain(&gaps) {
+    let partly = account_note(&filter);
+    for note in a.notes.iter().chain(&b.notes).chain(&gaps).chain(&partly) {
         message!("note: {note}");
     }
     for exceeded in &question.exceeded {
@@ -179,6 +187,14 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(EXCEEDED));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a filter does not select.
+fn account_note(filter: &Filter) -> Option<String> {
+    let keys = [Key::Cpu, Key::Function, Key::Module, Key::File, Key::State];
+    let keys: Vec<&str> = keys.into_iter().filter(|key| filter.mentions(&[*key])).map(Key::word).collect();
+    let keys = (!keys.is_empty()).then(|| keys.join(", "))?;
+    Some(format!("{keys} selects contexts and functions: the account and the threads are those of all"))
 }
 
 fn format(name: FormatName) -> Format {
@@ -205,6 +221,9 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
     if args.metrics.is_some() {
         return one_point("--metrics");
     }
+    if !args.filters.is_empty() {
+        return one_point("--where");
+    }
     let question = SweepDiffQuestion {
         paper: args.paper,
         limit: args.limit,
@@ -219,26 +238,36 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
 struct Opened {
     before: Vec<ComparedRun>,
     after: Vec<ComparedRun>,
-    /// What is missing in their data, a sentence for each run.
+    /// What is missing in their data, a sentence for each run, and what a filter does not select.
     gaps: Vec<String>,
 }
 
+/// A run, what is missing in its data, and what a filter means for it.
+struct One {
+    run: ComparedRun,
+    missing: Vec<Gap>,
+    notes: Vec<String>,
+}
+
 impl Opened {
-    fn of(sides: [&Side; 2], measures: &[Measure]) -> Result<Opened> {
+    fn of(sides: [&Side; 2], filter: &Filter, measures: &[Measure]) -> Result<Opened> {
         let dirs: Vec<&PathBuf> = sides.iter().flat_map(|side| &side.dirs).collect();
-        let mut read: Vec<Option<(ComparedRun, Vec<Gap>)>> = Vec::new();
+        let mut read: Vec<Option<One>> = Vec::new();
         for dir in &dirs {
             // The first time takes a while and shows its progress.
-            let first = if is_kept(dir) { None } else { Some(one(&progress::open(dir)?, measures)?) };
+            let first = if is_kept(dir) { None } else { Some(one(&progress::open(dir)?, filter, measures)?) };
             read.push(first);
         }
         let rest: Vec<&PathBuf> =
             dirs.iter().zip(&read).filter(|(_, r)| r.is_none()).map(|(d, _)| *d).collect();
-        let mut rest = read_side_by_side(&rest, |dir| one(&Run::open(dir)?, measures)).into_iter();
+        let mut rest = read_side_by_side(&rest, |dir| one(&Run::open(dir)?, filter, measures)).into_iter();
         let (mut before, mut gaps) = (Vec::new(), Vec::new());
         for (run, dir) in read.into_iter().zip(&dirs) {
-            let Some((run, missing)) = run.map(Ok).or_else(|| rest.next()).transpose()? else { continue };
+            let Some(One { run, missing, notes }) = run.map(Ok).or_else(|| rest.next()).transpose()? else {
+                continue;
+            };
             before.push(run);
+            gaps.extend(notes.into_iter().map(|note| format!("{}: {note}", dir.display())));
             if !missing.is_empty() {
                 gaps.push(gaps_text(&dir.to_string_lossy(), &missing));
             }
@@ -248,13 +277,17 @@ impl Opened {
     }
 }
 
-fn one(run: &Run, measures: &[Measure]) -> Result<(ComparedRun, Vec<Gap>)> {
-    let profile = run.profile()?;
+fn one(run: &Run, filter: &Filter, measures: &[Measure]) -> Result<One> {
+    let profile = if filter.is_empty() { run.profile()? } else { run.profile_with_rows()? };
     let missing = Gap::all_of(&profile.quality);
-    let found = run.findings()?.to_vec();
-    let compared = ComparedRun::new(profile, run.ledger_with_rows()?, found, measures, &[]);
+    let found = run.findings()?;
+    let (compared, notes) = if filter.is_empty() {
+        (ComparedRun::new(profile, run.ledger_with_rows()?, found.to_vec(), measures, &[]), Vec::new())
+    } else {
+        ComparedRun::part(profile, filter, found, measures)?
+    };
     analysis_notes::print(run);
-    Ok((compared, missing))
+    Ok(One { run: compared, missing, notes: notes.iter().map(Worded::text).collect() })
 }
 
 #[cfg(test)]

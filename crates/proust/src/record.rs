@@ -22,6 +22,7 @@ mod closing;
 mod control_group;
 mod folder;
 mod foreign_marks;
+mod held_signals;
 mod job;
 mod launch;
 mod request_signals;

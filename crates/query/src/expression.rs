@@ -18,6 +18,8 @@ use proust_account::ledger::{Window, Windows};
 use proust_words::durations::parse_ns;
 use proust_words::nearest::nearest;
 
+use crate::wanted::Wanted;
+
 /// What a clause speaks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
@@ -37,7 +39,8 @@ pub enum Key {
     Module,
     /// A source file somewhere on the path.
     File,
-    /// A marked interval around it: its name, or its name and number as in `solve[3]`.
+    /// A marked interval around it: its name, its name and number as in `solve[3]`, or one execution of it as
+    /// in `solve#2`.
     Interval,
     /// The time between two samples of processes.
     Sample,
@@ -105,6 +108,17 @@ pub enum Pattern {
     },
 }
 
+impl Pattern {
+    /// The interval that it names; None of other values than names.
+    pub(crate) fn interval(&self) -> Option<Wanted> {
+        match self {
+            Pattern::Name { text, quoted: true } => Some(Wanted::named(text)),
+            Pattern::Name { text, quoted: false } => Some(Wanted::parse(text)),
+            _ => None,
+        }
+    }
+}
+
 /// How a sample of a process is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SampleName {
@@ -138,7 +152,7 @@ pub struct Clause {
     pub negated: bool,
     /// Any of them.
     pub patterns: Vec<Pattern>,
-    /// As it was written.
+    /// As it was written; empty where it follows from another clause.
     pub text: String,
 }
 
@@ -195,6 +209,12 @@ impl Filter {
         self.clauses.iter().any(|clause| keys.contains(&clause.key))
     }
 
+    /// Whether it selects intervals, and leaves none out.
+    pub fn selects_intervals(&self) -> bool {
+        let mut all = self.clauses.iter().filter(|clause| clause.key == Key::Interval).peekable();
+        all.peek().is_some() && all.all(|clause| !clause.negated)
+    }
+
     /// The time that passes it; None where it does not speak about time. Samples of processes are times only
     /// where a run is known: see [`crate::Selection::new`] and [`crate::with_times`].
     pub fn windows(&self) -> Option<Windows> {
@@ -205,13 +225,19 @@ impl Filter {
     /// Whether only samples and operations can answer it: the other amounts know neither time, nor processor,
     /// nor state.
     pub fn needs_samples(&self) -> bool {
-        self.clauses
-            .iter()
-            .any(|clause| matches!(clause.key, Key::Cpu | Key::Time | Key::Sample | Key::State))
+        self.clauses.iter().any(|clause| {
+            matches!(clause.key, Key::Cpu | Key::Time | Key::Sample | Key::State) || clause.names_executions()
+        })
     }
 }
 
 impl Clause {
+    /// Whether it names single executions of intervals, as `solve#2` does.
+    pub(crate) fn names_executions(&self) -> bool {
+        self.key == Key::Interval
+            && self.patterns.iter().filter_map(Pattern::interval).any(|wanted| wanted.execution().is_some())
+    }
+
     fn windows(&self) -> Windows {
         let window = |pattern: &Pattern| match *pattern {
             Pattern::Time(from, to) => Some(Window::new(from, to)),
@@ -224,7 +250,8 @@ impl Clause {
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<&str> = self.clauses.iter().map(|clause| clause.text.as_str()).collect();
+        let texts: Vec<&str> =
+            self.clauses.iter().map(|clause| clause.text.as_str()).filter(|text| !text.is_empty()).collect();
         f.write_str(&texts.join(" and "))
     }
 }
@@ -293,7 +320,17 @@ impl<'t> Parser<'t> {
             }
             self.at += 1;
         }
-        Ok(Clause { key, negated, patterns, text: self.text[start..self.at].trim_end().to_owned() })
+        let text = self.text[start..self.at].trim_end().to_owned();
+        let length = text.len();
+        let clause = Clause { key, negated, patterns, text };
+        if clause.negated && clause.names_executions() {
+            return Err(self.error(
+                start,
+                length,
+                "single executions cannot be left out: `interval=NAME#2` selects one",
+            ));
+        }
+        Ok(clause)
     }
 
     fn pattern(&mut self, key: Key) -> Result<Pattern, FilterError> {

@@ -9,15 +9,19 @@ use proust_profile::{
 };
 
 use super::characteristics::{Characterised, Processors as ProcessorsOfRun};
-use super::glob::matches;
 use whole::Whole;
 
+mod account;
 mod caused;
 mod spent;
 mod whole;
+mod windowed;
 
+pub use crate::wanted::Wanted;
+pub use account::account_of;
 pub use caused::{CausedIn, caused};
 pub use spent::{Spent, spent_by};
+pub use windowed::{Windowed, operations_windowed, regions_windowed};
 
 /// Whether the work in an interval is parallel. The names are those of the DVM system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,39 +42,6 @@ impl Kind {
             Kind::Sequential => "SEQ",
             Kind::Combined => "COMB",
         }
-    }
-}
-
-/// Which interval is asked for: `solve`, `solve[3]`, `solve#2`, `solve[3]#2`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    name: String,
-    number: Option<i64>,
-    /// Only the so-manieth execution of each location, from 1.
-    execution: Option<usize>,
-}
-
-impl Wanted {
-    /// Understands such a word.
-    pub fn parse(text: &str) -> Wanted {
-        let (text, execution) = match text.rsplit_once('#') {
-            Some((before, count)) => match count.parse() {
-                Ok(count) => (before, Some(count)),
-                Err(_) => (text, None),
-            },
-            None => (text, None),
-        };
-        let numbered = text.strip_suffix(']').and_then(|text| text.rsplit_once('['));
-        let (name, number) = match numbered.and_then(|(name, number)| Some((name, number.parse().ok()?))) {
-            Some((name, number)) => (name, Some(number)),
-            None => (text, None),
-        };
-        Wanted { name: name.into(), number, execution }
-    }
-
-    /// Whether it is this interval.
-    pub fn is(&self, info: &IntervalInfo) -> bool {
-        matches(&self.name, &info.name) && self.number.is_none_or(|number| info.number == Some(number))
     }
 }
 
@@ -188,8 +159,8 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
     let infos = &profile.intervals;
     let wanted = wanted_ones(infos, question);
     let is_in_scope = |location: LocationId| question.locations.binary_search(&location).is_ok();
-    let windows = match question.wanted.as_ref().and_then(|wanted| Some((wanted, wanted.execution?))) {
-        Some((wanted, count)) => executions_of(profile, wanted, count, &is_in_scope, &question.windows),
+    let windows = match question.wanted.as_ref().filter(|wanted| wanted.execution().is_some()) {
+        Some(wanted) => wanted.windows(profile, is_in_scope).intersection(&question.windows),
         None => question.windows.clone(),
     };
     let bounds = match (windows.as_slice().first(), windows.as_slice().last()) {
@@ -305,28 +276,6 @@ fn wanted_ones(infos: &[IntervalInfo], question: &Question<'_>) -> Vec<bool> {
     wanted
 }
 
-/// The time of the so-manieth execution of what is wanted by each location.
-fn executions_of(
-    profile: &Profile,
-    wanted: &Wanted,
-    count: usize,
-    is_in_scope: &impl Fn(LocationId) -> bool,
-    windows: &Windows,
-) -> Windows {
-    let mut seen: HashMap<LocationId, usize> = HashMap::new();
-    let mut found = Vec::new();
-    for row in &profile.executions {
-        if wanted.is(&profile.intervals[row.interval as usize]) && is_in_scope(row.location) {
-            let number = seen.entry(row.location).or_default();
-            *number += 1;
-            if *number == count {
-                found.push(Window::new(row.begin_ns, row.end_ns));
-            }
-        }
-    }
-    found.into_iter().collect::<Windows>().intersection(windows)
-}
-
 /// The intervals that were executed, and those around them: each after the one around it, and siblings by
 /// their first execution.
 fn in_order(profile: &Profile, by_interval: &[BTreeMap<LocationId, OfLocation>]) -> Vec<usize> {
@@ -404,26 +353,6 @@ mod tests {
 
     fn info(name: &str, number: Option<i64>, parent: Option<u32>) -> IntervalInfo {
         IntervalInfo { name: name.into(), number, parent, ..IntervalInfo::default() }
-    }
-
-    #[test]
-    fn an_interval_is_asked_for_by_name_number_and_execution() {
-        let solve = info("solve", Some(3), None);
-        for (text, is_it, execution) in [
-            ("solve", true, None),
-            ("sol*", true, None),
-            ("solve[3]", true, None),
-            ("solve[4]", false, None),
-            ("solve[-3]", false, None),
-            ("solve#2", true, Some(2)),
-            ("solve[3]#2", true, Some(2)),
-            ("other", false, None),
-        ] {
-            let wanted = Wanted::parse(text);
-            assert_eq!((wanted.is(&solve), wanted.execution), (is_it, execution), "{text}");
-        }
-        assert!(Wanted::parse("a#b").is(&info("a#b", None, None)));
-        assert!(Wanted::parse("x[y]").is(&info("x[y]", None, None)));
     }
 
     #[test]

@@ -33,10 +33,12 @@ mod neighbours;
 pub mod openmp;
 mod operations;
 mod scope_note;
+mod scoped_account;
 mod selection;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 pub use amounts::Amounts;
 pub use amounts::{Sampling, errors, over_contexts};
@@ -52,5 +54,6 @@ pub use measure::Measure;
 pub use neighbours::{Neighbour, Neighbours};
 pub use operations::{OperationKey, OperationSum, OperationSums};
 pub use scope_note::{Known, MatchKind, ScopeNote};
+pub use scoped_account::ScopedAccount;
 pub use selection::{Selection, UnknownFunction, functions_called, with_times};
 pub use statistics::{Spread, Statistics};

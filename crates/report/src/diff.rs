@@ -89,6 +89,8 @@ impl DiffPage {
 pub struct DiffQuestion {
     /// How the sides were named, for headings.
     pub names: [String; 2],
+    /// The filter that was applied to each run, as it was written.
+    pub filter: Option<String>,
     /// Which page.
     pub page: DiffPage,
     /// What follows the page: a function.

@@ -112,7 +112,7 @@ fn written(
     if let Ok(drawn) = &drawn
         && question.page.needs(Need::ColumnsByAccount)
     {
-        selection = selection.with_rows(&drawn.ledger);
+        selection = selection.with_rows(drawn.ledger());
     }
     let notes = selection.notes().iter().map(Worded::text).collect();
     let operations = || kept.and_then(|kept| kept.operations).filter(|_| question.takes_operations());

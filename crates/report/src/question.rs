@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use proust_account::ledger::IoAs;
-use proust_query::{Filter, Measure};
+use proust_query::{Filter, Key, Measure};
 use serde::Serialize;
 
 use crate::column::Column;
@@ -228,6 +228,8 @@ impl Question {
             || needs(Need::Causes) && !self.takes_blame()
             || needs(Need::SamplesOfAPart) && !self.filter.is_empty()
             || self.filter.needs_samples()
+            // The account of the time in them is drawn up from samples and operations.
+            || self.filter.mentions(&[Key::Interval])
             || self.processors.is_some()
     }
 

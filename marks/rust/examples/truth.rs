@@ -27,6 +27,12 @@ fn solve(level: i64, time: Duration) -> Duration {
     begin.elapsed()
 }
 
+/// A comparison of the program's own clock with Proust's.
+fn compared(account: &str, own: Duration) -> String {
+    let elapsed_s = proust_marks::elapsed(account).unwrap_or(-1.0);
+    format!("\"{account}\":{{\"own_s\":{:.9},\"elapsed_s\":{elapsed_s:.9}}}", own.as_secs_f64())
+}
+
 fn main() {
     let seconds: f64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1.0);
     let part = Duration::from_secs_f64(seconds / 4.0);
@@ -51,8 +57,17 @@ fn main() {
     };
     let all = begin.elapsed();
     assert!(caught);
+    let begin = Instant::now();
+    std::thread::sleep(part / 2);
+    let waited = begin.elapsed();
+    let begin = Instant::now();
+    proust_marks::pause();
+    compute(part / 2);
+    proust_marks::resume();
+    let paused = begin.elapsed();
+    print!("{{\"elapsed\":{{{},{}}},", compared("wait", waited), compared("paused", paused));
     println!(
-        "{{\"intervals\":{{\"all\":{{\"executions\":1,\"time_s\":{:.9}}},\
+        "\"intervals\":{{\"all\":{{\"executions\":1,\"time_s\":{:.9}}},\
          \"solve\":{{\"executions\":3,\"time_s\":{:.9}}},\
          \"left by a panic\":{{\"executions\":1,\"time_s\":{:.9}}}}}}}",
         all.as_secs_f64(),

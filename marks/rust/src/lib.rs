@@ -154,8 +154,10 @@ pub fn name_thread(name: &str) {
     }
 }
 
-/// Seconds of the calling thread on an account so far: `wall`, `cpu`, `measurement`. None where that is not
-/// known, and where nothing is recorded.
+/// Seconds of the calling thread on an account so far: `wall`, `cpu`, `compute` (`cpu` without Proust's own),
+/// `user`, `system`, `measurement`, `wait` (calls that wait), `io`, `mpi`, and `paused`. None for accounts
+/// that only the analysis knows (`lock`, `barrier`, `mpi-partner`, `serial`, `idle`, `fault`,
+/// `oversubscribed`, `preempted`), and where nothing is recorded.
 #[inline(always)]
 pub fn elapsed(account: &str) -> Option<f64> {
     let functions = functions()?;

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use proust_profile::{LocationId, ProcessId};
+use proust_profile::{ContextId, LocationId, ProcessId};
 use serde::Serialize;
 
-use super::account::{Account, Accounts};
+use super::account::{Account, Accounts, IoAs};
 use super::error::LedgerError;
 use super::fixed::{Units, apportion, round_running, units, whole_ns};
 use super::observer::{Begun, Booked, Observer, SlotsSoFar, WaitCharge};
@@ -55,10 +55,32 @@ pub struct Inside {
     pub beyond_ns: u64,
     /// What each location did meanwhile, by location. With what is beyond the processors.
     pub locations: BTreeMap<LocationId, (Accounts, PassiveTimes)>,
+    /// The part of a location's accounts that is beyond the processors, where there is any.
+    pub beyond: BTreeMap<LocationId, Accounts>,
+    /// The owner of the slots that each location uses: a position in `owners`.
+    pub owner_of: BTreeMap<LocationId, usize>,
     /// The part of a location's accounts that it spent inside parallel regions.
     pub in_regions: BTreeMap<LocationId, Accounts>,
     /// The owners of slots that execute it.
     pub owners: Vec<InsideOwner>,
+    /// What was lost, by place. Of each account that can be lost these sum to the account, but for `idle`,
+    /// which belongs to no place. Sorted.
+    #[serde(skip)]
+    pub lost: Vec<LostRow>,
+}
+
+/// What was lost in a place while something was executed there or elsewhere: a location's own time, or empty
+/// slots charged to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LostRow {
+    /// On which account.
+    pub account: Account,
+    /// By which location.
+    pub location: LocationId,
+    /// Where.
+    pub context: ContextId,
+    /// How long, ns.
+    pub ns: u64,
 }
 
 /// What the slots of one owner came to while something was executed. Where locations count for themselves
@@ -79,6 +101,12 @@ pub struct InsideOwner {
     pub narrow_ns: u64,
     /// Slots while all locations were passive, ns.
     pub asleep_ns: u64,
+    /// All empty slots, by account.
+    pub slots: Accounts,
+    /// P × T of its executions, ns.
+    pub total_ns: u64,
+    /// Time of its locations beyond its processors, ns.
+    pub beyond_ns: u64,
 }
 
 /// Draws up the account of the time in which each `what` of `executed` was executed, below `count`; within
@@ -152,14 +180,15 @@ struct Sums {
     accounts: [Units; Account::ALL.len()],
     beyond: Units,
     locations: HashMap<LocationId, OfLocation>,
+    lost: HashMap<(Account, LocationId, ContextId), Units>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct SumsOfOwner {
     wall_ns: u64,
     slots: SlotSums,
-    serial: Units,
-    narrow: Units,
+    /// Empty slots that are charged to locations.
+    blamed: [Units; Account::ALL.len()],
 }
 
 #[derive(Clone, Debug, Default)]
@@ -167,7 +196,9 @@ struct OfLocation {
     accounts: [Units; Account::ALL.len()],
     /// Of these, inside parallel regions.
     in_regions: [Units; Account::ALL.len()],
+    beyond: [Units; Account::ALL.len()],
     passive: PassiveTimes,
+    owner: usize,
 }
 
 struct Observed<'p> {
@@ -311,10 +342,15 @@ impl Sums {
     fn add(&mut self, booked: &Booked) {
         match booked.kind {
             Kind::Spent(account) => {
-                self.accounts[account as usize] += booked.amount - booked.beyond.min(booked.amount);
+                let within = booked.amount - booked.beyond.min(booked.amount);
+                self.accounts[account as usize] += within;
                 self.beyond += booked.beyond;
+                // Without slots nothing is beyond them.
+                self.lose(account, booked, if self.alone { booked.amount } else { within });
                 let of_location = self.locations.entry(booked.location).or_default();
+                of_location.owner = booked.owner;
                 of_location.accounts[account as usize] += booked.amount;
+                of_location.beyond[account as usize] += booked.beyond;
                 if booked.in_region {
                     of_location.in_regions[account as usize] += booked.amount;
                 }
@@ -322,18 +358,22 @@ impl Sums {
             // An empty slot belongs to all locations together.
             Kind::Blamed(account) if !self.alone => {
                 self.accounts[account as usize] += booked.amount;
+                self.lose(account, booked, booked.amount);
                 let of_owner = self.owners.entry(booked.owner).or_default();
-                match account {
-                    Account::Serial => of_owner.serial += booked.amount,
-                    Account::Narrow => of_owner.narrow += booked.amount,
-                    _ => {}
-                }
+                of_owner.blamed[account as usize] += booked.amount;
             }
             Kind::Blamed(_) => {}
             Kind::Passive(reason) => {
-                let passive = &mut self.locations.entry(booked.location).or_default().passive;
-                passive[reason] += whole_ns(booked.amount);
+                let of_location = self.locations.entry(booked.location).or_default();
+                of_location.owner = booked.owner;
+                of_location.passive[reason] += whole_ns(booked.amount);
             }
+        }
+    }
+
+    fn lose(&mut self, account: Account, booked: &Booked, amount: Units) {
+        if amount > 0 && account.lost(IoAs::Lost) {
+            *self.lost.entry((account, booked.location, booked.context)).or_default() += amount;
         }
     }
 
@@ -358,17 +398,27 @@ impl Sums {
         let sum: Units = self.accounts.iter().sum();
         let total_ns = if self.alone { whole_ns(sum + units(1) / 2) } else { self.slots.total_ns };
         let amounts: Vec<(Units, u64)> = self.accounts.iter().map(|&amount| (amount, u64::MAX)).collect();
+        let accounts = accounts_of(apportion(&amounts, total_ns));
+        let lost = lost_rows(std::mem::take(&mut self.lost), &accounts);
         let owners = self.owners.iter().map(|(&owner, sums)| sums.finish(owner_at(owner)));
         let owners: Vec<InsideOwner> = owners.collect();
+        let position: HashMap<usize, usize> =
+            self.owners.keys().enumerate().map(|(position, &owner)| (owner, position)).collect();
+        let place = |(&id, of): (&LocationId, &OfLocation)| Some((id, *position.get(&of.owner)?));
+        let is_beyond = |(_, of): &(&LocationId, &OfLocation)| of.beyond.iter().any(|&amount| amount > 0);
+        let beyond = self.locations.iter().filter(is_beyond).filter(|_| !self.alone);
         let in_regions = self.locations.iter().filter(|(_, of)| of.in_regions.iter().any(|&of| of > 0));
         Inside {
             processors: if self.alone { 0 } else { owners.iter().map(|owner| owner.processors).sum() },
             owners,
+            owner_of: self.locations.iter().filter_map(place).collect(),
+            beyond: beyond.map(|(&id, of)| (id, accounts_of(round_running(of.beyond)))).collect(),
             in_regions: in_regions.map(|(&id, of)| (id, accounts_of(round_running(of.in_regions)))).collect(),
             alone: self.alone,
             wall_ns: self.wall_ns,
             total_ns,
-            accounts: accounts_of(apportion(&amounts, total_ns)),
+            accounts,
+            lost,
             beyond_ns: if self.alone { 0 } else { self.slots.beyond_ns },
             locations: self
                 .locations
@@ -381,14 +431,21 @@ impl Sums {
 
 impl SumsOfOwner {
     fn finish(&self, (process, processors): (ProcessId, u32)) -> InsideOwner {
+        let mut slots = accounts_of(round_running(self.blamed));
+        slots[Account::Asleep] += self.slots.asleep_ns;
+        slots[Account::Idle] += self.slots.idle_ns;
+        slots[Account::Paused] += self.slots.paused_ns;
         InsideOwner {
             process,
             processors,
             wall_ns: self.wall_ns,
             paused_ns: self.slots.paused_ns / u64::from(processors.max(1)),
-            serial_ns: whole_ns(self.serial),
-            narrow_ns: whole_ns(self.narrow),
+            serial_ns: whole_ns(self.blamed[Account::Serial as usize]),
+            narrow_ns: whole_ns(self.blamed[Account::Narrow as usize]),
             asleep_ns: self.slots.asleep_ns,
+            slots,
+            total_ns: self.slots.total_ns,
+            beyond_ns: self.slots.beyond_ns,
         }
     }
 }
@@ -399,4 +456,23 @@ fn accounts_of(amounts: impl IntoIterator<Item = u64>) -> Accounts {
         accounts[account] = ns;
     }
     accounts
+}
+
+/// The rows of each account sum to it.
+fn lost_rows(amounts: HashMap<(Account, LocationId, ContextId), Units>, accounts: &Accounts) -> Vec<LostRow> {
+    let mut sorted: Vec<_> = amounts.into_iter().collect();
+    sorted.sort_unstable();
+    let mut rows = Vec::with_capacity(sorted.len());
+    for of_account in sorted.chunk_by(|a, b| a.0.0 == b.0.0) {
+        let bounded: Vec<(Units, u64)> = of_account.iter().map(|&(_, amount)| (amount, u64::MAX)).collect();
+        let given = apportion(&bounded, accounts[of_account[0].0.0]);
+        rows.extend(
+            of_account
+                .iter()
+                .zip(given)
+                .filter(|(_, ns)| *ns > 0)
+                .map(|(&((account, location, context), _), ns)| LostRow { account, location, context, ns }),
+        );
+    }
+    rows
 }

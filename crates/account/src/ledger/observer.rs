@@ -61,6 +61,8 @@ pub trait Observer {
 pub struct Booked {
     /// Which location.
     pub location: LocationId,
+    /// Where.
+    pub context: ContextId,
     /// Whose slots it uses.
     pub(super) owner: usize,
     pub(super) kind: Kind,

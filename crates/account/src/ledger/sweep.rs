@@ -250,7 +250,7 @@ impl Sweep {
             if let Some(owner) = location.owner {
                 let (kind, amount) = (Kind::Passive(reason), units(length_ns));
                 let (id, in_region) = (location.location, piece.span.in_region);
-                observer.booked(&Booked { location: id, owner, kind, amount, beyond: 0, in_region });
+                observer.booked(&Booked { location: id, context, owner, kind, amount, beyond: 0, in_region });
             }
             return;
         }
@@ -260,7 +260,7 @@ impl Sweep {
         let (id, owner) = (location.location, location.owner);
         let in_region = piece.span.in_region;
         let blamed = |kind, amount| {
-            owner.map(|owner| Booked { location: id, owner, kind, amount, beyond: 0, in_region })
+            owner.map(|owner| Booked { location: id, context, owner, kind, amount, beyond: 0, in_region })
         };
         let mut booking = Booking {
             observer,
@@ -367,8 +367,8 @@ impl<O: Observer> Booking<'_, O> {
     fn report(&mut self, account: Account, amount: Units, beyond: Units) {
         if let Some(owner) = self.owner {
             let (location, kind) = (self.location, Kind::Spent(account));
-            let in_region = self.in_region;
-            self.observer.booked(&Booked { location, owner, kind, amount, beyond, in_region });
+            let (context, in_region) = (self.context, self.in_region);
+            self.observer.booked(&Booked { location, context, owner, kind, amount, beyond, in_region });
         }
     }
 

@@ -14,7 +14,7 @@ use super::signals;
 use crate::control::{self, requested};
 use crate::interpose::call_real;
 use crate::operation::KeptErrno;
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::sample::{contain, resume};
 use crate::{clock, lane, life, raw};
 
@@ -69,8 +69,64 @@ fn default_action() -> Action {
     unsafe { core::mem::zeroed() }
 }
 
-/// Installs our handler for the signals of the run.
+/// Signals that are blocked until a new image has our handlers: without one they would end it.
+#[derive(Default)]
+#[must_use = "they stay blocked if the exec fails"]
+pub struct HeldOver {
+    mask: u64,
+}
+
+/// A process is about to load an image into which the collector is loaded, too.
+pub fn hold_over() -> HeldOver {
+    let is_ours = |request: &&Request| request.is_ours.load(Ordering::Acquire);
+    if !REQUESTS.iter().any(|request| is_ours(&request)) {
+        return HeldOver::default();
+    }
+    let blocked = raw::signal_mask(libc::SIG_BLOCK, 0);
+    let (mut which, mut mask) = (0, 0);
+    for (bit, request) in (0..).zip(&REQUESTS) {
+        let number = request.number.load(Ordering::Relaxed);
+        let its = 1_u64 << number.saturating_sub(1);
+        if is_ours(&request) && number != 0 && blocked & its == 0 {
+            (which, mask) = (which | 1 << bit, mask | its);
+        }
+    }
+    if which == 0 || !options::hold(raw::getpid(), which) {
+        return HeldOver::default();
+    }
+    raw::signal_mask(libc::SIG_BLOCK, mask);
+    HeldOver { mask }
+}
+
+impl HeldOver {
+    /// The exec failed.
+    pub fn release(self) {
+        if self.mask != 0 {
+            options::release_held(raw::getpid());
+            raw::signal_mask(libc::SIG_UNBLOCK, self.mask);
+        }
+    }
+}
+
+/// Unblocks what was held until now.
+fn release() {
+    let which = options::release_held(raw::getpid());
+    let mask = (0..).zip(&REQUESTS).filter(|(bit, _)| which & 1 << bit != 0).fold(0, |mask, (_, request)| {
+        mask | 1_u64 << request.number.load(Ordering::Relaxed).saturating_sub(1)
+    });
+    if mask != 0 {
+        raw::signal_mask(libc::SIG_UNBLOCK, mask);
+    }
+}
+
+/// Installs our handler for the signals of the run, and lets those that were held over the start of this
+/// image through.
 pub fn install(options: &Options) {
+    install_handlers(options);
+    release();
+}
+
+fn install_handlers(options: &Options) {
     for (request, &number) in REQUESTS.iter().zip(&options.request_signals) {
         if number == 0 {
             continue;

@@ -10,6 +10,7 @@ use super::mark::{Name, pop};
 use super::open::Open;
 use super::unmatched::Unmatched;
 use crate::arena::Lazily;
+use crate::control;
 use crate::lane::Record;
 use crate::operation::known_paths::FewPaths;
 use crate::operation::rehearsal::hook_ns;
@@ -33,6 +34,7 @@ pub fn miss() {
 pub struct Owned {
     of_thread: Lazily<OfThread>,
     interval: u32,
+    paused_before_ns: u64,
 }
 
 /// What a thread with marks has.
@@ -69,6 +71,11 @@ impl Owned {
         self.interval = interval;
     }
 
+    /// How long the process had been paused when the thread began, ns.
+    pub fn paused_before(&self) -> u64 {
+        self.paused_before_ns
+    }
+
     /// What the thread has, if it ever marked anything.
     #[inline]
     pub fn of_thread(&mut self) -> Option<&mut OfThread> {
@@ -89,6 +96,7 @@ impl Owned {
     /// A thread begins.
     pub fn begin(&mut self) {
         self.interval = 0;
+        self.paused_before_ns = control::paused_ns();
         if let Some(of_thread) = self.of_thread.get() {
             of_thread.open.forget();
             of_thread.paths.forget();

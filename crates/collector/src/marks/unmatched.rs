@@ -1,4 +1,4 @@
-//! Marks that end nothing: counted by what they wanted to end.
+//! Marks that end nothing: counted by what they wanted to end, and where.
 
 use proust_log::records::{self, Subject};
 
@@ -50,8 +50,11 @@ impl Unmatched {
 pub fn note(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) {
     record.marks.make();
     let name = mark.name();
+    // Marks that name their line are distinguished by it.
+    let node = if mark.line == 0 { node_of(life, record, mark, time_ns) } else { 0 };
     let is_it = |kind: &Kind| {
-        kind.id != 0 && kind.name == name && (kind.number, kind.line) == (mark.number, mark.line)
+        let is_there = node == 0 || kind.node == node;
+        kind.id != 0 && kind.name == name && (kind.number, kind.line) == (mark.number, mark.line) && is_there
     };
     let known = record.marks.of_thread().and_then(|of_thread| {
         let kinds = &mut of_thread.unmatched.kinds;
@@ -68,7 +71,6 @@ pub fn note(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) {
         kind.count = kind.count.saturating_add(1);
         return;
     }
-    let node = if record.output.is_open() { record.path(mark.state, life.pid).0 } else { 0 };
     let id = next_number();
     record.output.push_text(Subject::IntervalName, id, &mark.text());
     if !mark.file.is_empty() {
@@ -78,4 +80,23 @@ pub fn note(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) {
     if let Some(free) = of_thread.unmatched.kinds.iter_mut().find(|kind| kind.id == 0) {
         *free = Kind { name, number: mark.number, line: mark.line, node, id, count: 1, time_ns };
     }
+}
+
+/// The node of the call, if it is known or may be looked for.
+fn node_of(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) -> u32 {
+    let name = mark.name();
+    let Some(of_thread) = record.marks.of_thread() else { return 0 };
+    let known = of_thread.paths.find(&mark.state, name);
+    if known != 0 || !of_thread.allowance.takes(time_ns) || !record.output.is_open() {
+        return known;
+    }
+    let (node, flags) = record.path(mark.state, life.pid);
+    let Record { marks, memo, .. } = record;
+    if flags == 0
+        && node != 0
+        && let Some(of_thread) = marks.of_thread()
+    {
+        of_thread.paths.keep(&mark.state, name, node, memo);
+    }
+    node
 }

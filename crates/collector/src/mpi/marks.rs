@@ -7,12 +7,15 @@
 //! answered here, never by the library, whether this process records or not. An interval begins when both
 //! halves of its message were called, and ends when the first one is: so what the marks take is outside.
 
-use core::ffi::c_char;
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use proust_log::records::{IntervalKind, IntervalOrigin, NO_NUMBER};
+use proust_mpi_abi::abi::SUCCESS;
 use proust_mpi_abi::status::Count;
 
 use super::half::Side;
+use super::handles::Handles;
 use super::library::{self, Library};
 use crate::hooks::readable;
 use crate::lane;
@@ -72,19 +75,93 @@ pub fn may_be(tag: usize) -> bool {
 #[inline(never)]
 pub fn send(message: &Message, state: State) -> bool {
     let Some((library, said, _)) = to_itself(message) else { return false };
-    let bytes = library.bytes(message.count, message.datatype);
+    let is_second =
+        half_sent(message.tag as u32, message.buffer, library.bytes(message.count, message.datatype));
+    called(said, is_second, state);
+    true
+}
+
+/// The half of a message that is sent; whether it is the second one.
+fn half_sent(tag: u32, buffer: usize, bytes: u64) -> bool {
     let mut room = [0; 8];
     let content = usize::try_from(bytes).ok().and_then(|bytes| room.get_mut(..bytes));
     let content = content.and_then(|content| {
-        let got = raw::read_memory(raw::getpid(), message.buffer as u64, content);
+        let got = raw::read_memory(raw::getpid(), buffer as u64, content);
         (got == content.len() as isize).then_some(content)
     });
-    let is_second = lane::current().is_some_and(|lane| {
+    lane::current().is_some_and(|lane| {
         lane.mpi.half.keep(content.as_deref());
-        lane.mpi.half.call(message.tag as u32, Side::Sent)
-    });
+        lane.mpi.half.call(tag, Side::Sent)
+    })
+}
+
+/// The half of a message that is received into room for so many bytes; whether it is the second one, and how
+/// many bytes it has.
+fn half_received(tag: u32, buffer: usize, room_bytes: u64) -> (bool, u64) {
+    let Some(lane) = lane::current() else { return (false, room_bytes) };
+    let is_second = lane.mpi.half.call(tag, Side::Received);
+    let (content, kept) = lane.mpi.half.kept();
+    if !is_second || kept == 0 || kept as u64 > room_bytes {
+        return (is_second, room_bytes);
+    }
+    deliver(buffer, &content, kept);
+    (true, kept as u64)
+}
+
+/// Requests that the program has prepared to mark by: each is one of a message to nobody, which the library
+/// completes at once. By handle: tag and side, buffer, bytes.
+static PREPARED: Handles = Handles::new();
+static ARE_PREPARED: AtomicBool = AtomicBool::new(false);
+
+/// Half of a message is prepared, to be started again and again; true if it marks. Then `call` has made its
+/// request, of a message to the given rank under the given tag.
+#[cold]
+#[inline(never)]
+pub fn prepare(
+    message: &Message,
+    side: Side,
+    request: usize,
+    call: impl FnOnce(usize, usize) -> c_int,
+) -> bool {
+    let Some((library, ..)) = to_itself(message) else { return false };
+    if call(library.abi.proc_null as u32 as usize, 0) != SUCCESS {
+        return false;
+    }
+    // SAFETY: the call has written it.
+    let handle = unsafe { library::written(library.abi, request) };
+    let bytes = library.bytes(message.count, message.datatype);
+    ARE_PREPARED.store(true, Ordering::Relaxed);
+    PREPARED.take(handle);
+    PREPARED.put(handle, [u64::from(message.tag as u32) | (side as u64) << 32, message.buffer as u64, bytes]);
+    true
+}
+
+/// Whether there are requests to mark by.
+#[inline]
+pub fn are_prepared() -> bool {
+    ARE_PREPARED.load(Ordering::Relaxed)
+}
+
+/// A request is started; true if it marks. The library completes it by itself.
+#[cold]
+#[inline(never)]
+pub fn start(handle: usize, state: State) -> bool {
+    let Some([word, buffer, bytes]) = PREPARED.get(handle) else { return false };
+    let Some(said) = Said::of(word as u32) else { return false };
+    let is_second = if word >> 32 == Side::Sent as u64 {
+        half_sent(word as u32, buffer as usize, bytes)
+    } else {
+        half_received(word as u32, buffer as usize, bytes).0
+    };
     called(said, is_second, state);
     true
+}
+
+/// A request is given up.
+pub fn free(handle: usize) {
+    if are_prepared() {
+        PREPARED.take(handle);
+    }
 }
 
 /// A message is received; true if it marks, and was answered. `status` is where its status goes, if anywhere.
@@ -97,15 +174,8 @@ pub fn receive(message: &Message, status: Option<usize>, state: State) -> bool {
     let sent = if is_any { lane::current().and_then(|lane| lane.mpi.half.sent_tag()) } else { None };
     let message = &Message { tag: sent.map_or(message.tag, |tag| tag as usize), ..*message };
     let Some((library, said, rank)) = to_itself(message) else { return false };
-    let (mut is_second, mut bytes) = (false, library.bytes(message.count, message.datatype));
-    if let Some(lane) = lane::current() {
-        is_second = lane.mpi.half.call(message.tag as u32, Side::Received);
-        let (content, kept) = lane.mpi.half.kept();
-        if is_second && kept > 0 && kept as u64 <= bytes {
-            bytes = kept as u64;
-            deliver(message.buffer, &content, kept);
-        }
-    }
+    let (is_second, bytes) =
+        half_received(message.tag as u32, message.buffer, library.bytes(message.count, message.datatype));
     if let Some(status) = status.filter(|&status| status != library.abi.status_ignore) {
         answer(library, status, rank, message.tag as i32, bytes);
     }

@@ -245,6 +245,7 @@ fn event_of(
     let end_ns = completed.end_ns.max(record.operations.recorded_until_ns);
     let begin_ns = completed.begin_ns.max(record.operations.recorded_until_ns).min(end_ns);
     record.operations.recorded_until_ns = end_ns;
+    record.operations.elapsed.add(completed.kind.operation, end_ns - begin_ns);
     let event = Event {
         begin_ns,
         end_ns,

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 
 use super::Kind;
 use super::callers::Callers;
+use super::elapsed::Elapsed;
 use super::known_paths::FewPaths;
 use super::open::Open;
 use super::postponed::{Postponed, Section, WithoutPath};
@@ -86,6 +87,8 @@ pub struct Owned {
     pub limit: Limit,
     /// Until when those are recorded that are recorded alone.
     pub recorded_until_ns: u64,
+    /// How long the thread was in those that were recorded alone.
+    pub elapsed: Elapsed,
     /// The hooks try what they take: nothing is recorded.
     pub is_rehearsal: bool,
 }
@@ -95,6 +98,7 @@ impl Owned {
     pub fn begin(&mut self) {
         self.sums.forget();
         self.limit = Limit::default();
+        self.elapsed = Elapsed::default();
         self.is_rehearsal = false;
     }
 

@@ -6,6 +6,7 @@
 use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
 use super::Kind;
+use super::elapsed::Elapsed;
 use crate::arena::{Entry, Table};
 use crate::lane::Output;
 use crate::path::tree::NodeId;
@@ -48,6 +49,8 @@ pub struct Sums {
     written: u64,
     /// Of these, how many are of an estimate.
     estimated: u64,
+    /// The time in those that were written.
+    elapsed: Elapsed,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -150,6 +153,14 @@ impl Sums {
     pub fn forget(&mut self) {
         self.slots.clear();
         (self.written, self.estimated) = (0, 0);
+        self.elapsed = Elapsed::default();
+    }
+
+    /// Adds the time in the thread's short operations so far.
+    pub fn add_to(&mut self, elapsed: &mut Elapsed) {
+        let written = self.elapsed;
+        elapsed.merge(&written);
+        self.slots.iter_mut().for_each(|slot| elapsed.add_number(Kind::parts(slot.kind).0, slot.ns));
     }
 
     /// Adds operations of which there is an estimate. Their caller is that of the next one of the kind that
@@ -199,7 +210,9 @@ impl Sums {
         slot.region = found.region;
         slot.interval = found.interval;
         slot.unfound_ns = 0;
+        let (number, ns) = (Kind::parts(slot.kind).0, slot.ns);
         self.written += u64::from(write(slot, output));
+        self.elapsed.add_number(number, ns);
     }
 
     /// The last known caller of operations of this kind, and the flags of its path.
@@ -210,7 +223,10 @@ impl Sums {
     /// Writes all sums.
     pub fn write(&mut self, output: &mut Output) {
         if self.slots.count() > 0 {
-            self.written += self.slots.iter_mut().map(|slot| u64::from(write(slot, output))).sum::<u64>();
+            for slot in self.slots.iter_mut() {
+                self.elapsed.add_number(Kind::parts(slot.kind).0, slot.ns);
+                self.written += u64::from(write(slot, output));
+            }
         }
     }
 

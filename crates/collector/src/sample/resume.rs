@@ -19,6 +19,7 @@ use libc::{c_long, timespec, ucontext_t};
 use proust_log::control::RESUME_CALLS;
 
 use crate::arch::{context, system};
+use crate::hooks::signal_requests;
 use crate::lane::Lane;
 use crate::{clock, options, raw};
 
@@ -108,9 +109,23 @@ fn call_before(pc: u64) -> Option<c_long> {
     if got == code.len() as isize { system::number_in(&code) } else { None }
 }
 
-/// Whether a signal waits that will be delivered when this handler returns.
+/// Whether a signal waits that will be delivered when this handler returns, and may end the call for the
+/// program: a handler of its own, or a default action that does something. Signals that are ignored wait,
+/// too, since this handler blocks them, such as that of a child's end.
 fn another_comes(context: &ucontext_t) -> bool {
-    raw::pending_signals() & !crate::hooks::signal_masks::first_word(&context.uc_sigmask) != 0
+    let pending = raw::pending_signals() & !crate::hooks::signal_masks::first_word(&context.uc_sigmask);
+    (1..=64).filter(|number| pending & 1 << (number - 1) != 0).any(is_noticed)
+}
+
+fn is_noticed(number: i32) -> bool {
+    if signal_requests::is_one(number) {
+        return false;
+    }
+    match raw::signal_action(number, None).map(|action| action.handler) {
+        Ok(libc::SIG_IGN) => false,
+        Ok(libc::SIG_DFL) => !matches!(number, libc::SIGCHLD | libc::SIGURG | libc::SIGWINCH | libc::SIGCONT),
+        _ => true,
+    }
 }
 
 static IS_NEEDED: AtomicBool = AtomicBool::new(false);

@@ -67,7 +67,7 @@ fn is_of_marks(name: &str) -> bool {
 }
 
 /// Functions of MPI that may mark: in C, and as libraries name them for Fortran.
-const OF_MPI: [&str; 13] = [
+const OF_MPI: [&str; 15] = [
     "pcontrol",
     "send",
     "ssend",
@@ -81,6 +81,8 @@ const OF_MPI: [&str; 13] = [
     "irecv",
     "sendrecv",
     "sendrecv_replace",
+    "start",
+    "startall",
 ];
 
 fn is_of_mpi(name: &str) -> bool {
@@ -244,6 +246,7 @@ mod tests {
             "mpi_recv_f08_",
             "MPI_Send_c",
             "mpi_sendrecv_replace_",
+            "MPI_Startall",
         ] {
             assert!(is_of_marks(name), "{name}");
         }

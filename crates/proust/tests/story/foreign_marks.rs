@@ -23,6 +23,26 @@ fn begin_in(page: &Value, file: &str) -> bool {
     intervals(page).iter().all(|one| is_in(one) && one["line"].is_u64())
 }
 
+/// Each end too many is noted with its own line; the sources mark these lines.
+fn reports_ends_too_many(run: &Recorded, file: &str) {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/foreign").join(file);
+    let source = std::fs::read_to_string(source).expect("the source");
+    let lines = (1..).zip(source.lines()).filter(|(_, line)| line.contains("/* one too many */"));
+    let expected: Vec<u64> = lines.map(|(number, _)| number).collect();
+    assert!(!expected.is_empty());
+    let quality: Value = run.page("quality", &[]);
+    let notes = list(&quality, "/quality/noted").iter().filter(|note| note["id"] == "marks-unmatched");
+    let places: Vec<&Value> = notes.flat_map(|note| list(note, "/places")).collect();
+    let mut found: Vec<u64> = places.iter().filter_map(|place| place["line"].as_u64()).collect();
+    found.sort_unstable();
+    assert_eq!(found, expected, "{places:?}");
+    let is_whole = |place: &&Value| {
+        let is_here = place["file"].as_str().is_some_and(|path| path.ends_with(file));
+        is_here && number(place, "/count") == 1.0
+    };
+    assert!(places.iter().all(is_whole), "{places:?}");
+}
+
 #[test]
 fn ranges_of_nvtx_are_intervals() {
     let Some((run, page)) = agrees("foreign-nvtx", &["0.6"]) else { return };
@@ -31,10 +51,7 @@ fn ranges_of_nvtx_are_intervals() {
     let by_name = |name: &str| intervals(&page).iter().find(|one| one["name"] == name).expect("an interval");
     let around = |name: &str| &page["intervals"][by_name(name)["parent"].as_u64().unwrap() as usize]["name"];
     assert_eq!((around("solver: inner"), around("solver: registered")), (&"step".into(), &"started".into()));
-    let quality: Value = run.page("quality", &[]);
-    let unmatched = list(&quality, "/quality/noted").iter().find(|note| note["id"] == "marks-unmatched");
-    let places = list(unmatched.expect("one pop too many"), "/places");
-    assert_eq!((places[0]["name"].as_str(), number(&places[0], "/count")), (Some("nvtxRangePop"), 1.0));
+    reports_ends_too_many(&run, "nvtx.c");
 }
 
 #[test]
@@ -44,17 +61,19 @@ fn tasks_and_frames_of_itt_are_intervals() {
     assert!(has_thread(&run, "solver thread"));
     let paused_s = number(&page["intervals"][0], "/accounts/paused");
     assert_close("paused", paused_s, number(&run.truth(), "/paused_s"), 0.05);
+    reports_ends_too_many(&run, "itt.c");
 }
 
 #[test]
 fn regions_and_kernels_of_kokkos_are_intervals() {
-    let Some((_, page)) = agrees("foreign-kokkos", &["0.6"]) else { return };
+    let Some((run, page)) = agrees("foreign-kokkos", &["0.6"]) else { return };
     assert!(begin_in(&page, "foreign/kokkos.cpp"), "{page}");
     let kind = |name: &str| {
         let one = intervals(&page).iter().find(|one| one["name"] == name);
         one.map(|one| one["kind"].clone()).expect("an interval")
     };
     assert_eq!(["step", "sweep", "sum", "section"].map(kind), ["COMB", "PAR", "PAR", "SEQ"]);
+    reports_ends_too_many(&run, "kokkos.cpp");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::programs::built;
 use crate::recording::{Recorded, list, number, record, truth_in};
 
 /// What may lie between the program's clock and the mark beside it on a busy machine, s.
-const BESIDE_S: f64 = 0.05;
+pub const BESIDE_S: f64 = 0.05;
 
 pub fn intervals(page: &Value) -> &[Value] {
     &list(page, "/intervals")[1..]
@@ -302,6 +302,7 @@ fn a_program_with_marks_runs_the_same_without_proust() {
         ("marks", ["nested", "0.1"]),
         ("marks", ["paused", "0.1"]),
         ("marks", ["samples", "0.1"]),
+        ("marked-parts", ["parts", "0.1"]),
         ("marks-static", ["nested", "0.1"]),
         ("marks-cpp", ["0.1", ""]),
         ("marks-fortran", ["0.1", ""]),
@@ -412,6 +413,19 @@ fn regions_and_operations_are_intervals_that_can_be_asked_for() {
     let in_sweeps: f64 = intervals(&page)[2..].iter().map(|sweep| number(sweep, "/accounts/compute")).sum();
     assert!(in_regions > 0.8 * in_sweeps && in_regions < 1.05 * in_sweeps, "{in_regions} {in_sweeps}");
     assert!(of("operation").iter().all(|place| number(place, "/executions") > 0.0), "{page}");
+    // A region's account is that of the time in it: processors × time, idle ones included.
+    for region in of("region") {
+        assert_eq!(
+            (region["windowed"].as_bool(), number(region, "/recorded")),
+            (Some(true), 3.0),
+            "{region}"
+        );
+        let slots_s = number(region, "/processors") * number(region, "/wall_s");
+        assert_close("slots", number(region, "/total_s"), slots_s, 1e-3 * slots_s + 1e-6);
+        let accounts = region["accounts"].as_object().expect("accounts");
+        let sum: f64 = accounts.values().filter_map(Value::as_f64).sum();
+        assert_close("accounts", sum, number(region, "/total_s"), 1e-6);
+    }
     let text = printed(&run, &["--intervals", "regions"]);
     assert!(text.contains("Parallel regions") && text.contains("phases.c"), "{text}");
 }

@@ -43,6 +43,7 @@ fn messages_to_itself_and_pcontrol_mark_intervals() {
             let share = of("replicated") / (of("replicated") + of("compute"));
             assert!((share - 0.5).abs() < 1e-3, "{mpi:?}: {share} of {name}: {one}");
         }
+        assert_eq!(number(called(&page, "interval", Some(77)), "/executions"), 8.0, "{mpi:?}");
         // What marks is no message, and level 0 pauses.
         let waits: Value = run.page("waits", &[]);
         let calls = |name: &str| {

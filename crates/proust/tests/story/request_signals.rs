@@ -104,6 +104,45 @@ fn a_program_that_uses_the_signal_keeps_it() {
     }
 }
 
+/// A signal that arrives while a new image has no handler yet waits until it has one: of the command itself,
+/// and of what it starts. Without the collector such a signal ends them.
+#[test]
+fn a_signal_that_comes_early_ends_nothing() {
+    // Ever later after the fork: before the exec, during it, and when the new image runs.
+    let script = "killed=0; i=0; while [ $i -lt 60 ]; do sleep 0.05 & j=0; \
+                  while [ $j -lt $((i*40)) ]; do j=$((j+1)); done; kill -USR1 $!; \
+                  wait $! || killed=$((killed+1)); i=$((i+1)); done; echo killed $killed";
+    let run = record_with(&BOTH, "sh", &["-c", script]).succeeded();
+    assert_eq!(run.ended.printed(), "killed 0\n");
+    // And the command, from its first instant on; `record` passes the signal on to it.
+    for _ in 0..5 {
+        let folder = empty_folder();
+        let mut command = proust();
+        command.arg("record").args(BOTH).arg("-o").arg(folder.path().join("run"));
+        let running = start(command.args(["--", "sleep", "0.3"]).stdin(Stdio::null()));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let children = format!("/proc/{0}/task/{0}/children", running.pid());
+        let child = loop {
+            let found = std::fs::read_to_string(&children).unwrap_or_default();
+            if let Some(pid) = found.split_whitespace().next().and_then(|pid| pid.parse().ok()) {
+                break pid;
+            }
+            assert!(Instant::now() < deadline, "no command");
+            std::hint::spin_loop();
+        };
+        for _ in 0..20 {
+            // SAFETY: a plain system call; it fails where the process is over.
+            unsafe { libc::kill(child, libc::SIGUSR1) };
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let ended = running.wait();
+        assert!(ended.status.success(), "{:?}: {}", ended.status, ended.said());
+    }
+    // The new image has none of them blocked.
+    let blocked = record_with(&BOTH, "grep", &["SigBlk", "/proc/self/status"]).succeeded();
+    assert_eq!(blocked.ended.printed(), "SigBlk:\t0000000000000000\n");
+}
+
 #[test]
 fn a_run_that_begins_paused_is_resumed_by_the_signal() {
     let script = "kill -USR2 $$; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; kill -USR2 $$";

@@ -1,4 +1,5 @@
-//! The time between two samples of processes, where a filter names samples.
+//! The time between two samples of processes, where a filter names samples, and that of single executions of
+//! intervals.
 //!
 //! A number names one sample of the run, a kind or a label any number of them. A stretch begins at each
 //! sample that the first word names, and ends at the next one that the second word names: of the same
@@ -9,13 +10,27 @@ use proust_profile::{ProcessSampleRow, Profile};
 use crate::expression::{Clause, Filter, Key, Pattern, SampleName};
 use crate::glob::matches;
 
-/// The filter with clauses about time in place of those about samples of processes.
+/// The filter with clauses about time in place of those about samples of processes, and beside those that
+/// name single executions of intervals.
 pub fn with_times(profile: &Profile, filter: &Filter) -> Filter {
-    let clauses = filter.clauses.iter().map(|clause| match clause.key {
-        Key::Sample => time_clause(profile, clause).0,
-        _ => clause.clone(),
+    let clauses = filter.clauses.iter().flat_map(|clause| match clause.key {
+        Key::Sample => vec![time_clause(profile, clause).0],
+        Key::Interval if clause.names_executions() => vec![clause.clone(), executions(profile, clause)],
+        _ => vec![clause.clone()],
     });
     Filter { clauses: clauses.collect() }
+}
+
+/// The time of the executions that a clause names: of each location that executes the interval, the one with
+/// that number.
+pub(super) fn executions(profile: &Profile, clause: &Clause) -> Clause {
+    let mut times: Vec<Pattern> = Vec::new();
+    for pattern in &clause.patterns {
+        let wanted = pattern.interval();
+        let found = wanted.iter().flat_map(|wanted| wanted.windows(profile, |_| true).as_slice().to_vec());
+        times.extend(found.map(|window| Pattern::Time(window.start_ns, window.end_ns)));
+    }
+    Clause { key: Key::Time, negated: false, patterns: times, text: String::new() }
 }
 
 /// Such a clause as one about time, and which of its patterns match nothing.

@@ -5,7 +5,7 @@ use proust_profile::{
 };
 
 use super::Selection;
-use super::between_samples::time_clause;
+use super::between_samples::{executions, time_clause};
 use super::inventory::{
     file_names, names, process_names, rank_names, sample_names, thread_names, used_processors, what_there_is,
     written,
@@ -14,7 +14,6 @@ use crate::expression::{Clause, Key, Pattern};
 use crate::forest::called_function;
 use crate::glob::{matches, matches_from};
 use crate::handle::Handle;
-use crate::intervals::Wanted;
 use crate::scope_note::{MatchKind, ScopeNote};
 
 impl Selection<'_> {
@@ -22,7 +21,13 @@ impl Selection<'_> {
         match clause.key {
             Key::Process | Key::Rank | Key::Thread => self.restrict_locations(clause),
             Key::Function | Key::Module | Key::File => self.restrict_contexts(clause),
-            Key::Interval => self.restrict_intervals(clause),
+            Key::Interval => {
+                self.restrict_intervals(clause);
+                if clause.names_executions() {
+                    let times = executions(self.profile, clause);
+                    self.in_scope.times.push((false, ranges(&times)));
+                }
+            }
             Key::Cpu => {
                 let ranges = ranges(clause);
                 for (pattern, &(from, to)) in clause.patterns.iter().zip(&ranges) {
@@ -199,8 +204,7 @@ impl Selection<'_> {
 fn is_interval(info: &IntervalInfo, pattern: &Pattern) -> bool {
     match pattern {
         Pattern::Name { text, quoted: true } => *text == info.name || *text == info.label(),
-        Pattern::Name { text, quoted: false } => Wanted::parse(text).is(info),
-        _ => false,
+        _ => pattern.interval().is_some_and(|wanted| wanted.is(info)),
     }
 }
 

@@ -15,6 +15,9 @@ use crate::wording::NoteRow;
 #[derive(Debug, Serialize)]
 pub(super) struct Head {
     sides: Sides,
+    /// The filter of both sides.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    filter: Option<String>,
     cautions: Vec<NoteRow>,
     exceeded: Vec<ExceededRow>,
     #[serde(skip)]
@@ -86,6 +89,7 @@ impl Head {
     pub fn new(diff: &Diff<'_>, question: &DiffQuestion) -> Head {
         Head {
             sides: Sides { a: Side::new(diff.a()), b: Side::new(diff.b()) },
+            filter: question.filter.clone(),
             cautions: diff.cautions().iter().map(NoteRow::new).collect(),
             exceeded: (question.exceeded.iter())
                 .map(|exceeded| ExceededRow {
@@ -103,6 +107,9 @@ impl Head {
         let mut text = style.paint(Paint::Strong, "Comparison") + "\n";
         text.push_str(&crate::table::printable_lines(&self.sides.a.text("A", &self.names[0])));
         text.push_str(&crate::table::printable_lines(&self.sides.b.text("B", &self.names[1])));
+        if let Some(filter) = &self.filter {
+            text.push_str(&crate::table::printable_lines(&format!(" only where {filter}\n")));
+        }
         text.push('\n');
         text
     }

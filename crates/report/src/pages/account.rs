@@ -1,10 +1,7 @@
 //! The ledger of the selection: of the whole run, of a part of its time, of some of its threads.
 
-use std::borrow::Cow;
-
-use proust_account::accounted::ledger_within;
-use proust_account::ledger::{Account, Accounts, IoAs, Ledger, Windows};
-use proust_query::{Key, Selection};
+use proust_account::ledger::{Account, Accounts, IoAs, Ledger};
+use proust_query::{Key, ScopedAccount, Selection};
 use proust_words::counted;
 use serde::Serialize;
 
@@ -17,7 +14,7 @@ use crate::wording::PageNote;
 
 /// A ledger, and its scope.
 pub(super) struct Drawn<'l> {
-    pub ledger: Cow<'l, Ledger>,
+    scoped: ScopedAccount<'l>,
     pub io: IoAs,
     /// P of the whole run.
     pub processors: u32,
@@ -30,30 +27,16 @@ pub(super) struct Drawn<'l> {
 
 impl<'l> Drawn<'l> {
     /// `kept` is the ledger of the whole run, where it is known already.
-    ///
-    /// A range of time is integrated over as such, on the processors that the whole run used. Processes,
-    /// ranks and threads select locations and the slots that are theirs alone ([`Ledger::part`]). Functions,
-    /// modules, files and processors select samples, which a ledger does not consist of.
     pub fn new(
         selection: &Selection<'_>,
         question: &Question,
         kept: Option<&'l Ledger>,
     ) -> Result<Drawn<'l>, ReportError> {
         let filter = &question.filter;
-        let windows = filter.windows();
-        let mut ledger = match kept {
-            Some(kept)
-                if windows.is_none()
-                    && question.processors.is_none()
-                    && !(question.needs_rows() && kept.is_without_rows()) =>
-            {
-                Cow::Borrowed(kept)
-            }
-            _ => {
-                let windows = windows.clone().unwrap_or_else(Windows::all);
-                Cow::Owned(ledger_within(selection.profile(), question.processors, &windows)?)
-            }
-        };
+        let kept = kept.filter(|kept| !(question.needs_rows() && kept.is_without_rows()));
+        let scoped = ScopedAccount::of(selection, filter, question.processors, kept)?;
+        let (ledger, windows) = (&*scoped.ledger, scoped.windows.as_ref());
+        let processors = scoped.processors;
         let mut notes = Vec::new();
         let queued_ns: u64 = [Account::Oversubscribed, Account::Preempted]
             .into_iter()
@@ -62,17 +45,12 @@ impl<'l> Drawn<'l> {
         if windows.is_some() && queued_ns > 0 {
             notes.push(PageNote::QueueEstimated {});
         }
-        let processors = ledger.processors;
-        if filter.mentions(&[Key::Process, Key::Rank, Key::Thread]) {
-            let in_scope = |id| selection.locations().binary_search(&id).is_ok();
-            ledger = Cow::Owned(ledger.part(in_scope));
-            if ledger.is_without_slots() {
-                notes.push(PageNote::SlotsLeftOut {});
-            }
+        if filter.mentions(&[Key::Process, Key::Rank, Key::Thread]) && ledger.is_without_slots() {
+            notes.push(PageNote::SlotsLeftOut {});
         }
         let keys: Vec<String> = [Key::Cpu, Key::Function, Key::Module, Key::File, Key::Interval]
             .into_iter()
-            .filter(|&key| filter.mentions(&[key]))
+            .filter(|&key| filter.mentions(&[key]) && !(key == Key::Interval && scoped.inside.is_some()))
             .map(|key| key.word().to_owned())
             .collect();
         if !keys.is_empty() {
@@ -96,7 +74,7 @@ impl<'l> Drawn<'l> {
             shown.collect::<Vec<_>>().join(", ")
         });
         Ok(Drawn {
-            ledger,
+            scoped,
             io: question.io_as,
             processors,
             processors_given: question.processors.is_some(),
@@ -105,11 +83,28 @@ impl<'l> Drawn<'l> {
         })
     }
 
+    /// The account of the time and the threads in scope, with its rows.
+    pub fn ledger(&self) -> &Ledger {
+        &self.scoped.ledger
+    }
+
+    /// The account itself: of the intervals in scope, where the filter is about these.
+    pub fn account(&self) -> &Ledger {
+        self.scoped.account()
+    }
+
+    /// Whether it is that of a part of the time.
+    pub fn is_of_part(&self) -> bool {
+        self.scoped.is_of_part()
+    }
+
     /// How the total comes about: `3.000 s = 1 processor × 3.000 s wall; 4 available`.
     pub fn formula(&self, available: u32) -> String {
-        let ledger = &self.ledger;
+        let ledger = self.account();
         let total = duration(seconds(ledger.total_ns));
-        let mut text = if ledger.is_without_slots() {
+        let mut text = if self.scoped.inside.is_some() && ledger.slots.len() != 1 {
+            format!("{total} of {} in these intervals", counted(ledger.locations.len(), "thread"))
+        } else if ledger.is_without_slots() {
             format!("{total} of {}", counted(ledger.locations.len(), "thread"))
         } else {
             let (processors, wall) =
@@ -220,7 +215,7 @@ pub(super) struct AccountRow {
 
 impl LedgerBlock {
     pub fn new(drawn: &Drawn<'_>) -> LedgerBlock {
-        let ledger = &drawn.ledger;
+        let ledger = drawn.account();
         LedgerBlock {
             total_s: seconds(ledger.total_ns),
             productive_s: seconds(ledger.productive_ns(drawn.io)),

@@ -7,6 +7,7 @@ pub(crate) use wording::name;
 
 use proust_account::ledger::{Account, Class, Ledger};
 use proust_findings::{Figure, Finding, Kind, Place, thresholds};
+use proust_profile::{ContextId, ContextKind, Profile};
 use proust_query::Handle;
 use proust_words::{count, counted};
 use serde::Serialize;
@@ -36,6 +37,9 @@ pub(super) struct FindingRow {
     error_s: f64,
     title: String,
     cause: PlaceRow,
+    /// The marked interval in which the cause lies, where it lies in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<String>,
     victims: Vec<VictimRow>,
     evidence: Vec<Figure>,
     /// The library it is about, where it is about one.
@@ -166,13 +170,34 @@ impl FindingRow {
             why_next: next.iter().map(|(_, why)| *why).collect(),
             next: next.into_iter().map(|(command, _)| command).collect(),
             name: wording::name(finding.kind),
+            interval: None,
         }
     }
 }
 
-/// All findings, with their handles.
-pub(super) fn rows(findings: &[Finding], dir: &str) -> Vec<FindingRow> {
-    findings.iter().enumerate().map(|(position, finding)| FindingRow::new(position, finding, dir)).collect()
+/// Findings, each with its position among all of the run, and with the marked interval in which its cause
+/// lies.
+pub(super) fn rows(findings: &[(usize, &Finding)], dir: &str, profile: &Profile) -> Vec<FindingRow> {
+    let row = |&(position, finding): &(usize, &Finding)| {
+        let interval = finding.cause.context.and_then(|id| interval_around(profile, id));
+        FindingRow { interval, ..FindingRow::new(position, finding, dir) }
+    };
+    findings.iter().map(row).collect()
+}
+
+/// The innermost marked interval around a context, as it is shown and asked for.
+fn interval_around(profile: &Profile, context: ContextId) -> Option<String> {
+    let mut at = Some(context);
+    while let Some(id) = at {
+        let context = profile.contexts.get(id)?;
+        if context.kind == ContextKind::Interval {
+            let known = profile.interval_contexts.binary_search_by_key(&id, |place| place.context).ok()?;
+            let interval = profile.interval_contexts[known].interval;
+            return profile.intervals.get(interval as usize).map(proust_profile::IntervalInfo::label);
+        }
+        at = context.parent;
+    }
+    None
 }
 
 /// A number with its unit.
@@ -256,7 +281,9 @@ pub(super) fn summary_text(rows: &[FindingRow], of: &Circumstances, dir: &str, s
         let saves = format!("; saves {} to {} of wall time", duration(row.low_s), duration(row.high_s));
         let head = if row.high_s > 0.0 { head + &saves } else { head };
         text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
-        let title = printable(format!("{}: {}.", row.title, row.cause.text()));
+        let interval =
+            row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
+        let title = printable(format!("{}: {}{interval}.", row.title, row.cause.text()));
         text.push_str(&wrapped(&title, INDENT, style.width));
         let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
         let numbers = wrapped(&numbers.join("; "), INDENT, style.width);

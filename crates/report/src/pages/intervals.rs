@@ -237,7 +237,7 @@ impl IntervalsPage {
             intervals.truncate(limit);
             critical.retain(|&at| at < limit);
         }
-        let (places, cut_places) = places::of(selection, question, drawn);
+        let (places, cut_places) = places::of(selection, question, drawn)?;
         Ok(IntervalsPage {
             schema: SCHEMA,
             intervals,
@@ -297,7 +297,7 @@ impl Row {
     /// The whole run.
     fn of_run(selection: &Selection<'_>, drawn: &Drawn<'_>, found: &intervals::Intervals) -> Row {
         let profile = selection.profile();
-        let ledger = &drawn.ledger;
+        let ledger = drawn.ledger();
         let sums = Sums::of(&ledger.accounts, ledger.total_ns, 1.0, drawn.io);
         let is_parallel =
             !profile.regions.is_empty() || found.nodes.iter().any(|node| node.kind.id() != "SEQ");

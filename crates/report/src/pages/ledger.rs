@@ -97,7 +97,7 @@ impl LedgerPage {
     ) -> Result<LedgerPage, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let ledger = &drawn.ledger;
+        let ledger = drawn.account();
         let (mut locations_sum, mut slots_sum) = (Accounts::default(), Accounts::default());
         let mut by_owner = vec![Accounts::default(); ledger.slots.len()];
         for row in ledger.locations.iter().filter(|row| row.charged) {

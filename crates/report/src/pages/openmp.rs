@@ -91,7 +91,7 @@ impl OpenmpPage {
     ) -> Result<OpenmpPage, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let sums = RegionSums::of(selection, &drawn.ledger);
+        let sums = RegionSums::of(selection, drawn.ledger());
         let mut regions: Vec<RegionRow> =
             sums.regions.iter().map(|sum| RegionRow::new(profile, sum)).collect();
         let mut cut = None;
@@ -111,7 +111,7 @@ impl OpenmpPage {
         }
         Ok(OpenmpPage {
             schema: SCHEMA,
-            efficiencies: EfficiencyRow::new(&Efficiencies::of(&drawn.ledger, &sums, drawn.io)),
+            efficiencies: EfficiencyRow::new(&Efficiencies::of(drawn.ledger(), &sums, drawn.io)),
             regions,
             cut,
             notes,

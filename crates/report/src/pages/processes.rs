@@ -116,7 +116,8 @@ impl Processes {
             }
         }
         let in_scope: BTreeSet<LocationId> = selection.locations().iter().copied().collect();
-        for row in drawn.ledger.locations.iter().filter(|row| row.charged && in_scope.contains(&row.location))
+        for row in
+            drawn.account().locations.iter().filter(|row| row.charged && in_scope.contains(&row.location))
         {
             let sum = sums.entry(process_of(row.location)).or_default();
             sum.accounts += &row.accounts;

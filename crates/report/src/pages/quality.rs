@@ -63,7 +63,7 @@ impl QualityPage {
         Ok(QualityPage {
             schema: SCHEMA,
             run: RunBlock::new(profile, drawn.processors),
-            quality: quality(selection, question, &drawn.ledger),
+            quality: quality(selection, question, drawn.ledger()),
             modules: modules
                 .map(|module| ModuleRow {
                     path: module.path.clone(),

@@ -9,7 +9,7 @@ use proust_account::ledger::{Account, IoAs};
 use proust_findings::{Finding, findings};
 use proust_profile::facts::ending;
 use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
-use proust_query::{Amounts, Handle, Selection, hot_path, lines};
+use proust_query::{Amounts, Handle, Key, Selection, hot_path, lines};
 use proust_words::counted;
 use serde::Serialize;
 
@@ -92,6 +92,19 @@ struct HotContext {
     inclusive_s: f64,
 }
 
+/// Whether the filter is about whole intervals only.
+fn is_of_intervals(question: &Question) -> bool {
+    let clauses = &question.filter.clauses;
+    !clauses.is_empty() && clauses.iter().all(|clause| clause.key == Key::Interval)
+}
+
+fn is_caused_here(selection: &Selection<'_>, finding: &Finding) -> bool {
+    let own = finding.cause.context.into_iter();
+    let mut places = own.chain(finding.victims.iter().filter_map(|victim| victim.place.context));
+    places
+        .any(|context| context.index() < selection.profile().contexts.len() && selection.has_context(context))
+}
+
 impl Summary {
     pub fn build(
         selection: &Selection<'_>,
@@ -101,7 +114,7 @@ impl Summary {
     ) -> Result<Summary, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let ledger = &drawn.ledger;
+        let ledger = drawn.account();
         let limit = question.limit.unwrap_or(ROWS);
         let by_function = Amounts::by_function(selection, Metric::Cpu);
         let errors = Amounts::errors_by_function(selection);
@@ -179,18 +192,25 @@ impl Summary {
         }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
         let found: Cow<'_, [Finding]> = match kept {
-            // They are about the whole run.
-            _ if !question.filter.is_empty() => Cow::Borrowed(&[]),
             Some(kept) if question.processors.is_none() => Cow::Borrowed(kept),
-            _ => Cow::Owned(findings(profile, question.processors)?.1),
+            _ if is_of_intervals(question) || question.filter.is_empty() => {
+                Cow::Owned(findings(profile, question.processors)?.1)
+            }
+            _ => Cow::Borrowed(&[]),
         };
+        // They are about the whole run, and about the intervals in which their causes lie.
+        let is_shown = |finding: &Finding| {
+            question.filter.is_empty() || is_of_intervals(question) && is_caused_here(selection, finding)
+        };
+        let shown: Vec<(usize, &Finding)> =
+            found.iter().enumerate().filter(|(_, finding)| is_shown(finding)).collect();
         let scope = (!question.filter.is_empty()).then(|| super::scope(selection, question));
         notes.add(&drawn.notes);
         Ok(Summary {
             schema: SCHEMA,
             run: RunBlock::new(profile, drawn.processors),
             ledger: LedgerBlock::new(drawn),
-            findings: rows(&found, &shell_word(&dir)),
+            findings: rows(&shown, &shell_word(&dir), profile),
             cpu_s: selection.total(Metric::Cpu),
             user_s: selection.total(Metric::User),
             system_s: selection.total(Metric::System),
@@ -203,7 +223,7 @@ impl Summary {
             scope,
             formula: drawn.formula(profile.facts.available_processors),
             io: drawn.io,
-            circumstances: Circumstances::of(&drawn.ledger),
+            circumstances: Circumstances::of(drawn.account()),
         })
     }
 

@@ -89,9 +89,9 @@ impl Threads {
     ) -> Result<Threads, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let ledger = &drawn.ledger;
+        let ledger = drawn.account();
         // Within a range of time, amounts from samples are those of the range too.
-        let (windowed, mut sums) = (drawn.window.is_some(), HashMap::new());
+        let (windowed, mut sums) = (drawn.is_of_part(), HashMap::new());
         for value in selection.values().iter().filter(|_| windowed) {
             *sums.entry((value.location, value.metric)).or_insert(0.0) += value.amount;
         }
@@ -99,7 +99,7 @@ impl Threads {
             if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
         };
         let mut caused: HashMap<LocationId, u64> = HashMap::new();
-        for row in &ledger.caused {
+        for row in drawn.ledger().caused.iter().filter(|row| selection.has_context(row.context)) {
             *caused.entry(row.location).or_default() += row.ns;
         }
         let mut locations: Vec<LocationRow> = ledger

@@ -9,5 +9,6 @@ mod dvm_mpi;
 mod example;
 mod findings;
 mod golden;
+mod intervals;
 mod messaging;
 mod questions;

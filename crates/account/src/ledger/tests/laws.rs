@@ -200,6 +200,12 @@ proptest! {
             prop_assert_eq!(inside.beyond_ns, ledger.slots[owner].beyond_ns);
             prop_assert_eq!(inside.processors, ledger.slots[owner].processors);
             prop_assert_eq!(inside.accounts.sum_ns(), inside.total_ns);
+            let mut lost = Accounts::default();
+            inside.lost.iter().for_each(|row| lost[row.account] += row.ns);
+            for (account, ns) in inside.accounts.iter().filter(|(account, _)| account.lost(IoAs::Lost)) {
+                let placed_ns = if account == Account::Idle { 0 } else { ns };
+                prop_assert_eq!(lost[account], placed_ns, "{}", account);
+            }
             let rounding = 4 + 4 * run.timelines.len() as u64;
             for (account, ns) in accounts.iter() {
                 let found_ns = inside.accounts[account];

@@ -1,6 +1,7 @@
 //! Messages and other work that a call only starts, or prepares to be started.
 
 use crate::mpi::call::{begin, bracket, end_completing, envelope, message, time};
+use crate::mpi::half::Side;
 use crate::mpi::library::{self, Library, written};
 use crate::mpi::marks::{self, Message, may_be};
 use crate::mpi::requests::{self, Of, Stretches};
@@ -60,22 +61,55 @@ functions! {
         MPI_Send_init: MPI_Send_init MPI_Send_init_c, MPI_Ssend_init: MPI_Ssend_init MPI_Ssend_init_c,
         MPI_Bsend_init: MPI_Bsend_init MPI_Bsend_init_c, MPI_Rsend_init: MPI_Rsend_init MPI_Rsend_init_c,
     ] (buffer, count, datatype, peer, tag, communicator, request) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            let envelope = envelope(library, peer, tag);
-            let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
-            started(library, Of::Other, facts, request, true)
-        })
+        |operation, numbers, call| {
+            if may_be(tag) {
+                let message =
+                    Message { buffer, count: numbers.number(count), datatype, peer, tag, communicator };
+                let to_nobody = |peer, tag| {
+                    // SAFETY: with the program's other arguments.
+                    unsafe { real(buffer, count, datatype, peer, tag, communicator, request) }
+                };
+                if marks::prepare(&message, Side::Sent, request, to_nobody) {
+                    return SUCCESS;
+                }
+            }
+            bracket(operation, call, |library| {
+                let envelope = envelope(library, peer, tag);
+                let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
+                started(library, Of::Other, facts, request, true)
+            })
+        }
     };
     [MPI_Recv_init: MPI_Recv_init MPI_Recv_init_c] (buffer, count, datatype, peer, tag, communicator,
         request) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            let envelope = envelope(library, peer, tag);
-            let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
-            started(library, Of::Receive, facts, request, true)
-        })
+        |operation, numbers, call| {
+            if may_be(tag) {
+                let message =
+                    Message { buffer, count: numbers.number(count), datatype, peer, tag, communicator };
+                let to_nobody = |peer, tag| {
+                    // SAFETY: as above.
+                    unsafe { real(buffer, count, datatype, peer, tag, communicator, request) }
+                };
+                if marks::prepare(&message, Side::Received, request, to_nobody) {
+                    return SUCCESS;
+                }
+            }
+            bracket(operation, call, |library| {
+                let envelope = envelope(library, peer, tag);
+                let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
+                started(library, Of::Receive, facts, request, true)
+            })
+        }
     };
     [MPI_Start: MPI_Start] (request) {
         |operation, numbers, call| {
+            if marks::are_prepared()
+                && let Some(library) = library::get()
+                // SAFETY: the program gave a handle there.
+                && marks::start(unsafe { written(library.abi, request) }, here!())
+            {
+                return call();
+            }
             let mut marker = 0;
             let begun = begin(operation, here!(), &mut marker);
             let result = call();
@@ -92,6 +126,14 @@ functions! {
     };
     [MPI_Startall: MPI_Startall] (count, requests) {
         |operation, numbers, call| {
+            if marks::are_prepared()
+                && let Some(library) = library::get()
+            {
+                for index in 0..usize::try_from(count as i32).unwrap_or(0) {
+                    // SAFETY: the program gave so many handles there.
+                    marks::start(unsafe { library.abi.handle_at(requests as *const u8, index) }, here!());
+                }
+            }
             let mut marker = 0;
             let begun = begin(operation, here!(), &mut marker);
             let result = call();
@@ -143,6 +185,7 @@ functions! {
                 // SAFETY: the program gives the call a handle there.
                 unsafe { written(library.abi, request) }
             });
+            handle.into_iter().for_each(marks::free);
             bracket(operation, call, |_| {
                 let slot = handle.and_then(requests::free);
                 let request = slot.map_or(0, |slot| u32::from(slot) + 1);

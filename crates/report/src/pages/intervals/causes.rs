@@ -1,10 +1,9 @@
 //! Where what was lost in an interval was caused.
 //!
 //! JSON: `caused` is `{"inside_s","unknown_s","before_s","before":[{"interval":position|null,"label",
-//! "seconds"}]}`, null of the whole run. It is about what threads lost below the interval in the tree of
-//! contexts, and the empty slots charged there. `before` has the intervals in which other threads were late
-//! or held a lock, before or beside the losses, those with most first; the position is null outside of all
-//! intervals.
+//! "seconds"}]}`, null of the whole run; `inside_s`, `unknown_s` and `before_s` sum to the interval's
+//! `lost_s`. `before` has the intervals in which other threads were late, held a lock, or worked alone,
+//! before or beside the losses, those with most first; the position is null outside of all intervals.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -58,8 +57,7 @@ pub(super) fn fill(
             Cow::Owned(blame_within(profile, question.processors, &windows)?.1)
         }
     };
-    let is_in_scope = |location| selection.locations().binary_search(&location).is_ok();
-    let all = caused(profile, &drawn.ledger, &blame, drawn.io, is_in_scope);
+    let all = caused(profile, &blame, drawn.io, nodes.iter().map(|node| (node.id, &node.inside)));
     // The run itself is the first row.
     let positions: HashMap<IntervalId, usize> =
         nodes.iter().enumerate().map(|(at, node)| (node.id, at + 1)).collect();
@@ -67,8 +65,8 @@ pub(super) fn fill(
         Some(id) => profile.intervals[id as usize].label(),
         None => "outside of all intervals".into(),
     };
-    for (row, node) in rows.iter_mut().skip(1).zip(nodes) {
-        let of = &all[node.id as usize];
+    for ((row, node), of) in rows.iter_mut().skip(1).zip(nodes).zip(&all) {
+        let seconds = |ns: u64| seconds(ns) * node.scale();
         let mut before: Vec<Before> = of
             .elsewhere_ns
             .iter()
@@ -98,7 +96,7 @@ impl Caused {
             return None;
         }
         let mut text = format!(
-            "Of {} that its threads lost in it, {} were caused inside",
+            "Of {} that were lost in it, {} were caused inside",
             duration(sum_s),
             duration(self.inside_s)
         );

@@ -15,11 +15,11 @@ use crate::number::sum;
 /// An account over the locations that execute an interval.
 #[derive(Debug, Serialize)]
 pub(super) struct Comparative {
-    min_s: f64,
-    min_at: String,
-    max_s: f64,
-    max_at: String,
-    mean_s: f64,
+    pub min_s: f64,
+    pub min_at: String,
+    pub max_s: f64,
+    pub max_at: String,
+    pub mean_s: f64,
 }
 
 #[derive(Debug, Serialize)]

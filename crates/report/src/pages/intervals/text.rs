@@ -124,6 +124,7 @@ impl IntervalsPage {
             ]);
         }
         text.push_str(&table.render(style));
+        text.push_str(&over_threads(row, style));
         if let Some(caused) = row.caused.as_ref().and_then(super::causes::Caused::text) {
             text.push_str(&crate::wrap::wrapped(&caused, 1, style.width));
         }
@@ -233,6 +234,39 @@ impl IntervalsPage {
         }
         text + &self.places_as_text(style) + &self.notes.lines(style)
     }
+}
+
+/// Least, most and mean of each account over the threads that execute an interval; nothing where only one
+/// does.
+fn over_threads(row: &Row, style: &Style) -> String {
+    let executing = row.locations.iter().filter(|location| location.executions > 0).count();
+    if executing < 2 || row.comparative.is_empty() {
+        return String::new();
+    }
+    let scale = Scale::of("s", row.comparative.values().map(|of| of.max_s));
+    let titles = [
+        ("account".to_owned(), Align::Left),
+        (scale.title("min"), Align::Right),
+        ("at".into(), Align::Left),
+        (scale.title("max"), Align::Right),
+        ("at".into(), Align::Left),
+        (scale.title("mean"), Align::Right),
+    ];
+    let mut table = Table::new(titles);
+    for account in Account::ALL {
+        let Some(of) = row.comparative.get(account.id()) else { continue };
+        table.row(vec![
+            Cell::from(account.id()),
+            Cell::from(scale.show(of.min_s)),
+            Cell::painted(Paint::Faint, of.min_at.clone()),
+            Cell::from(scale.show(of.max_s)),
+            Cell::painted(Paint::Faint, of.max_at.clone()),
+            Cell::from(scale.show(of.mean_s)),
+        ]);
+    }
+    let title = format!("Accounts of {} over its threads", row.label);
+    let explanation = format!("the {} that execute it", counted(executing, "thread"));
+    format!("\n{}{}", heading(style, &title, &explanation), table.render(style))
 }
 
 fn is_nothing(shown: &str) -> bool {

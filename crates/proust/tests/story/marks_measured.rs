@@ -1,0 +1,78 @@
+//! What is known of marked intervals while and after they run: what a thread's time went into, by the
+//! program's own clocks; millions of executions a second; idle threads.
+
+use serde_json::Value;
+
+use crate::chance::assert_close;
+use crate::marks::{BESIDE_S, agrees, intervals};
+use crate::programs::built;
+use crate::recording::{Recorded, list, number, record};
+
+/// What the program reads of its own accounts while it runs is what its own clocks have.
+fn agrees_elapsed(run: &Recorded) {
+    let truth = run.truth();
+    for (account, both) in truth["elapsed"].as_object().expect("accounts") {
+        let (own_s, elapsed_s) = (number(both, "/own_s"), number(both, "/elapsed_s"));
+        assert_close(account, elapsed_s, own_s, 0.01 + 0.05 * own_s.abs());
+    }
+}
+
+#[test]
+fn a_thread_reads_what_its_time_went_into() {
+    let Some(program) = built("marked-parts") else { return };
+    let run = record(&program, &["elapsed", "0.6"]).succeeded();
+    agrees_elapsed(&run);
+    // What only the analysis can know is not known.
+    let truth = run.truth();
+    assert_eq!(number(&truth, "/elapsed/barrier/elapsed_s"), -1.0);
+    assert!(number(&truth, "/elapsed/io/own_s") > 0.1, "{truth}");
+    for language in ["marks-cpp", "marks-fortran", "marks-rust"] {
+        let Some(program) = built(language) else { continue };
+        agrees_elapsed(&record(&program, &["0.5"]).succeeded());
+    }
+}
+
+/// Ten million executions as fast as the thread can mark: each is counted, with its iterations.
+#[test]
+fn ten_million_executions_are_all_counted() {
+    let Some((run, page)) = agrees("marked-parts", &["tight"]) else { return };
+    let of = |name: &str| intervals(&page).iter().find(|one| one["name"] == name).expect("an interval");
+    let tight = of("tight");
+    assert_eq!((number(tight, "/executions"), number(tight, "/iterations")), (1e7, 2e7));
+    assert!(number(tight, "/recorded") < 1e7, "{tight}");
+    let location = &list(tight, "/locations")[0];
+    let (time_s, least_s, most_s) =
+        (number(location, "/time_s"), number(location, "/min_s"), number(location, "/max_s"));
+    assert!(time_s < number(of("all"), "/execution_s"), "{tight}");
+    assert!(least_s <= time_s / 1e7 && time_s / 1e7 <= most_s, "{location}");
+    let rate = 2e7 / number(&run.truth(), "/intervals/all/time_s");
+    println!("{rate:.0} marks a second");
+    let quality = run.page::<Value>("quality", &[]).to_string();
+    assert!(!quality.contains("marks were not recorded"), "{quality}");
+}
+
+/// Threads that do nothing count in a region and in an operation, as they do in a marked interval.
+#[test]
+fn idle_threads_count_in_operations() {
+    let Some(program) = built("marked-parts") else { return };
+    let run = record(&program, &["parts", "0.6"]).succeeded();
+    let truth = run.truth();
+    let page: Value = run.page("intervals", &["--intervals", "operations"]);
+    let lock = list(&page, "/places").iter().find(|place| place["name"] == "pthread_mutex_lock");
+    let lock = lock.expect("the wait for the lock");
+    assert_eq!(lock["windowed"], true, "{lock}");
+    // Meanwhile the thread that holds it computes: the slots of both are in the window.
+    let time_s = number(&truth, "/intervals/locked/time_s");
+    assert_close("wall", number(lock, "/wall_s"), time_s, BESIDE_S + 0.1 * time_s);
+    let of = |account: &str| lock["accounts"][account].as_f64().unwrap_or(0.0);
+    assert_close("waiting", of("lock"), time_s, BESIDE_S + 0.1 * time_s);
+    if number(lock, "/processors") >= 2.0 {
+        assert!(of("compute") > 0.3 * time_s, "{lock}");
+        let slots_s = number(lock, "/processors") * number(lock, "/wall_s");
+        assert_close("slots", number(lock, "/total_s"), slots_s, 1e-3 * slots_s + 1e-6);
+    }
+    // Short operations that have no begin and end of their own are said to have none.
+    let writes = list(&page, "/places").iter().find(|place| place["name"] == "write").expect("writes");
+    assert_eq!(number(writes, "/executions"), 30.0, "{writes}");
+    assert!(number(writes, "/recorded") <= 30.0);
+}

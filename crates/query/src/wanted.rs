@@ -1,0 +1,100 @@
+//! Which marked interval is asked for, and which execution of it.
+
+use std::collections::HashMap;
+
+use proust_account::ledger::{Window, Windows};
+use proust_profile::{IntervalInfo, LocationId, Profile};
+
+use crate::glob::matches;
+
+/// Which interval is asked for: `solve`, `solve[3]`, `solve#2`, `solve[3]#2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    name: String,
+    number: Option<i64>,
+    /// Only the so-manieth execution of each location, from 1.
+    execution: Option<usize>,
+}
+
+impl Wanted {
+    /// Understands such a word.
+    pub fn parse(text: &str) -> Wanted {
+        let (text, execution) = match text.rsplit_once('#') {
+            Some((before, count)) => match count.parse() {
+                Ok(count) => (before, Some(count)),
+                Err(_) => (text, None),
+            },
+            None => (text, None),
+        };
+        let numbered = text.strip_suffix(']').and_then(|text| text.rsplit_once('['));
+        let (name, number) = match numbered.and_then(|(name, number)| Some((name, number.parse().ok()?))) {
+            Some((name, number)) => (name, Some(number)),
+            None => (text, None),
+        };
+        Wanted { name: name.into(), number, execution }
+    }
+
+    /// All executions of intervals with this name, which may hold `*` and `?`.
+    pub fn named(name: &str) -> Wanted {
+        Wanted { name: name.into(), number: None, execution: None }
+    }
+
+    /// Only the so-manieth execution of each location, from 1.
+    pub fn execution(&self) -> Option<usize> {
+        self.execution
+    }
+
+    /// When it is executed by the locations for which this is true: all executions that were recorded alone,
+    /// or only the one that is asked for.
+    pub fn windows(&self, profile: &Profile, is_in_scope: impl Fn(LocationId) -> bool) -> Windows {
+        let mut seen: HashMap<LocationId, usize> = HashMap::new();
+        let mut found = Vec::new();
+        for row in &profile.executions {
+            if !row.inherited
+                && self.is(&profile.intervals[row.interval as usize])
+                && is_in_scope(row.location)
+            {
+                let number = seen.entry(row.location).or_default();
+                *number += 1;
+                if self.execution.is_none_or(|wanted| wanted == *number) {
+                    found.push(Window::new(row.begin_ns, row.end_ns));
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Whether it is this interval.
+    pub fn is(&self, info: &IntervalInfo) -> bool {
+        matches(&self.name, &info.name) && self.number.is_none_or(|number| info.number == Some(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(name: &str, number: Option<i64>, parent: Option<u32>) -> IntervalInfo {
+        IntervalInfo { name: name.into(), number, parent, ..IntervalInfo::default() }
+    }
+
+    #[test]
+    fn an_interval_is_asked_for_by_name_number_and_execution() {
+        let solve = info("solve", Some(3), None);
+        for (text, is_it, execution) in [
+            ("solve", true, None),
+            ("sol*", true, None),
+            ("solve[3]", true, None),
+            ("solve[4]", false, None),
+            ("solve[-3]", false, None),
+            ("solve#2", true, Some(2)),
+            ("solve[3]#2", true, Some(2)),
+            ("other", false, None),
+        ] {
+            let wanted = Wanted::parse(text);
+            assert_eq!((wanted.is(&solve), wanted.execution), (is_it, execution), "{text}");
+        }
+        assert!(Wanted::parse("a#b").is(&info("a#b", None, None)));
+        assert!(Wanted::parse("x[y]").is(&info("x[y]", None, None)));
+    }
+}
