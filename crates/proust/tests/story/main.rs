@@ -51,6 +51,7 @@ mod limits;
 mod marks;
 mod memo;
 mod mpi;
+mod mpi_clocks;
 mod mpi_counts;
 mod mpi_endings;
 mod mpi_findings;

@@ -7,7 +7,7 @@
 //! windows. `efficiency` has the POP efficiencies of the whole run. `operations` are calls by place,
 //! `matrix` messages and waits by sender and receiver, `collectives` and `communicators` those of the run,
 //! `unmatched` the parts of messages and collectives without a partner, and `matching` says how far all that
-//! can be trusted.
+//! can be trusted. `clocks` has the hosts of a run on several, and how their clocks were brought to one.
 
 mod row;
 mod text;
@@ -23,7 +23,7 @@ use proust_query::mpi::efficiency::Efficiency;
 use serde::Serialize;
 
 use row::{
-    CauseLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine, PairLine,
+    CauseLine, ClockLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine, PairLine,
     UnmatchedLine, WaitState,
 };
 
@@ -58,6 +58,7 @@ pub(super) struct MpiPage {
     communicators: Vec<CommunicatorLine>,
     unmatched: Vec<UnmatchedLine>,
     matching: Option<Matching>,
+    clocks: Vec<ClockLine>,
     #[serde(flatten)]
     notes: Notes,
 }
@@ -104,6 +105,7 @@ impl MpiPage {
             communicators: profile.communicators.iter().map(CommunicatorLine::new).collect(),
             unmatched: profile.unmatched.iter().map(|row| UnmatchedLine::new(profile, row)).collect(),
             matching: profile.quality.messages.as_ref().map(Matching::new),
+            clocks: profile.quality.clocks.iter().map(ClockLine::new).collect(),
             notes: Notes::of(selection.notes()),
         })
     }

@@ -1,6 +1,6 @@
 //! The page `mpi` as text.
 
-use proust_profile::{MessagePart, UnmatchedReason};
+use proust_profile::{ClockBasis, MessagePart, UnmatchedReason};
 use proust_words::counted;
 
 use super::MpiPage;
@@ -41,6 +41,7 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     text.push_str(&collectives(page, style));
     text.push_str(&communicators(page, style));
     text.push_str(&matching(page, style));
+    text.push_str(&clocks(page, style));
     text + &page.notes.lines(style)
 }
 
@@ -407,4 +408,29 @@ fn why(reason: UnmatchedReason) -> &'static str {
         UnmatchedReason::NeverCompleted => "they, or receives before them, were never completed",
         UnmatchedReason::Missing => "the other end is not in the record",
     }
+}
+
+fn clocks(page: &MpiPage, style: &Style) -> String {
+    if page.clocks.is_empty() {
+        return String::new();
+    }
+    let mut text = section(style, "Clocks", "of hosts, brought to that of the first rank's");
+    let mut titles = right(&["error", "drift"]);
+    titles.extend([("by".to_owned(), Align::Left), ("host".to_owned(), Align::Left)]);
+    let mut table = Table::new(titles);
+    for line in page.clocks.iter().take(LINES) {
+        let (by, drift) = match line.basis {
+            ClockBasis::Reference => ("reference", "-".to_owned()),
+            ClockBasis::Messages => ("messages", format!("{} ppm", fixed(line.drift_ppm, 2))),
+            ClockBasis::ClockOfDay => ("clock of day", "-".to_owned()),
+        };
+        let error = match (line.basis, line.error_s) {
+            (ClockBasis::Reference, _) => "-".to_owned(),
+            (_, Some(error_s)) => duration(error_s),
+            (_, None) => "not known".to_owned(),
+        };
+        table.row(vec![error.into(), drift.into(), by.into(), Cell::from(line.host.clone())]);
+    }
+    text.push_str(&table.render(style));
+    text + &more(page.clocks.len().saturating_sub(LINES), "host")
 }
