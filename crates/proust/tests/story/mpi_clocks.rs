@@ -13,10 +13,9 @@ use proust_log::{Log, Record};
 use serde_json::Value;
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::chance::assert_close;
 use crate::command::{proust, run};
 use crate::mpi::Mpi;
-use crate::recording::{empty_folder, list, number, page_of, record, truth_in};
+use crate::recording::{empty_folder, list, number, page_of, record};
 
 /// By how many seconds the clock of each host is ahead of that of the one before it.
 const AHEAD_S: u64 = 1000;
@@ -85,11 +84,14 @@ fn set_clock_of_day(dir: &Path, host: &str, seconds: i64) {
     }
 }
 
-fn assert_waits(name: &str, page: &Value, true_s: f64) {
+/// The program's ranks have no common clock: the late one sleeps for so long, or somewhat longer.
+const WAITS_S: f64 = 4.0 * 0.2;
+
+fn assert_waits(name: &str, page: &Value) {
     let states = list(page, "/wait_states");
     let late = states.iter().filter(|state| state["pattern"] == "late-sender");
     let found_s: f64 = late.map(|state| number(state, "/seconds")).sum();
-    assert_close(name, found_s, true_s, (0.05 * true_s).max(0.02));
+    assert!((0.975 * WAITS_S..1.25 * WAITS_S).contains(&found_s), "{name}: {found_s} s: {page:#}");
     assert_eq!(number(page, "/matching/violations"), 0.0, "{name}: {page:#}");
 }
 
@@ -120,14 +122,13 @@ fn hosts_are_compared(mpi: Mpi) {
     let left = fs::read_dir(&recorded.dir).unwrap().map(|file| file.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with("clocks-")).collect();
     assert!(left.is_empty(), "{left:?}");
-    let true_s = number(&truth_in(&recorded.ended), "/all_s");
-    assert_waits("as it was", &recorded.page("mpi", &[]), true_s);
+    assert_waits("as it was", &recorded.page("mpi", &[]));
     // The clock of day of one of them is wrong.
     let copy = recorded.dir.with_extension("copy");
     assert!(Command::new("cp").arg("-a").arg(&recorded.dir).arg(&copy).status().unwrap().success());
     set_clock_of_day(&copy, "host1", 3);
     let page: Value = page_of(&copy, "mpi", &[]);
-    assert_waits("with a wrong clock of day", &page, true_s);
+    assert_waits("with a wrong clock of day", &page);
     let clock = |host: &str| list(&page, "/clocks").iter().find(|clock| clock["host"] == host).cloned();
     let (reference, compared) = (clock("host0").unwrap(), clock("host1").unwrap());
     assert_eq!((&reference["basis"], &compared["basis"]), (&"reference".into(), &"messages".into()));
