@@ -4,6 +4,7 @@ use proust_profile::Profile;
 
 use crate::blame::Blame;
 use crate::ledger::{Ledger, LedgerError, Processors, Windows};
+use crate::stored::StoredTimelines;
 use crate::timelines::{OperationStates, timelines};
 
 /// The account of the whole run.
@@ -39,4 +40,19 @@ pub fn blame_within(
     let run = timelines(profile);
     let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
     Blame::of(profile, &OperationStates::of(profile), &run, given.as_ref(), windows)
+}
+
+/// As [`ledger_within`], without the causes, from timelines that were stored, of which only what lies in the
+/// windows is read; on the processors of the whole run, whose account is `whole`. The profile needs no rows.
+///
+/// # Errors
+/// As [`ledger`].
+pub fn ledger_of_stored(
+    profile: &Profile,
+    stored: &StoredTimelines,
+    whole: &Ledger,
+    windows: &Windows,
+) -> Result<Ledger, LedgerError> {
+    let run = stored.run(profile, &windows.span_ns());
+    Ledger::of(&run, &Processors::of_ledger(whole), windows)
 }

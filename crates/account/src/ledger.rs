@@ -69,7 +69,7 @@ mod slots;
 mod state;
 mod sweep;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod timeline;
 mod tournament;
 mod windows;

@@ -7,6 +7,7 @@
 //! - [`ledger`]: accounts of timelines of states
 //! - [`classes`]: what waits count as, by call path
 //! - [`timelines`]: a profile's rows as timelines of states
+//! - [`stored`]: timelines on disk, read by range
 //! - [`blame`]: what caused each loss
 //! - [`accounted`]: all of these in one step
 
@@ -15,4 +16,5 @@ pub mod blame;
 pub mod classes;
 pub mod ledger;
 pub mod search;
+pub mod stored;
 pub mod timelines;

@@ -42,7 +42,7 @@ use proust_profile::{
 };
 use rayon::prelude::*;
 
-use crate::ledger::{Process, Run, Span, State, Timeline, Window};
+use crate::ledger::{Process, ProcessorSet, Run, Span, State, Timeline, Window};
 use explained::Explanation;
 pub use faults::FaultCost;
 use operations::Operations;
@@ -54,23 +54,9 @@ use stops::Stops;
 
 /// The timelines of a profile's locations.
 pub fn timelines(profile: &Profile) -> Run {
-    let parents = Parents::of(profile);
-    let jobs = bindings::jobs(&profile.processes.raw, |id| parents.of_image(id.into()).map(usize::from));
-    let bindings = Bindings::of(&profile.processes.raw);
+    let Whose { processes, processor_sets } = Whose::of(profile);
     let pauses = Pauses::of(profile);
-    let processes: Vec<Process> = profile
-        .processes
-        .iter_enumerated()
-        .map(|(id, process)| Process {
-            parent: parents.of_image(id),
-            rank: process.rank,
-            job: jobs[id.index()],
-            processor_set: bindings.of_processes[id.index()],
-            paused: pauses.of_process(id).iter().copied().collect(),
-            ..Process::new(id, nanoseconds(process.start_s), nanoseconds(process.end_s))
-        })
-        .collect();
-    let replicated = Replicated::of(profile, |process| jobs[process.index()]);
+    let replicated = Replicated::of(profile, |process| processes[process.index()].job);
     let states = States::of(profile);
     let fault = FaultCost::of(profile);
     let stops = Stops::of(profile);
@@ -105,7 +91,33 @@ pub fn timelines(profile: &Profile) -> Run {
             ),
         })
         .collect();
-    Run { processes, timelines, processor_sets: bindings.sets }
+    Run { processes, timelines, processor_sets }
+}
+
+/// Whose timelines a run's are: all of it but the timelines, for which a profile needs no rows.
+pub(crate) struct Whose {
+    /// The processes, by identifier.
+    pub processes: Vec<Process>,
+    /// The sets of processors that they may use.
+    pub processor_sets: Vec<ProcessorSet>,
+}
+
+impl Whose {
+    pub fn of(profile: &Profile) -> Whose {
+        let parents = Parents::of(profile);
+        let jobs = bindings::jobs(&profile.processes.raw, |id| parents.of_image(id.into()).map(usize::from));
+        let bindings = Bindings::of(&profile.processes.raw);
+        let pauses = Pauses::of(profile);
+        let processes = profile.processes.iter_enumerated().map(|(id, process)| Process {
+            parent: parents.of_image(id),
+            rank: process.rank,
+            job: jobs[id.index()],
+            processor_set: bindings.of_processes[id.index()],
+            paused: pauses.of_process(id).iter().copied().collect(),
+            ..Process::new(id, nanoseconds(process.start_s), nanoseconds(process.end_s))
+        });
+        Whose { processes: processes.collect(), processor_sets: bindings.sets }
+    }
 }
 
 /// How the time in the operations of a profile counts.

@@ -62,7 +62,7 @@ use proust_profile::Profile;
 use rayon::prelude::*;
 
 use proust_account::blame::Blame;
-use proust_account::ledger::{Ledger, LedgerError, Processors};
+use proust_account::ledger::{Ledger, LedgerError, Processors, Run};
 use proust_account::timelines::{OperationStates, timelines};
 use proust_query::OperationSums;
 
@@ -113,9 +113,21 @@ impl Whole {
     pub fn of(profile: &Profile, processors: Option<u32>) -> Result<Whole, LedgerError> {
         let run = timelines(profile);
         let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
+        Whole::of_run(profile, &run, given.as_ref())
+    }
+
+    /// As [`Whole::of`], where the timelines of the profile are there already.
+    ///
+    /// # Errors
+    /// As [`Whole::of`].
+    pub fn of_run(
+        profile: &Profile,
+        run: &Run,
+        processors: Option<&Processors>,
+    ) -> Result<Whole, LedgerError> {
         let states = OperationStates::of(profile);
-        let (ledger, blame, queues) = Blame::with_queues(profile, &states, &run, given.as_ref())?;
-        let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues);
+        let (ledger, blame, queues) = Blame::with_queues(profile, &states, run, processors)?;
+        let facts = Facts::new(profile, &states, run, &ledger, &blame, queues);
         let found = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
         let findings = rank::ranked(&facts, found);
         let operations = facts.sums;

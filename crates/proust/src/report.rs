@@ -16,8 +16,8 @@ use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort, SweepPage,
-    gaps_listed, listed, render, render_with,
+    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Rendered, Sort,
+    SweepPage, gaps_listed, listed, render, render_with,
 };
 use proust_store::{Run, StoreError};
 use proust_words::counted;
@@ -345,12 +345,18 @@ fn note_if_recording(run: &Run) {
 fn show_run(run: &Run, question: &Question) -> Result<()> {
     let profile = if question.needs_samples() { run.profile_with_rows()? } else { run.profile()? };
     let style = terminal::style();
-    let rendered = match kept(run, question) {
-        Ok(kept) => render_with(profile, &kept, question, &style)?,
-        // A page has other numbers where no account can be drawn up.
-        Err(StoreError::Ledger(_)) => render(run.profile_with_rows()?, question, &style)?,
-        Err(error) => return Err(error.into()),
+    let write = || -> Result<Rendered> {
+        Ok(match kept(run, question) {
+            Ok(kept) => render_with(profile, &kept, question, &style)?,
+            // A page has other numbers where no account can be drawn up.
+            Err(StoreError::Ledger(_)) => render(run.profile_with_rows()?, question, &style)?,
+            Err(error) => return Err(error.into()),
+        })
     };
+    let mut rendered = write()?;
+    if run.was_damaged()? {
+        rendered = write()?;
+    }
     analysis_notes::print(run);
     for note in &rendered.notes {
         message!("note: {note}");
@@ -365,6 +371,9 @@ fn kept<'r>(run: &'r Run, question: &Question) -> Result<Kept<'r>, StoreError> {
         let mut kept = Kept::new(run.ledger_with_rows()?);
         if question.takes_blame() {
             kept.blame = Some(run.blame()?);
+        }
+        if question.takes_timelines() {
+            kept.timelines = Some(run.timelines()?);
         }
         return Ok(kept);
     }

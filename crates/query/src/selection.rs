@@ -1,8 +1,8 @@
 //! A filter resolved against a profile: what is in scope.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use proust_profile::{
     ContextId, EventRow, FunctionId, LocationId, Metric, Profile, SampleRow, SegmentRow, Value,
@@ -36,7 +36,7 @@ pub struct Selection<'p> {
     values: Cow<'p, [Value]>,
     ledger: Option<&'p Ledger>,
     in_scope: Scope,
-    squares: OnceCell<Vec<f64>>,
+    squares: OnceLock<Vec<f64>>,
     notes: Vec<ScopeNote>,
 }
 
@@ -117,7 +117,7 @@ impl<'p> Selection<'p> {
             values: Cow::Borrowed(&profile.values),
             ledger: None,
             in_scope: scope,
-            squares: OnceCell::new(),
+            squares: OnceLock::new(),
             notes: Vec::new(),
         }
     }
@@ -178,7 +178,7 @@ impl<'p> Selection<'p> {
             self.in_scope.contexts[id] &= below[id];
         }
         self.values.to_mut().retain(|value| below[value.context.index()]);
-        self.squares = OnceCell::new();
+        self.squares = OnceLock::new();
         self
     }
 
@@ -231,6 +231,11 @@ impl<'p> Selection<'p> {
     /// decides.
     pub fn has_state(&self, location: LocationId, context: ContextId, doing: impl Into<Doing>) -> bool {
         self.in_scope.share(location, context, doing.into()) > 0.0
+    }
+
+    /// Whether states decide what is in scope.
+    pub fn is_of_states(&self) -> bool {
+        self.in_scope.states.is_some()
     }
 
     /// Whether a segment of a region is in scope.

@@ -2,6 +2,7 @@
 
 use proust_account::blame::Blame;
 use proust_account::ledger::Ledger;
+use proust_account::stored::StoredTimelines;
 use proust_findings::Finding;
 use proust_query::OperationSums;
 
@@ -26,11 +27,13 @@ pub struct Kept<'r> {
     pub blame: Option<&'r Blame>,
     /// Its operations, summed up, for [`crate::Question::takes_operations`].
     pub operations: Option<&'r OperationSums>,
+    /// Its timelines of states, for [`crate::Question::takes_timelines`].
+    pub timelines: Option<&'r StoredTimelines>,
 }
 
 impl<'r> Kept<'r> {
     /// Only the account.
     pub fn new(ledger: &'r Ledger) -> Kept<'r> {
-        Kept { ledger, findings: &[], blame: None, operations: None }
+        Kept { ledger, findings: &[], blame: None, operations: None, timelines: None }
     }
 }

@@ -31,6 +31,8 @@ pub enum Need {
     Operations,
     /// The causes of what was lost: of the whole run as they are kept.
     Causes,
+    /// The timelines of states.
+    Timelines,
     /// Samples and operations.
     Samples,
     /// The same where it is about a part of the run.
@@ -114,7 +116,7 @@ pages! {
         [AccountRows] Orders::Some(&["name", "cpu_s", "wall_s"]);
     Timeline "timeline" ""
         "what every thread did when"
-        [ColumnsByAccount, Samples] Orders::All;
+        [ColumnsByAccount, Timelines] Orders::All;
     Io "io" ""
         "bytes read and written, by operation, and the code that called it"
         [Operations]

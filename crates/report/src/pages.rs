@@ -33,6 +33,8 @@ pub(crate) use findings::{kind_text, name as finding_name, thresholds_text};
 use std::sync::Arc;
 
 use proust_account::ledger::Ledger;
+use proust_account::stored::StoredTimelines;
+use proust_account::timelines::timelines;
 use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile};
 use proust_query::{Handle, Selection, with_times};
@@ -140,7 +142,13 @@ fn written(
         PageName::Processes => {
             write(&processes::Processes::build(&selection, question, drawn()?)?, question, style)
         }
-        PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
+        PageName::Timeline => {
+            let stored = match kept.and_then(|kept| kept.timelines) {
+                Some(stored) => stored,
+                None => &StoredTimelines::of(&timelines(profile)),
+            };
+            write(&timeline::Timeline::build(&selection, question, stored, style)?, question, style)
+        }
         PageName::Io => write(&io::Io::build(&selection, question, operations())?, question, style),
         PageName::Locks => write(&locks::Locks::build(&selection, question, blame())?, question, style),
         PageName::Waits => write(&waits::Waits::build(&selection, question, operations())?, question, style),

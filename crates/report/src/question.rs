@@ -214,6 +214,11 @@ impl Question {
         self.page.needs(Need::Causes) && !self.filter.needs_samples() && self.processors.is_none()
     }
 
+    /// Whether the timelines of states answer it.
+    pub fn takes_timelines(&self) -> bool {
+        self.page.needs(Need::Timelines)
+    }
+
     /// Whether only the samples and operations can answer it: it is about time, about processors, or about
     /// some threads' time.
     pub fn needs_samples(&self) -> bool {

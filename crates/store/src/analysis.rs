@@ -1,18 +1,22 @@
 //! From the logs to all that is kept of a run.
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use proust_account::classes::Classes;
-use proust_account::ledger::LedgerError;
+use proust_account::ledger::{LedgerError, Run as Timelines};
+use proust_account::stored::StoredTimelines;
+use proust_account::timelines::timelines;
 use proust_findings::Whole;
 use proust_ingest::{CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest};
 use proust_profile::Profile;
 use proust_profile::tables::{self, Building, Provenance, TablesError};
 
 use super::freshness;
+use super::kept_timelines;
 use super::rules::WaitRules;
 use super::whole;
 
@@ -25,6 +29,8 @@ pub(super) struct Made {
     pub(super) profile: Profile,
     /// What follows from it; an error where its processes contradict each other.
     pub(super) whole: Result<Whole, LedgerError>,
+    /// Its timelines, as they were kept.
+    timelines: OnceCell<StoredTimelines>,
 }
 
 /// What an analysis is made from.
@@ -48,23 +54,35 @@ impl Input<'_> {
             profile.facts.wait_rules.clone_from(&self.rules.text);
             mark_services(&mut profile);
             counter.begin(Stage::Keeping, 0);
-            let whole = Whole::of(&profile, None);
-            let made = Made { profile, whole };
+            let run = timelines(&profile);
+            let whole = Whole::of_run(&profile, &run, None);
+            let made = Made { profile, whole, timelines: OnceCell::new() };
             let folder = freshness::folder(self.dir, self.paths);
-            let not_kept = made.keep(&folder, provenance).err();
+            let not_kept = made.keep(&run, &folder, provenance).err();
             Ok((made, not_kept))
         })
     }
 }
 
 impl Made {
-    fn keep(&self, folder: &Path, provenance: &Provenance) -> Result<(), TablesError> {
+    /// `run` has the timelines of its profile.
+    fn keep(&self, run: &Timelines, folder: &Path, provenance: &Provenance) -> Result<(), TablesError> {
         let mut building = Building::begin(folder)?;
         tables::add(&mut building, &self.profile)?;
+        let timelines = kept_timelines::add(&mut building, run)?;
         if let Ok(whole) = &self.whole {
             whole::add(&mut building, whole)?;
         }
-        building.publish(provenance)
+        building.publish(provenance)?;
+        if let Some(timelines) = timelines {
+            self.timelines.get_or_init(|| timelines);
+        }
+        Ok(())
+    }
+
+    /// Its timelines of states.
+    pub(super) fn timelines(&self) -> &StoredTimelines {
+        self.timelines.get_or_init(|| StoredTimelines::of(&timelines(&self.profile)))
     }
 }
 
@@ -74,8 +92,10 @@ impl Made {
 /// # Errors
 /// [`TablesError`] when the storage refuses, or the profile contradicts itself.
 pub fn keep(dir: &Path, profile: Profile, provenance: &Provenance) -> Result<(), TablesError> {
-    let whole = Whole::of(&profile, None);
-    Made { profile, whole }.keep(&freshness::folder(dir, CallPaths::User), provenance)
+    let run = timelines(&profile);
+    let whole = Whole::of_run(&profile, &run, None);
+    let made = Made { profile, whole, timelines: OnceCell::new() };
+    made.keep(&run, &freshness::folder(dir, CallPaths::User), provenance)
 }
 
 /// Does `work` on another thread and reports it to `progress` from this one.

@@ -6,7 +6,8 @@
 //!
 //! - `run`: the handle; `error`: why it cannot answer; `note`: what its user should know beside the answer
 //! - `freshness`: what an analysis is made from, and whether a kept one still fits
-//! - `analysis`: the way from the logs to all that is kept; `whole`: the results beside the profile's tables
+//! - `analysis`: the way from the logs to all that is kept; `whole`: the results beside the profile's tables;
+//!   `kept_timelines`: the timelines of states beside them
 //! - `rules`: the user's rules for waits; `reading`: many runs at once
 //!
 //! How an analysis takes the place of another is the profile's ([`proust_profile::tables::Building`]).
@@ -14,6 +15,7 @@
 mod analysis;
 mod error;
 mod freshness;
+mod kept_timelines;
 mod note;
 mod reading;
 mod rules;

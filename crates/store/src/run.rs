@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use proust_account::blame::Blame;
 use proust_account::ledger::Ledger;
+use proust_account::stored::StoredTimelines;
+use proust_account::timelines::timelines;
 use proust_findings::{Finding, Whole};
 use proust_ingest::{CallPaths, Progress, Symbols, from_binaries};
 use proust_profile::Profile;
@@ -15,6 +17,7 @@ use proust_query::OperationSums;
 use super::analysis::{Input, Made};
 use super::error::StoreError;
 use super::freshness::{self, Found};
+use super::kept_timelines;
 use super::note::{Note, Outdated};
 use super::rules::WaitRules;
 use super::whole;
@@ -41,6 +44,9 @@ pub struct Run {
     findings: OnceCell<Vec<Finding>>,
     blame: OnceCell<Blame>,
     operations: OnceCell<OperationSums>,
+    timelines: OnceCell<StoredTimelines>,
+    /// Computed from the rows of a kept analysis whose own timelines are damaged.
+    timelines_of_rows: OnceCell<StoredTimelines>,
     /// Computed from the rows of a kept analysis whose own results cannot be read.
     whole: OnceCell<Whole>,
 }
@@ -101,6 +107,8 @@ impl Run {
             findings: OnceCell::new(),
             blame: OnceCell::new(),
             operations: OnceCell::new(),
+            timelines: OnceCell::new(),
+            timelines_of_rows: OnceCell::new(),
             whole: OnceCell::new(),
         })
     }
@@ -226,6 +234,54 @@ impl Run {
     pub fn operations(&self) -> Result<&OperationSums, StoreError> {
         let profile = self.profile()?;
         self.result(&self.operations, |whole| &whole.operations, |kept| whole::operations(kept, profile))
+    }
+
+    /// The timelines of states of its locations. Whoever has read them asks [`Run::was_damaged`].
+    ///
+    /// # Errors
+    /// As [`Run::profile`].
+    pub fn timelines(&self) -> Result<&StoredTimelines, StoreError> {
+        if let Some(of_rows) = self.timelines_of_rows.get() {
+            return Ok(of_rows);
+        }
+        if let (Some(kept), None) = (&self.kept, self.made.get()) {
+            if let Some(timelines) = self.timelines.get() {
+                return Ok(timelines);
+            }
+            match kept_timelines::open(kept) {
+                Ok(timelines) => return Ok(self.timelines.get_or_init(|| timelines)),
+                Err(damage) => self.make_timelines_again(damage)?,
+            }
+            return self.timelines();
+        }
+        Ok(self.made(&mut |_| ())?.timelines())
+    }
+
+    /// Whether the timelines turned out to be damaged while they were read. They have been made again then, and
+    /// so must be what was made of them.
+    ///
+    /// # Errors
+    /// As [`Run::profile`].
+    pub fn was_damaged(&self) -> Result<bool, StoreError> {
+        let is_damaged = self.timelines.get().is_some_and(StoredTimelines::is_damaged);
+        let (Some(kept), None, None, true) =
+            (&self.kept, self.made.get(), self.timelines_of_rows.get(), is_damaged)
+        else {
+            return Ok(false);
+        };
+        self.make_timelines_again(kept_timelines::damage(kept))?;
+        Ok(true)
+    }
+
+    fn make_timelines_again(&self, damage: TablesError) -> Result<(), StoreError> {
+        if self.provenance.sources.is_empty() {
+            self.note_damage(&damage);
+            let of_rows = StoredTimelines::of(&timelines(self.profile_with_rows()?));
+            self.timelines_of_rows.get_or_init(|| of_rows);
+        } else {
+            self.made_again(damage)?;
+        }
+        Ok(())
     }
 
     /// A part of the analysis that this handle has made, or of the kept one; where that is damaged, of one

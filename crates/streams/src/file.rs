@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::block::{ALIGNMENT, BlockEntry, BlockView, MAX_BLOCK_BYTES};
 use crate::index::Index;
@@ -32,6 +33,7 @@ pub struct StreamFile<S = File> {
     source: S,
     bytes: u64,
     index: Index,
+    digest: OnceLock<u64>,
     notes: Vec<Note>,
 }
 
@@ -79,7 +81,7 @@ impl<S: ReadAt> StreamFile<S> {
                 from_ns = block.last_end_ns;
             }
         }
-        Ok(StreamFile { source, bytes, index, notes })
+        Ok(StreamFile { source, bytes, index, digest: OnceLock::new(), notes })
     }
 
     /// What was found damaged or missing when it was opened. Damage within blocks is found when they are
@@ -96,8 +98,10 @@ impl<S: ReadAt> StreamFile<S> {
     /// A number that depends on all blocks' places, times and counts: what is derived from another file has
     /// another one.
     pub fn digest(&self) -> u64 {
-        u64::from(crc32fast::hash(&self.index.to_bytes())) << 32
-            | (self.index.blocks.len() as u64 & 0xffff_ffff)
+        *self.digest.get_or_init(|| {
+            u64::from(crc32fast::hash(&self.index.to_bytes())) << 32
+                | (self.index.blocks.len() as u64 & 0xffff_ffff)
+        })
     }
 
     /// Which streams there are, in order.

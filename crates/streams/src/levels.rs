@@ -20,12 +20,14 @@ use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use build::{Group, LevelOptions, Members};
 pub use drawn::Drawn;
 pub use node::AccountSums;
 
 use crate::file::StreamFile;
+use crate::publication::Publication;
 use crate::record::{Location, Summed};
 use crate::source::ReadAt;
 use directory::Directory;
@@ -48,11 +50,28 @@ pub enum LevelsError {
     Stale,
 }
 
+/// A file of levels.
+#[derive(Debug)]
+pub struct LevelsFile {
+    file: File,
+    directory: Directory,
+}
+
+impl LevelsFile {
+    /// Reads where everything in it is.
+    ///
+    /// # Errors
+    /// [`LevelsError`] when it cannot be read or is damaged.
+    pub fn new(file: File) -> Result<LevelsFile, LevelsError> {
+        let directory = Directory::read(&file)?;
+        Ok(LevelsFile { file, directory })
+    }
+}
+
 /// The levels of a file of streams.
 pub struct Levels<'a, R, S = File> {
     file: &'a StreamFile<S>,
-    levels: File,
-    directory: Directory,
+    levels: Arc<LevelsFile>,
     record: PhantomData<R>,
 }
 
@@ -60,26 +79,47 @@ impl<'a, R: Summed, S: ReadAt> Levels<'a, R, S> {
     /// Makes the levels of all streams of a kind and writes them under this name, whole or not at all. On all
     /// threads of the current pool; the file does not depend on their number.
     pub fn build(file: &'a StreamFile<S>, path: &Path, options: &LevelOptions) -> io::Result<()> {
-        build::build::<R, S>(file, path, options)
+        let publication = Publication::begin(path)?;
+        build::build::<R, S>(file, publication.file(), options)?;
+        publication.publish()
+    }
+
+    /// Writes the levels of all streams of a kind into an empty file, open for reading and writing: for callers
+    /// that give files their names themselves.
+    pub fn write(file: &'a StreamFile<S>, to: &File, options: &LevelOptions) -> io::Result<()> {
+        build::build::<R, S>(file, to, options)
     }
 
     /// Opens the levels of a file.
+    ///
+    /// # Errors
+    /// [`LevelsError`] when they cannot be read, are damaged, or were made from other streams.
     pub fn open(file: &'a StreamFile<S>, path: &Path) -> Result<Levels<'a, R, S>, LevelsError> {
-        let levels = File::open(path)?;
-        let directory = Directory::read(&levels)?;
-        if directory.kind != R::KIND || directory.digest != file.digest() {
+        Levels::new(file, Arc::new(LevelsFile::new(File::open(path)?)?))
+    }
+
+    /// As [`Levels::open`], of a file that is open already.
+    ///
+    /// # Errors
+    /// [`LevelsError::Stale`] when they were made from other streams.
+    pub fn new(file: &'a StreamFile<S>, levels: Arc<LevelsFile>) -> Result<Levels<'a, R, S>, LevelsError> {
+        if levels.directory.kind != R::KIND || levels.directory.digest != file.digest() {
             return Err(LevelsError::Stale);
         }
-        Ok(Levels { file, levels, directory, record: PhantomData })
+        Ok(Levels { file, levels, record: PhantomData })
     }
 
     /// The groups, each by its number, with all its locations.
     pub fn groups(&self) -> impl Iterator<Item = (u32, &[Location])> + '_ {
-        self.directory.groups.iter().map(|group| (group.id, group.locations.as_slice()))
+        self.directory().groups.iter().map(|group| (group.id, group.locations.as_slice()))
     }
 
     /// The width of the smallest bins of groups, ns: a power of two.
     pub fn bin_ns(&self) -> u64 {
-        1 << self.directory.bin_shift
+        1 << self.directory().bin_shift
+    }
+
+    fn directory(&self) -> &Directory {
+        &self.levels.directory
     }
 }

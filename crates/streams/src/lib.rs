@@ -6,7 +6,8 @@
 //! - [`StreamBuilder`]: from records to blocks; [`FileWriter`]: the file that they go to
 //! - [`StreamFile`], [`Stream`], [`Records`]: reading, forwards and backwards; [`Nesting`]: what encloses the
 //!   current record
-//! - [`Levels`]: exact time by key over any range; [`sums_by_scan`]: the same without levels
+//! - [`Levels`]: exact time by key over any range, and in bins; [`sums_by_scan`], [`bins_by_scan`]: the same
+//!   without levels
 //! - [`merge`]: many locations in one order, and sorting by any key, with bounded memory
 //! - [`Lost`], [`Note`]: what could not be read, as data
 //!
@@ -14,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bins;
 mod block;
 mod file;
 mod index;
@@ -30,11 +32,12 @@ mod sums;
 mod varint;
 mod writer;
 
+pub use bins::{BinsIn, bins_by_scan};
 #[doc(hidden)]
 pub use block::put_checks_right;
 pub use block::{BlockEntry, BlockOptions, BlockSink, MAX_BLOCK_BYTES, NotOrdered, StreamBuilder};
 pub use file::{FileError, StreamFile};
-pub use levels::{Levels, LevelsError};
+pub use levels::{Levels, LevelsError, LevelsFile};
 pub use lost::{Fault, Lost, Note};
 pub use reader::{Nesting, Reading, Records, Stream};
 pub use record::{Column, Key, Kind, Location, MAX_COLUMNS, Record, Summed, Times};

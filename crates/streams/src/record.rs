@@ -176,11 +176,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_nanosecond_of_a_record_belongs_to_one_account(
-            lengths in [0u64..40, 0u64..40, 0u64..40, 0u64..40],
+            lengths in [0u64..40, 0u64..40, 0u64..40, 0u64..40, 0u64..40],
             begin_ns in 0u64..100,
         ) {
             let length: u64 = lengths.iter().sum();
-            let parts_ns = [lengths[1], lengths[2], lengths[3]];
+            let parts_ns = [lengths[1], lengths[2], lengths[3], lengths[4]];
             let state = State { begin_ns, end_ns: begin_ns + length, parts_ns, ..State::default() };
             let mut whole = BTreeMap::new();
             for at in begin_ns..state.end_ns {

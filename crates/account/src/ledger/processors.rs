@@ -4,6 +4,7 @@ use super::error::LedgerError;
 use super::merge::{Lasting, Merge};
 use super::owners::{Owner, Owners};
 use super::pieces::Pieces;
+use super::result::{Ledger, SlotAccounts};
 use super::state::State;
 use super::timeline::{Run, Spans, Timeline};
 use super::windows::{Stretch, Window, Windows};
@@ -53,6 +54,16 @@ impl Processors {
             (owner.process, Used { processors: active.min(available.unwrap_or(u32::MAX)), available, active })
         };
         Ok(Processors(owners.list.iter().zip(members).enumerate().map(used).collect()))
+    }
+
+    /// Those that a ledger was drawn up with.
+    pub fn of_ledger(ledger: &Ledger) -> Processors {
+        let used = |slots: &SlotAccounts| Used {
+            processors: slots.processors,
+            available: slots.available,
+            active: slots.active,
+        };
+        Processors(ledger.slots.iter().map(|slots| (slots.process, used(slots))).collect())
     }
 
     /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking the

@@ -99,6 +99,8 @@ pub struct SlotAccounts {
     pub available: Option<u32>,
     /// Its processors.
     pub processors: u32,
+    /// The largest number of its locations that were active at once for at least 1 % of the time.
+    pub active: u32,
     /// P × T of this rank: its locations' accounts, without the part beyond the processors, and these, ns.
     pub total_ns: u64,
     /// The part of its locations' accounts beyond its processors, ns.
@@ -190,6 +192,7 @@ impl Ledger {
                 job: owner.rank.and_then(|rank| rank.job),
                 available: processors.available(owner.process),
                 processors: processors.of(owner.process).unwrap_or_default(),
+                active: processors.active(owner.process).unwrap_or_default(),
                 total_ns: slots.sums.total_ns,
                 beyond_ns: slots.sums.beyond_ns,
                 accounts,

@@ -2,7 +2,7 @@
 //! all.
 
 mod build;
-mod laws;
+pub(crate) mod laws;
 mod naive;
 mod programs;
 mod rules;

@@ -49,6 +49,12 @@ impl Windows {
         &self.0
     }
 
+    /// From the begin of the first to the end of the last, ns.
+    pub fn span_ns(&self) -> std::ops::Range<u64> {
+        let start_ns = self.0.first().map_or(0, |window| window.start_ns);
+        start_ns..self.0.last().map_or(0, |window| window.end_ns)
+    }
+
     /// Sum of their lengths, ns.
     pub fn length_ns(&self) -> u64 {
         self.0.iter().map(|window| window.length_ns()).sum()

@@ -243,6 +243,7 @@ mod tests {
             job: None,
             available: None,
             processors: 1,
+            active: 1,
             total_ns: 0,
             beyond_ns: 0,
             accounts: Default::default(),

@@ -1,7 +1,7 @@
 //! A profile in the making: it takes its place by one rename, or disappears.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,6 +90,28 @@ impl Building {
         fs::write(&path, bytes).map_err(io_error(&path, "written"))?;
         self.files.insert(name.into(), FileCheck::of(bytes));
         Ok(())
+    }
+
+    /// Adds a file that `write` fills, open for reading and writing, and whose parts have checks of their own:
+    /// its readers get it by [`super::Kept::file`]. Answers the file.
+    ///
+    /// # Errors
+    /// [`TablesError::Io`] when the storage refuses.
+    pub fn add_file(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<File, TablesError> {
+        let path = self.path(name);
+        let written = || {
+            let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+            write(&file)?;
+            let bytes = file.metadata()?.len();
+            Ok((file, bytes))
+        };
+        let (file, bytes) = written().map_err(io_error(&path, "written"))?;
+        self.files.insert(name.into(), FileCheck::of_parts(bytes));
+        Ok(file)
     }
 
     /// Puts it in the place of the profile that is there, if one is, and removes that.

@@ -75,28 +75,45 @@ impl Kept {
     /// # Errors
     /// [`TablesError`] when there is no such file, it cannot be read, or it has changed.
     pub fn bytes(&self, name: &str) -> Result<Vec<u8>, TablesError> {
-        let path = self.folder.join(name);
+        let (file, expected) = self.opened(name)?;
+        let mut bytes = vec![0; expected.bytes as usize];
+        file.read_exact_at(&mut bytes, 0).map_err(|error| self.unread(name, &error))?;
+        if FileCheck::of(&bytes) != *expected {
+            return Err(self.damaged(name, "its contents have changed".into()));
+        }
+        Ok(bytes)
+    }
+
+    /// A file whose parts have checks of their own, as long as it was written.
+    ///
+    /// # Errors
+    /// [`TablesError`] when there is no such file, it cannot be read, or it has another length.
+    pub fn file(&self, name: &str) -> Result<File, TablesError> {
+        let (file, _) = self.opened(name)?;
+        file.try_clone().map_err(|error| self.unread(name, &error))
+    }
+
+    /// A file of the expected length.
+    fn opened(&self, name: &str) -> Result<(&File, &FileCheck), TablesError> {
         let (Some(expected), Some(file)) = (self.manifest.files.get(name), self.files.get(name)) else {
             let what = format!("its manifest does not mention {name}");
             return Err(TablesError::Damaged { path: self.folder.clone(), what });
         };
-        let io = |source: &io::Error| TablesError::Io {
-            path: path.clone(),
-            action: "read",
-            source: io::Error::new(source.kind(), source.to_string()),
-        };
-        let file = file.as_ref().map_err(io)?;
-        let length = file.metadata().map_err(|error| io(&error))?.len();
+        let file = file.as_ref().map_err(|error| self.unread(name, error))?;
+        let length = file.metadata().map_err(|error| self.unread(name, &error))?.len();
         if length != expected.bytes {
-            let what = format!("{length} bytes instead of {}", expected.bytes);
-            return Err(TablesError::Damaged { path, what });
+            return Err(self.damaged(name, format!("{length} bytes instead of {}", expected.bytes)));
         }
-        let mut bytes = vec![0; length as usize];
-        file.read_exact_at(&mut bytes, 0).map_err(|error| io(&error))?;
-        if FileCheck::of(&bytes) != *expected {
-            return Err(TablesError::Damaged { path, what: "its contents have changed".into() });
-        }
-        Ok(bytes)
+        Ok((file, expected))
+    }
+
+    fn unread(&self, name: &str, source: &io::Error) -> TablesError {
+        let source = io::Error::new(source.kind(), source.to_string());
+        TablesError::Io { path: self.folder.join(name), action: "read", source }
+    }
+
+    fn damaged(&self, name: &str, what: String) -> TablesError {
+        TablesError::Damaged { path: self.folder.join(name), what }
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Table, TablesError> {

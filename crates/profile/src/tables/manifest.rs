@@ -14,17 +14,23 @@ use super::{Provenance, SCHEMA};
 /// Name of the manifest in the profile's folder.
 pub const MANIFEST: &str = "manifest.json";
 
-/// Length and digest of a file as it was written.
+/// Length and digest of a file as it was written. A file whose parts have checks of their own has no digest:
+/// it is read in parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileCheck {
     pub(super) bytes: u64,
     /// Hexadecimal, because JSON numbers hold only 53 bits everywhere.
-    digest: String,
+    digest: Option<String>,
 }
 
 impl FileCheck {
     pub(super) fn of(bytes: &[u8]) -> FileCheck {
-        FileCheck { bytes: bytes.len() as u64, digest: format!("{:016x}", digest(bytes)) }
+        FileCheck { bytes: bytes.len() as u64, digest: Some(format!("{:016x}", digest(bytes))) }
+    }
+
+    /// That of a file of so many bytes whose parts have checks.
+    pub(super) fn of_parts(bytes: u64) -> FileCheck {
+        FileCheck { bytes, digest: None }
     }
 }
 

@@ -18,6 +18,7 @@ const ACCOUNT: &[Floor] = &[
     ("ledger", "accounts of timelines: a pure function that knows no profile's rows and no names"),
     ("classes", "the class of each wait, by call path: states of the ledger"),
     ("timelines", "rows to timelines of states; needs classes, and no cause of anything"),
+    ("stored", "timelines on disk; needs those that are written"),
     ("blame", "causes of waits; needs the states of timelines"),
     ("accounted", "timelines, ledger and blame in one step"),
 ];

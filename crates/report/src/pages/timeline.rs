@@ -19,23 +19,26 @@
 //! is blocked time first and CPU time last: a border between the two is known to one sample only.
 //!
 //! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of
-//! it; with `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and
+//! it; sums of the stored timelines answer that, so that the spans are read for JSON and CSV only. With `--depth N`, the function at that depth of the call path. JSON then has `depth`, `functions` and
 //! the `path` of each span, as handles of its functions from the outermost call on.
 
 mod depth;
 mod spans;
+mod strips;
 
 use std::collections::BTreeMap;
 
 use proust_account::ledger::Windows;
-use proust_account::timelines::timelines;
+use proust_account::stored::{BinsIn, StoredTimelines};
 use proust_profile::{FunctionId, LocationId, Metric};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use depth::{Depth, OTHERS};
-use spans::{SpanRow, letter, meaning, paint, spans_within, state_of};
+use spans::{SpanRow, letter, meaning, state_of};
+use strips::{Part, Strips, Sums, active_s, most};
 use unicode_width::UnicodeWidthStr;
 
 use super::facts::seconds;
@@ -74,27 +77,6 @@ pub(super) struct Timeline {
     scope: String,
 }
 
-/// What a letter stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    /// An account, or a passive reason.
-    State(&'static str),
-    /// The function at the depth that is asked for; none where it is not known.
-    Function(Option<FunctionId>),
-    /// Passive time, where letters stand for functions.
-    Passive,
-}
-
-impl Part {
-    fn paint(self) -> Paint {
-        match self {
-            Part::State(id) => paint(id),
-            Part::Function(_) => Paint::Plain,
-            Part::Passive => Paint::Faint,
-        }
-    }
-}
-
 #[derive(Debug, Serialize)]
 struct LocationRow {
     handle: String,
@@ -108,58 +90,69 @@ struct LocationRow {
     active_s: f64,
     accounts: Seconds,
     passive: Seconds,
+    /// Not read where text is asked for.
     spans: Vec<SpanRow>,
+    /// All its time in scope, and in the cells of the picture; for text alone.
+    #[serde(skip)]
+    sums: Sums,
+    #[serde(skip)]
+    cells: Vec<Option<Part>>,
+    #[serde(skip)]
+    id: LocationId,
 }
 
 impl Timeline {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Timeline, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        stored: &StoredTimelines,
+        style: &Style,
+    ) -> Result<Timeline, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
+        let is_text = question.format == Format::Text;
         let windows = question.filter.windows().unwrap_or_else(Windows::all);
-        let run = timelines(profile);
+        let mut functions = question.depth.map(|depth| Depth::new(profile, depth.get()));
+        let strips = Strips { selection, stored, windows: &windows, depth: functions.as_ref() };
         let times = selection.times_of_locations();
         let mut cpu_s = vec![0.0; profile.locations.len()];
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
             cpu_s[value.location.index()] += value.amount;
         }
-        let in_scope = |id: LocationId| selection.locations().binary_search(&id).is_ok();
-        let mut locations: Vec<LocationRow> = run
-            .timelines
-            .iter()
-            .filter(|timeline| in_scope(timeline.location))
-            .map(|timeline| {
-                let location = &profile.locations[timeline.location];
-                let process = &profile.processes[location.process];
-                let spans = timeline.spans.iter().filter(|span| {
-                    selection.has_context(span.context)
-                        && selection.has_state(timeline.location, span.context, span.state)
-                });
-                let spans = spans_within(spans, &windows);
-                let active = spans.iter().filter(|span| span.account.is_some());
-                let (accounts, passive) = &times[timeline.location.index()];
-                LocationRow {
-                    handle: Handle::Location(timeline.location).to_string(),
-                    process: process.pid,
-                    rank: process.rank,
-                    thread: location.tid,
-                    name: location.name.clone(),
-                    start_s: location.start_s,
-                    end_s: location.end_s,
-                    cpu_s: cpu_s[timeline.location.index()],
-                    active_s: sum(active.map(SpanRow::length_s)),
-                    accounts: accounts_of(accounts),
-                    passive: passive_of(passive),
-                    spans,
-                }
-            })
-            .filter(|row| !row.spans.is_empty())
-            .collect();
+        let row = |&id: &LocationId| {
+            let location = &profile.locations[id];
+            let process = &profile.processes[location.process];
+            let (sums, spans) =
+                if is_text { (strips.sums(id), Vec::new()) } else { (Sums::new(), strips.spans(id)) };
+            let active = spans.iter().filter(|span| span.account.is_some());
+            let (accounts, passive) = &times[id.index()];
+            LocationRow {
+                handle: Handle::Location(id).to_string(),
+                process: process.pid,
+                rank: process.rank,
+                thread: location.tid,
+                name: location.name.clone(),
+                start_s: location.start_s,
+                end_s: location.end_s,
+                cpu_s: cpu_s[id.index()],
+                active_s: if is_text { active_s(&sums) } else { sum(active.map(SpanRow::length_s)) },
+                accounts: accounts_of(accounts),
+                passive: passive_of(passive),
+                spans,
+                sums,
+                cells: Vec::new(),
+                id,
+            }
+        };
+        let is_shown = |row: &LocationRow| !row.spans.is_empty() || !row.sums.is_empty();
+        let mut locations: Vec<LocationRow> =
+            selection.locations().par_iter().map(row).filter(is_shown).collect();
         match question.sort {
             Some(Sort::Name) => locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread))),
             Some(_) => locations.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s).then(a.thread.cmp(&b.thread))),
             None => {}
         }
-        let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
+        let limit = question.limit.or(is_text.then_some(ROWS));
         let mut cut = None;
         if let Some(limit) = limit.filter(|&limit| limit < locations.len()) {
             let hidden = locations.split_off(limit);
@@ -169,50 +162,31 @@ impl Timeline {
         let shown = windows.as_slice();
         let start_ns = shown.first().map_or(0, |window| window.start_ns.min(life_ns));
         let end_ns = shown.last().map_or(start_ns, |window| window.end_ns.min(life_ns)).max(start_ns);
+        if is_text {
+            let count = Sides::of(&locations, style).strip;
+            let width_ns = (end_ns - start_ns).div_ceil(count as u64).max(1);
+            let cells = BinsIn { begin_ns: start_ns, width_ns, count };
+            locations
+                .par_iter_mut()
+                .for_each(|row| row.cells = strips.cells(row.id, cells).iter().map(most).collect());
+        }
+        if let Some(depth) = &mut functions {
+            if is_text {
+                depth.give_letters(profile, &active_by_function(&locations));
+            } else {
+                depth.give_paths(profile, locations.iter_mut().flat_map(|row| &mut row.spans));
+            }
+        }
         Ok(Timeline {
             schema: SCHEMA,
             start_s: seconds(start_ns),
             end_s: seconds(end_ns),
-            functions: question.depth.map(|depth| {
-                Depth::new(profile, depth.get(), locations.iter_mut().flat_map(|row| &mut row.spans))
-            }),
+            functions,
             locations,
             cut,
             notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
         })
-    }
-
-    /// What a span's time goes to, as letters tell it apart, with the seconds.
-    fn parts(&self, span: &SpanRow) -> Vec<(Part, f64)> {
-        match &self.functions {
-            None => span.states().map(|(id, seconds)| (Part::State(id), seconds)).collect(),
-            Some(_) if span.account.is_none() => vec![(Part::Passive, span.length_s())],
-            Some(depth) => vec![(Part::Function(depth.function(span)), span.length_s())],
-        }
-    }
-
-    /// What takes most of each cell of a location's strip; None where there is nothing.
-    fn cells(&self, row: &LocationRow, width: usize) -> Vec<Option<Part>> {
-        let length_s = (self.end_s - self.start_s).max(f64::MIN_POSITIVE) / width as f64;
-        let mut sums: Vec<BTreeMap<Part, f64>> = vec![BTreeMap::new(); width];
-        for span in &row.spans {
-            let cell = |at_s: f64| ((at_s - self.start_s) / length_s).max(0.0);
-            let (from, to) = (cell(span.start_s), cell(span.end_s).min(width as f64));
-            let touched = from as usize..(to.ceil() as usize).min(width);
-            let parts = self.parts(span);
-            for (n, sums) in touched.clone().zip(sums.get_mut(touched).into_iter().flatten()) {
-                let overlap = (to.min(n as f64 + 1.0) - from.max(n as f64)).max(0.0);
-                let share = overlap * length_s / span.length_s().max(f64::MIN_POSITIVE);
-                for (part, seconds) in &parts {
-                    *sums.entry(*part).or_default() += seconds * share;
-                }
-            }
-        }
-        let dominant = |sums: BTreeMap<Part, f64>| {
-            sums.into_iter().filter(|(_, s)| *s > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(id, _)| id)
-        };
-        sums.into_iter().map(dominant).collect()
     }
 
     fn letter(&self, part: Part) -> char {
@@ -235,8 +209,8 @@ impl Timeline {
                     }
                 }
                 Some(_) => {
-                    for (part, seconds) in row.spans.iter().flat_map(|span| self.parts(span)) {
-                        *sums.entry(part).or_default() += seconds;
+                    for (part, seconds) in &row.sums {
+                        *sums.entry(*part).or_default() += seconds;
                     }
                 }
             }
@@ -321,6 +295,39 @@ impl Timeline {
     }
 }
 
+/// How wide the columns of the picture are.
+struct Sides {
+    handle: usize,
+    name: usize,
+    /// All that stands before the strip.
+    before: usize,
+    strip: usize,
+}
+
+impl Sides {
+    fn of(rows: &[LocationRow], style: &Style) -> Sides {
+        let handle = rows.iter().map(|row| row.handle.width()).max().unwrap_or(0);
+        let name = rows.iter().map(|row| shown_name(&row.name, style).width()).max().unwrap_or(0);
+        let before = 1 + handle + 2 + name + 2 + 5 + 2;
+        Sides { handle, name, before, strip: style.width.saturating_sub(before).max(NARROWEST) }
+    }
+}
+
+fn shown_name(name: &str, style: &Style) -> String {
+    middle(&printable(name.to_owned()), (style.width / 5).max(8), style.unicode)
+}
+
+/// The active seconds of the functions at the depth.
+fn active_by_function(rows: &[LocationRow]) -> BTreeMap<FunctionId, f64> {
+    let mut active_s = BTreeMap::new();
+    for (part, seconds) in rows.iter().flat_map(|row| &row.sums) {
+        if let Part::Function(Some(function)) = part {
+            *active_s.entry(*function).or_default() += seconds;
+        }
+    }
+    active_s
+}
+
 /// One, two or five times a power of ten, so that labels of a dozen characters have room.
 fn step(range_s: f64, width: usize) -> f64 {
     let least = range_s.max(1e-9) / (width as f64 / 12.0).max(1.0);
@@ -335,14 +342,7 @@ impl Page for Timeline {
             text.push_str(" no threads here\n");
             return text;
         }
-        let longest =
-            |texts: &mut dyn Iterator<Item = String>| texts.map(|text| text.width()).max().unwrap_or(0);
-        let names = (style.width / 5).max(8);
-        let handle = longest(&mut self.locations.iter().map(|row| row.handle.clone()));
-        let shown = |name: &str| middle(&printable(name.to_owned()), names, style.unicode);
-        let name = longest(&mut self.locations.iter().map(|row| shown(&row.name)));
-        let before = 1 + handle + 2 + name + 2 + 5 + 2;
-        let width = style.width.saturating_sub(before).max(NARROWEST);
+        let Sides { handle, name, before, strip: width } = Sides::of(&self.locations, style);
         let [labels, marks] = self.axis(width);
         let head = |left: &str, right: &str| {
             let left = format!("{left:before$}");
@@ -352,14 +352,12 @@ impl Page for Timeline {
         text.push_str(&head(&format!("{:>1$}", "CPU %", before - 2), &marks));
         let mut used: Vec<Part> = Vec::new();
         for row in &self.locations {
-            let alive_s = row.spans.iter().map(SpanRow::length_s).sum();
-            let share = percent(row.cpu_s, alive_s);
-            let shown = shown(&row.name);
+            let share = percent(row.cpu_s, row.sums.values().sum());
+            let shown = shown_name(&row.name, style);
             let handle = style.paint(Paint::Faint, &format!("{:handle$}", row.handle));
             text.push_str(&format!(" {handle}  {shown:name$}  {share:>5}  "));
-            let cells = self.cells(row, width);
             let mut strip = String::new();
-            for run in cells.chunk_by(|a, b| a == b) {
+            for run in row.cells.chunk_by(|a, b| a == b) {
                 match run[0] {
                     None => strip.push_str(&" ".repeat(run.len())),
                     Some(part) => {
@@ -419,7 +417,8 @@ impl Page for Timeline {
                     span.passive.unwrap_or_default().to_owned(),
                     span.context.to_string(),
                 ];
-                let name = |depth: &Depth| depth.function(span).map_or("", |id| depth.name(id)).to_owned();
+                let name =
+                    |depth: &Depth| depth.function(span.context).map_or("", |id| depth.name(id)).to_owned();
                 fields.extend(self.functions.as_ref().map(name));
                 fields
             }));

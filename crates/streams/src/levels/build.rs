@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
-use std::path::Path;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -15,7 +14,6 @@ use super::node::{Node, frame, nodes, sorted};
 use super::{FAN, MAGIC};
 use crate::file::StreamFile;
 use crate::lost::Lost;
-use crate::publication::Publication;
 use crate::reader::Reading;
 use crate::record::{Key, Location, Summed};
 use crate::source::ReadAt;
@@ -107,11 +105,10 @@ fn parent(children: &[Node], seed: [u64; 3]) -> Node {
 
 pub(super) fn build<R: Summed, S: ReadAt>(
     file: &StreamFile<S>,
-    path: &Path,
+    levels: &File,
     options: &LevelOptions,
 ) -> io::Result<()> {
-    let publication = Publication::begin(path)?;
-    let mut to = BufWriter::with_capacity(1 << 18, publication.file().try_clone()?);
+    let mut to = BufWriter::with_capacity(1 << 18, levels.try_clone()?);
     to.write_all(MAGIC)?;
     let mut writer = FrameWriter { to, offset: MAGIC.len() as u64 };
 
@@ -138,14 +135,12 @@ pub(super) fn build<R: Summed, S: ReadAt>(
         }
     }
     for group in &options.groups {
-        let entry = of_group::<R, S>(file, &directory, group, publication.file(), &mut writer)?;
+        let entry = of_group::<R, S>(file, &directory, group, levels, &mut writer)?;
         directory.groups.push(entry);
     }
     let bytes = directory.to_bytes(writer.offset);
     writer.to.write_all(&bytes)?;
-    writer.to.flush()?;
-    drop(writer);
-    publication.publish()
+    writer.to.flush()
 }
 
 /// The k for which a bin has some 4096 records of a group of locations: with 64 to 65 536 bins.

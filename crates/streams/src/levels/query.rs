@@ -1,5 +1,6 @@
 //! Questions to levels: exact sums over any range and any locations.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -7,8 +8,9 @@ use rayon::prelude::*;
 use super::directory::{GroupEntry, Place, Tree};
 use super::node::{AccountSums, NodeView, nodes};
 use super::{Drawn, FAN, Levels, LevelsError};
+use crate::bins::{Bins, BinsIn};
 use crate::reader::Reading;
-use crate::record::{Location, Summed};
+use crate::record::{Key, Location, Summed};
 use crate::source::ReadAt;
 use crate::sums::{Sums, add_block, add_by_scan, count_within};
 
@@ -78,31 +80,35 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         };
         total += of_groups.try_reduce(Sums::default, add)?;
         total += of_rest.try_reduce(Sums::default, add)?;
-        self.directory.lost_within(&locations, &range_ns).for_each(|lost| total.lose(lost.clone()));
+        self.directory().lost_within(&locations, &range_ns).for_each(|lost| total.lose(lost.clone()));
         Ok(total.settle())
     }
 
-    /// The time of these locations by account in `count` bins of `width_ns` from `begin_ns` on: a row of a
-    /// picture. Exact. Where the bins of groups fit into these bins, nothing else is read.
-    pub fn bins(
+    /// The time of these locations by account in bins: a row of a picture. Exact. Where the bins of groups fit
+    /// into these bins, nothing else is read.
+    pub fn bins(&self, locations: &[Location], place: BinsIn) -> Result<Vec<AccountSums>, LevelsError> {
+        self.bins_by(locations, place, |key| Some(key.account))
+    }
+
+    /// As [`Levels::bins`], by what `counts_as` says of a key; its time is left out where that is none.
+    pub fn bins_by<K: Ord>(
         &self,
         locations: &[Location],
-        begin_ns: u64,
-        width_ns: u64,
-        count: usize,
-    ) -> Result<Vec<AccountSums>, LevelsError> {
+        place: BinsIn,
+        counts_as: impl Fn(Key) -> Option<K>,
+    ) -> Result<Vec<BTreeMap<K, u128>>, LevelsError> {
         let mut locations = locations.to_vec();
         locations.sort_unstable();
         locations.dedup();
-        let mut row = Row { begin_ns, width_ns: width_ns.max(1), bins: vec![AccountSums::new(); count] };
+        let mut bins = Bins::new(place, counts_as);
         let mut cover = self.cover(&locations);
-        let fits = begin_ns.is_multiple_of(self.bin_ns()) && row.width_ns.is_multiple_of(self.bin_ns());
+        let fits = bins.fits(self.bin_ns());
         let mut buffers = Buffers::default();
         for group in cover.groups {
             if fits {
-                let range_ns = row.range_ns();
+                let range_ns = bins.range_ns();
                 self.walk(&group.tree, &range_ns, &mut buffers.frames, &mut |node, bin| match (
-                    row.add_node(&node)?,
+                    add_node(&mut bins, &node)?,
                     bin,
                 ) {
                     (false, Some(_)) => Err(LevelsError::Damaged),
@@ -113,9 +119,9 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
             }
         }
         for location in cover.locations {
-            self.add_to_row(location, &mut row, &mut buffers)?;
+            self.add_to_bins(location, &mut bins, &mut buffers)?;
         }
-        Ok(row.bins)
+        Ok(bins.into_sums())
     }
 
     /// Records of a location for a picture: one for each of the largest nodes that overlap the range and last
@@ -127,7 +133,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         width_ns: u64,
     ) -> Result<Vec<Drawn>, LevelsError> {
         let mut drawn = Vec::new();
-        let Some(tree) = self.directory.tree(location) else { return Ok(drawn) };
+        let Some(tree) = self.directory().tree(location) else { return Ok(drawn) };
         self.walk(tree, &range_ns, &mut Vec::new(), &mut |node, block| {
             let done = block.is_some() || node.end_ns - node.begin_ns <= width_ns;
             if done {
@@ -142,7 +148,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
     fn cover(&self, locations: &[Location]) -> Cover<'_> {
         let mut left = vec![true; locations.len()];
         let mut groups = Vec::new();
-        for group in self.directory.groups.iter().rev() {
+        for group in self.directory().groups.iter().rev() {
             if group.locations.len() > locations.len() || group.locations.is_empty() {
                 continue;
             }
@@ -162,7 +168,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
 
     /// The bins of a group that lie within a range, as a range of time; behind its last bin there is nothing.
     fn whole_bins(&self, group: &GroupEntry, range_ns: &Range<u64>) -> Option<Range<u64>> {
-        let shift = self.directory.bin_shift;
+        let shift = self.directory().bin_shift;
         let last = group.tree.first()?.len().checked_mul(FAN)?;
         // The last frame may have less than 64 bins; those behind are empty.
         let first = range_ns.start.div_ceil(1 << shift);
@@ -183,7 +189,7 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         sums: &mut Sums,
     ) -> Result<(), LevelsError> {
         let stream = self.file.stream::<R>(location);
-        let Some(tree) = self.directory.tree(location) else { return Ok(()) };
+        let Some(tree) = self.directory().tree(location) else { return Ok(()) };
         if count_within(stream, range_ns) <= FEW_BLOCKS {
             add_by_scan(stream, range_ns, &mut buffers.reading, sums);
             return Ok(());
@@ -269,22 +275,22 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
 
     fn read_frame(&self, place: Place, bytes: &mut Vec<u8>) -> Result<(), LevelsError> {
         bytes.resize(place.length as usize, 0);
-        Ok(self.levels.read_exact_at(bytes, place.offset)?)
+        Ok(ReadAt::read_exact_at(&self.levels.file, bytes, place.offset)?)
     }
 
-    fn add_to_row(
+    fn add_to_bins<K: Ord>(
         &self,
         location: Location,
-        row: &mut Row,
+        bins: &mut Bins<K, impl Fn(Key) -> Option<K>>,
         buffers: &mut Buffers,
     ) -> Result<(), LevelsError> {
         let stream = self.file.stream::<R>(location);
-        let Some(tree) = self.directory.tree(location) else { return Ok(()) };
-        let range_ns = row.range_ns();
+        let Some(tree) = self.directory().tree(location) else { return Ok(()) };
+        let range_ns = bins.range_ns();
         let reading = &mut buffers.reading;
         let mut records = Vec::new();
         self.walk(tree, &range_ns, &mut buffers.frames, &mut |node, block| {
-            if row.add_node(&node)? {
+            if add_node(bins, &node)? {
                 return Ok(true);
             }
             let Some(block) = block else { return Ok(false) };
@@ -294,55 +300,19 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
             records.clear();
             // A picture shows what can be read; the exact figures beside it say what cannot.
             if stream.read_records(block, reading, &mut records).is_ok() {
-                records.iter().for_each(|record| row.add_record(record));
+                records.iter().for_each(|record| bins.add_record(record));
             }
             Ok(true)
         })
     }
 }
 
-/// Bins of a picture.
-struct Row {
-    begin_ns: u64,
-    width_ns: u64,
-    bins: Vec<AccountSums>,
-}
-
-impl Row {
-    fn range_ns(&self) -> Range<u64> {
-        let width = self.width_ns.saturating_mul(self.bins.len() as u64);
-        self.begin_ns..self.begin_ns.saturating_add(width)
-    }
-
-    /// Adds a node that lies within one bin. Answers whether it did.
-    fn add_node(&mut self, node: &NodeView<'_>) -> Result<bool, LevelsError> {
-        if node.begin_ns < self.begin_ns || node.end_ns > self.range_ns().end {
-            return Ok(false);
-        }
-        let first = (node.begin_ns - self.begin_ns) / self.width_ns;
-        let last = (node.end_ns.max(node.begin_ns + 1) - 1 - self.begin_ns) / self.width_ns;
-        if first != last {
-            return Ok(false);
-        }
-        let bin = &mut self.bins[first as usize];
-        node.sums(|key, ns| *bin.entry(key.account).or_default() += ns).ok_or(LevelsError::Damaged)?;
-        Ok(true)
-    }
-
-    fn add_record(&mut self, record: &impl Summed) {
-        let range_ns = self.range_ns();
-        let (begin_ns, end_ns) = (record.begin_ns().max(range_ns.start), record.end_ns().min(range_ns.end));
-        if begin_ns >= end_ns {
-            return;
-        }
-        let first = (begin_ns - self.begin_ns) / self.width_ns;
-        let last = (end_ns - 1 - self.begin_ns) / self.width_ns;
-        for at in first..=last {
-            let from_ns = self.begin_ns + at * self.width_ns;
-            let bin = &mut self.bins[at as usize];
-            record.charge(from_ns, from_ns.saturating_add(self.width_ns), |key, ns| {
-                *bin.entry(key.account).or_default() += u128::from(ns);
-            });
-        }
-    }
+/// Adds a node that lies within one bin. Answers whether it did.
+fn add_node<K: Ord>(
+    bins: &mut Bins<K, impl Fn(Key) -> Option<K>>,
+    node: &NodeView<'_>,
+) -> Result<bool, LevelsError> {
+    let Some(bin) = bins.only_bin(node.begin_ns, node.end_ns) else { return Ok(false) };
+    node.sums(|key, ns| bins.add(bin, key, ns)).ok_or(LevelsError::Damaged)?;
+    Ok(true)
 }

@@ -23,7 +23,7 @@ proptest! {
     ) {
         let (begin_ns, end_ns) = (u64::from(times.0), u64::from(times.0) + u64::from(times.1));
         let key = Key { account: small.0, context: numbers.0 };
-        let parts_ns = [u64::from(times.1) / 3, u64::from(times.1) / 4, u64::from(times.1) / 5];
+        let parts_ns = [3, 4, 5, 6].map(|part| u64::from(times.1) / part);
         comes_back(State { begin_ns, end_ns, key, flags: small.2, parts_ns })?;
         comes_back(Event {
             begin_ns,

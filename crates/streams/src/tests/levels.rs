@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::naive::{Run, file, run, states, sums};
 use crate::levels::{AccountSums, Group, LevelOptions, Members};
 use crate::records::State;
-use crate::{Key, Levels, LevelsError, Location, Record, StreamFile, Summed, Sums, sums_by_scan};
+use crate::{
+    BinsIn, Key, Levels, LevelsError, Location, Record, StreamFile, Summed, Sums, bins_by_scan, sums_by_scan,
+};
 
 fn as_map(sums: &Sums) -> BTreeMap<Key, u128> {
     sums.sorted().into_iter().collect()
@@ -104,8 +106,25 @@ proptest! {
         }
         let everything: Vec<Location> = run.iter().map(|(location, _)| *location).collect();
         for locations in [&everything[..], &everything[..1]] {
-            let row = levels.bins(locations, begin_ns, width_ns, count).unwrap();
+            let place = BinsIn { begin_ns, width_ns, count };
+            let row = levels.bins(locations, place).unwrap();
             prop_assert_eq!(row.len(), count);
+            let some = |key: Key| (key.context % 3 > 0).then_some((key.context % 3, key.account));
+            let folded = levels.bins_by(locations, place, some).unwrap();
+            if let [location] = locations {
+                let (scanned, lost) = bins_by_scan::<State, _, _>(&streams, *location, place, some);
+                prop_assert_eq!((&scanned, lost.len()), (&folded, 0));
+            }
+            for (at, found) in folded.into_iter().enumerate() {
+                let from_ns = begin_ns + at as u64 * width_ns;
+                let mut naive = BTreeMap::new();
+                for (key, ns) in sums(&run, locations, &(from_ns..from_ns + width_ns)) {
+                    if let Some(as_what) = some(key).filter(|_| ns > 0) {
+                        *naive.entry(as_what).or_default() += ns;
+                    }
+                }
+                prop_assert_eq!(found, naive);
+            }
             for (at, found) in row.into_iter().enumerate() {
                 let from_ns = begin_ns + at as u64 * width_ns;
                 let mut naive = AccountSums::new();

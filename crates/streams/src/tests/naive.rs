@@ -58,15 +58,15 @@ pub fn states(most: usize) -> impl Strategy<Value = Vec<State>> {
     let gap = prop_oneof![4 => Just(0u64), 1 => 0u64..50];
     let length = prop_oneof![1 => Just(0u64), 8 => 0u64..60, 1 => 0u64..1 << 34];
     let parts =
-        prop_oneof![4 => Just([0u64; 3]), 1 => any::<[u8; 3]>().prop_map(|parts| parts.map(u64::from))];
+        prop_oneof![4 => Just([0u64; 4]), 1 => any::<[u8; 4]>().prop_map(|parts| parts.map(u64::from))];
     let state = (gap, length, 0u8..4, prop_oneof![3 => 0u32..5, 1 => 0u32..2000], any::<bool>(), parts);
     prop::collection::vec(state, 0..most).prop_map(|drawn| {
         let mut end_ns = 0;
-        let make = |(gap, length, account, context, flag, mut parts_ns): (u64, u64, _, _, bool, [u64; 3])| {
+        let make = |(gap, length, account, context, flag, mut parts_ns): (u64, u64, _, _, bool, [u64; 4])| {
             let begin_ns = end_ns + gap;
             end_ns = begin_ns + length;
             if parts_ns.iter().sum::<u64>() > length {
-                parts_ns = [length / 4; 3];
+                parts_ns = [length / 5; 4];
             }
             State { begin_ns, end_ns, key: Key { account, context }, flags: u8::from(flag), parts_ns }
         };

@@ -42,7 +42,7 @@ fn spans() -> impl Strategy<Value = Vec<Span>> {
     })
 }
 
-fn windows() -> impl Strategy<Value = Windows> {
+pub(crate) fn windows() -> impl Strategy<Value = Windows> {
     prop::collection::vec((0..LENGTH, 0..LENGTH / 3), 0..3).prop_map(|windows| {
         windows.into_iter().map(|(start, length)| Window::new(start, start + length)).collect()
     })
@@ -73,7 +73,7 @@ fn set() -> impl Strategy<Value = ProcessorSet> {
         .prop_map(|(host, mask, quota_milli)| ProcessorSet { host, mask: vec![mask], quota_milli })
 }
 
-fn run() -> impl Strategy<Value = Run> {
+pub(crate) fn run() -> impl Strategy<Value = Run> {
     let processes = (1..5u32).prop_flat_map(|count| (0..count).map(process).collect::<Vec<_>>());
     let timeline = (any::<prop::sample::Index>(), prop::bool::weighted(0.15), spans());
     let with_ranks = any::<bool>();

@@ -1,8 +1,8 @@
 //! The functions that locations were in at one depth of their call paths.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use proust_profile::{ContextId, ContextKind, FunctionId, Profile};
+use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Profile};
 use proust_query::Handle;
 use serde::Serialize;
 
@@ -19,75 +19,85 @@ pub(super) const OTHERS: char = '*';
 pub(super) struct Depth {
     /// The depth: 1 is the outermost call. A path that ends above it counts with its last call.
     depth: usize,
-    /// Those of all paths.
+    /// Those of all paths that are shown.
     functions: Vec<FunctionHead>,
     /// The function of each context at the depth; none where no call is known.
     #[serde(skip)]
-    at: HashMap<ContextId, Option<FunctionId>>,
+    at: IndexVec<ContextId, Option<FunctionId>>,
     /// Of functions at the depth that have one.
     #[serde(skip)]
     letters: HashMap<FunctionId, char>,
-    /// Of all functions.
+    /// Of all functions that are shown.
     #[serde(skip)]
     names: HashMap<FunctionId, String>,
 }
 
+/// The function that a context is a call of.
+fn called(profile: &Profile, id: ContextId) -> Option<FunctionId> {
+    let context = &profile.contexts[id];
+    context.function.filter(|_| matches!(context.kind, ContextKind::Frame | ContextKind::Inline))
+}
+
 /// The calls that lead to a context, the outermost first.
 fn path(profile: &Profile, context: ContextId) -> Vec<FunctionId> {
-    let mut calls = Vec::new();
-    let mut next = Some(context);
-    while let Some(id) = next {
-        let context = &profile.contexts[id];
-        if matches!(context.kind, ContextKind::Frame | ContextKind::Inline) {
-            calls.extend(context.function);
-        }
-        next = context.parent;
-    }
+    let parent_of = |id: &ContextId| profile.contexts[*id].parent;
+    let up = std::iter::successors(Some(context), parent_of);
+    let mut calls: Vec<FunctionId> = up.filter_map(|id| called(profile, id)).collect();
     calls.reverse();
     calls
 }
 
 /// Functions by name; those that share one, as instances of a generic function do, by their full names.
-fn names(profile: &Profile, functions: &[FunctionId]) -> HashMap<FunctionId, String> {
+fn names(
+    profile: &Profile,
+    functions: impl Iterator<Item = FunctionId> + Clone,
+) -> HashMap<FunctionId, String> {
     let mut met: HashMap<&str, usize> = HashMap::new();
-    for &id in functions {
+    for id in functions.clone() {
         *met.entry(&profile.functions[id].name).or_default() += 1;
     }
-    let name = |&id: &FunctionId| {
+    let name = |id: FunctionId| {
         let function = &profile.functions[id];
         let shared = met[function.name.as_str()] > 1 && !function.full_name.is_empty();
         (id, if shared { function.full_name.clone() } else { function.name.clone() })
     };
-    functions.iter().map(name).collect()
+    functions.map(name).collect()
 }
 
 impl Depth {
-    /// Gives every span its path, and the functions at the depth their letters, of which those in active
-    /// spans for the longest time have the first.
-    pub fn new<'s>(profile: &Profile, depth: usize, spans: impl Iterator<Item = &'s mut SpanRow>) -> Depth {
+    /// The functions at a depth, without letters and names.
+    pub fn new(profile: &Profile, depth: usize) -> Depth {
+        // A context comes behind its parent.
+        let mut calls: IndexVec<ContextId, usize> = IndexVec::new();
+        let mut at: IndexVec<ContextId, Option<FunctionId>> = IndexVec::new();
+        for (id, context) in profile.contexts.iter_enumerated() {
+            let (above, of_parent) = context.parent.map_or((0, None), |parent| (calls[parent], at[parent]));
+            let function = called(profile, id);
+            calls.push(above + usize::from(function.is_some()));
+            at.push(function.filter(|_| above < depth).or(of_parent));
+        }
+        Depth { depth, functions: Vec::new(), at, letters: HashMap::new(), names: HashMap::new() }
+    }
+
+    /// Gives spans their paths, and functions that are on them their names.
+    pub fn give_paths<'s>(&mut self, profile: &Profile, spans: impl Iterator<Item = &'s mut SpanRow>) {
         let mut paths: HashMap<ContextId, Vec<FunctionId>> = HashMap::new();
-        let mut active_s: BTreeMap<FunctionId, f64> = BTreeMap::new();
-        let at = |path: &[FunctionId]| path.get(depth - 1).or(path.last()).copied();
         for span in spans {
             let path = paths.entry(span.context).or_insert_with(|| path(profile, span.context));
             span.path = Some(path.iter().map(|&id| Handle::Function(id).to_string()).collect());
-            if let Some(function) = at(path).filter(|_| span.account.is_some()) {
-                *active_s.entry(function).or_default() += span.length_s();
-            }
         }
-        let mut most: Vec<(FunctionId, f64)> = active_s.into_iter().collect();
+        let met: BTreeSet<FunctionId> = paths.into_values().flatten().collect();
+        self.functions = met.iter().map(|&id| FunctionHead::new(profile, id)).collect();
+        self.names = names(profile, met.iter().copied());
+    }
+
+    /// Gives the functions at the depth their names, and letters, of which those in active time for longest
+    /// have the first.
+    pub fn give_letters(&mut self, profile: &Profile, active_s: &BTreeMap<FunctionId, f64>) {
+        let mut most: Vec<(FunctionId, f64)> = active_s.iter().map(|(&id, &s)| (id, s)).collect();
         most.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let letters = most.iter().map(|&(id, _)| id).zip(LETTERS).collect();
-        let mut met: Vec<FunctionId> = paths.values().flatten().copied().collect();
-        met.sort();
-        met.dedup();
-        Depth {
-            depth,
-            functions: met.iter().map(|&id| FunctionHead::new(profile, id)).collect(),
-            at: paths.iter().map(|(&context, path)| (context, at(path))).collect(),
-            letters,
-            names: names(profile, &met),
-        }
+        self.letters = most.iter().map(|&(id, _)| id).zip(LETTERS).collect();
+        self.names = names(profile, active_s.keys().copied());
     }
 
     /// Which depth.
@@ -95,9 +105,9 @@ impl Depth {
         self.depth
     }
 
-    /// The function of a span at the depth, if it is known.
-    pub fn function(&self, span: &SpanRow) -> Option<FunctionId> {
-        self.at.get(&span.context).copied().flatten()
+    /// The function of a context at the depth, if it is known.
+    pub fn function(&self, context: ContextId) -> Option<FunctionId> {
+        self.at.get(context).copied().flatten()
     }
 
     /// The name of a function.

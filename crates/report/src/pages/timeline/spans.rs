@@ -3,7 +3,7 @@
 use proust_profile::ContextId;
 use std::collections::BTreeMap;
 
-use proust_account::ledger::{PassiveReason, Span, State, Wait, Windows, Work};
+use proust_account::ledger::{PassiveReason, Span, Spans, State, Wait, Windows, Work};
 use serde::Serialize;
 
 use crate::number::sum;
@@ -31,11 +31,12 @@ const QUEUED: &str = "queued";
 
 impl SpanRow {
     fn new(span: &Span, start_ns: u64, end_ns: u64) -> SpanRow {
+        let id = Some(state_id(span.state));
         let (state, account, passive) = match span.state {
-            State::Working(work) => ("working", Some(work_id(work)), None),
-            State::Waiting(wait) => ("waiting", Some(wait_id(wait)), None),
-            State::Polling(wait) => ("polling", Some(wait_id(wait)), None),
-            State::Passive(reason) => ("passive", None, Some(reason.id())),
+            State::Working(_) => ("working", id, None),
+            State::Waiting(_) => ("waiting", id, None),
+            State::Polling(_) => ("polling", id, None),
+            State::Passive(_) => ("passive", None, id),
         };
         let mut parts = BTreeMap::new();
         if passive.is_none() {
@@ -70,6 +71,15 @@ impl SpanRow {
         let others = sum(self.parts.values().copied()).min(self.length_s());
         let parts = self.parts.iter().map(|(id, seconds)| (*id, *seconds));
         [(own, self.length_s() - others)].into_iter().chain(parts)
+    }
+}
+
+/// What a state is called: an account, or the reason for being passive.
+pub(super) fn state_id(state: State) -> &'static str {
+    match state {
+        State::Working(work) => work_id(work),
+        State::Waiting(wait) | State::Polling(wait) => wait_id(wait),
+        State::Passive(reason) => reason.id(),
     }
 }
 
@@ -144,18 +154,22 @@ pub(super) fn meaning(id: &str) -> &str {
     }
 }
 
-/// The spans inside the windows, equal neighbours joined.
-pub(super) fn spans_within<'s>(spans: impl Iterator<Item = &'s Span>, windows: &Windows) -> Vec<SpanRow> {
+/// The spans inside the windows that are wanted, equal neighbours joined.
+pub(super) fn spans_within(
+    spans: &impl Spans,
+    wanted: impl Fn(&Span) -> bool,
+    windows: &Windows,
+) -> Vec<SpanRow> {
     let mut rows: Vec<SpanRow> = Vec::new();
     let mut windows = windows.as_slice();
-    for span in spans {
+    for span in spans.spans().filter(wanted) {
         while windows.first().is_some_and(|window| window.end_ns <= span.start_ns) {
             windows = &windows[1..];
         }
         for window in windows.iter().take_while(|window| window.start_ns < span.end_ns) {
             let (start_ns, end_ns) = (span.start_ns.max(window.start_ns), span.end_ns.min(window.end_ns));
             if start_ns < end_ns {
-                let row = SpanRow::new(span, start_ns, end_ns);
+                let row = SpanRow::new(&span, start_ns, end_ns);
                 if !rows.last_mut().is_some_and(|last| last.join(&row)) {
                     rows.push(row);
                 }
@@ -192,7 +206,7 @@ mod tests {
         let span = Span::new(0, 100, State::Working(Work::Compute), ContextId(7)).with(PartKind::Delayed, 40);
         let other = Span::new(100, 150, State::Passive(PassiveReason::Sleep), ContextId(7));
         let windows = Windows::between(50, 120);
-        let rows = spans_within([span, other].iter(), &windows);
+        let rows = spans_within(&vec![span, other], |_| true, &windows);
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].account, rows[0].parts[QUEUED]), (Some("compute"), 2e-8));
         assert_eq!((rows[1].passive, rows[1].state), (Some("sleep"), "passive"));
