@@ -119,9 +119,9 @@ impl<'l> Comparisons<'l> {
             self.of_logs[*log].1 == host && flags & CLOCK_REFERENCE == 0 && is_at(*flags)
         };
         self.all.iter().filter(of_host).filter_map(move |(log, _, offset)| {
-            let before = self.references().filter(|(_, flags, reference)| {
-                is_at(*flags) && reference.own_ns <= offset.reference_ns
-            });
+            let before = self
+                .references()
+                .filter(|(_, flags, reference)| is_at(*flags) && reference.own_ns <= offset.reference_ns);
             let (reference, ..) = before.max_by_key(|(.., reference)| reference.own_ns)?;
             (self.of_logs[*reference].1 == home).then(|| Comparison {
                 own_ns: i128::from(offset.own_ns) - self.of_logs[*log].0,

@@ -64,11 +64,9 @@ fn rank(rank: u64, clock: Clock, round_trips_ns: Option<[u64; 2]>) -> Vec<u8> {
         let round_trip_ns = round_trips_ns[usize::from(flags & CLOCK_AT_END)];
         let offset = match rank {
             0 => ClockOffset { own_ns: time_ns, reference_ns: time_ns, round_trip_ns: 0 },
-            _ => ClockOffset {
-                own_ns: at(time_ns),
-                reference_ns: time_ns + round_trip_ns / 2,
-                round_trip_ns,
-            },
+            _ => {
+                ClockOffset { own_ns: at(time_ns), reference_ns: time_ns + round_trip_ns / 2, round_trip_ns }
+            }
         };
         lane.push(if rank == 0 { flags | CLOCK_REFERENCE } else { flags }, &offset);
     };

@@ -282,9 +282,8 @@ mod tests {
     #[test]
     fn all_that_announce_themselves_agree() {
         let (dir, path) = folder("agreed");
-        let agree = |rank: u32| {
-            std::thread::spawn(move || ranks(Candidate { job: 7, rank }.agree(path, true, 10)))
-        };
+        let agree =
+            |rank: u32| std::thread::spawn(move || ranks(Candidate { job: 7, rank }.agree(path, true, 10)));
         let threads = [agree(4), agree(8), agree(0)];
         let found = threads.map(|thread| thread.join().unwrap());
         // On a loaded machine some may have come too late: then they agree without them.

@@ -128,9 +128,7 @@ impl Functions {
             let of = include(library.abi.passed(world), ranks.len() as c_int, ranks.as_ptr(), &raw mut group);
             let create = core::mem::transmute::<usize, Create>(self.create);
             let result = match of {
-                SUCCESS => {
-                    create(library.comm_world, library.abi.passed(group), TAG as c_int, &raw mut made)
-                }
+                SUCCESS => create(library.comm_world, library.abi.passed(group), TAG as c_int, &raw mut made),
                 _ => of,
             };
             let free = core::mem::transmute::<usize, Free>(self.free_group);

@@ -55,7 +55,9 @@ fn comparisons(dir: &Path) -> BTreeMap<String, Vec<(u16, ClockOffset)>> {
         for record in log.lanes.iter().flat_map(|lane| lane.records()) {
             match record {
                 Record::ClockOffset(flags, offset) => offsets.push((flags, offset)),
-                Record::Text { subject, text, .. } if subject == proust_log::records::Subject::Host as u16 => {
+                Record::Text { subject, text, .. }
+                    if subject == proust_log::records::Subject::Host as u16 =>
+                {
                     host = String::from_utf8_lossy(text).into_owned();
                 }
                 _ => {}

@@ -451,8 +451,12 @@ mod tests {
 
     #[test]
     fn clocks_that_contradict_each_other_do_not_hang_it() {
-        let events =
-            vec![event(0, INIT, 0, 10), event(0, RECEIVE, 20, 60), event(1, INIT, 0, 10), event(1, RECEIVE, 20, 60)];
+        let events = vec![
+            event(0, INIT, 0, 10),
+            event(0, RECEIVE, 20, 60),
+            event(1, INIT, 0, 10),
+            event(1, RECEIVE, 20, 60),
+        ];
         let waits = vec![wait(0, 20, 50, 1), wait(1, 20, 50, 0)];
         let path = CriticalPath::of(&profile(events, Vec::new(), waits)).expect("a path");
         assert_sums(&path);

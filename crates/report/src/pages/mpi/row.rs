@@ -386,10 +386,10 @@ impl ClockLine {
     }
 }
 
-fn operation(profile: &Profile, id: OperationId) -> String {
+pub(super) fn operation(profile: &Profile, id: OperationId) -> String {
     profile.operations[id].name.clone()
 }
 
-fn rank(profile: &Profile, location: LocationId) -> Option<u32> {
+pub(super) fn rank(profile: &Profile, location: LocationId) -> Option<u32> {
     profile.processes[profile.locations[location].process].rank
 }

@@ -12,9 +12,9 @@ use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
 /// Lines of each table in text.
-const LINES: usize = 12;
+pub(super) const LINES: usize = 12;
 /// Waits and causes of which the share is smaller are not shown in text.
-const LITTLE: f64 = 0.001;
+pub(super) const LITTLE: f64 = 0.001;
 /// Ranks up to which messages are shown as a matrix.
 const MATRIX: usize = 12;
 
@@ -36,6 +36,7 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     text.push_str(&efficiency(page, style));
     text.push_str(&waits(page, style));
     text.push_str(&causes(page, style));
+    text.push_str(&page.critical_path.as_ref().map_or_else(String::new, |path| path.text(style)));
     text.push_str(&operations(page, style));
     text.push_str(&messages(page, style));
     text.push_str(&collectives(page, style));
@@ -45,18 +46,18 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     text + &page.notes.lines(style)
 }
 
-fn section(style: &Style, title: &str, explanation: &str) -> String {
+pub(super) fn section(style: &Style, title: &str, explanation: &str) -> String {
     format!("\n{}", heading(style, title, explanation))
 }
 
-fn more(hidden: usize, noun: &str) -> String {
+pub(super) fn more(hidden: usize, noun: &str) -> String {
     match hidden {
         0 => String::new(),
         _ => format!(" {} not shown: --format json has all.\n", counted(hidden, noun)),
     }
 }
 
-fn right(titles: &[&str]) -> Vec<(String, Align)> {
+pub(super) fn right(titles: &[&str]) -> Vec<(String, Align)> {
     titles.iter().map(|title| ((*title).to_owned(), Align::Right)).collect()
 }
 
