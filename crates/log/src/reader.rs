@@ -14,9 +14,9 @@ use crate::layout::{
     UNIT_BYTES, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, ClockOffset, Communicator, Completed, Event, Execution, ExecutionSum, Head, Interval, Kind,
-    Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample, SchedStat, Segments,
-    Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched, check_of,
+    Body, CHECK_MASK, Child, ClockOffset, Communicator, Completed, Event, Execution, ExecutionSum, Head,
+    Interval, Kind, Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample,
+    SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched, check_of,
 };
 
 /// Why a file cannot be read as a log at all.

@@ -1,7 +1,7 @@
 //! Clocks of several hosts, compared by messages at the end of `MPI_Init` and the begin of `MPI_Finalize`.
 //!
-//! Only between ranks that have agreed on it ([`agreement`]), one of each host, in a communicator of their own
-//! that only they make. Rank 0 asks each of the others for its time, again and again, until five answers took
+//! Only between ranks that have agreed on it ([`agreement`]), one of each host, in a communicator that only
+//! they make. Rank 0 asks each of the others for its time, again and again, until five answers took
 //! no longer than twice the fastest, or the time for it is used up. Half of the fastest round trip is the
 //! error of the comparison. Each rank records its own; nothing is corrected here.
 

@@ -4,11 +4,11 @@
 //! `transfer_s`, `io_s` (files) and `runtime_s` (the begin and the end of MPI). `wait_states` has each
 //! pattern with its `seconds`, its `count`, and its `sites`; `causes` what made others wait, with the places
 //! where they did (`victims`); the seconds of both sum to `partner_s`, but for what the ledger cuts at
-//! windows. `efficiency` has the POP efficiencies of the whole run, and `critical_path` the chain of work that
-//! nothing kept waiting, by rank and by activity. `operations` are calls by place,
-//! `matrix` messages and waits by sender and receiver, `collectives` and `communicators` those of the run,
-//! `unmatched` the parts of messages and collectives without a partner, and `matching` says how far all that
-//! can be trusted. `clocks` has the hosts of a run on several, and how their clocks were brought to one.
+//! windows. `efficiency` has the POP efficiencies of the whole run, and `critical_path` the chain of work
+//! that nothing kept waiting, by rank and by activity. `operations` are calls by place, `matrix` messages and
+//! waits by sender and receiver, `collectives` and `communicators` those of the run, `unmatched` the parts of
+//! messages and collectives without a partner, and `matching` says how far all that can be trusted. `clocks`
+//! has the hosts of a run on several, and how their clocks were brought to one.
 
 mod path;
 mod row;

@@ -222,8 +222,8 @@ fn waits_and_causes_are_those_of_the_example() {
     near(&of("solve", 1).into(), 0.28);
 }
 
-/// By hand: rank 1 from its end at 700 ms back to 400 ms, when the message that it waited for was sent; rank 0
-/// from there back to the begin of MPI.
+/// By hand: rank 1 from its end at 700 ms back to 400 ms, when the message that it waited for was sent; from
+/// there rank 0 back to the begin of MPI.
 #[test]
 fn the_critical_path_is_that_of_the_example() {
     let page: serde_json::Value = serde_json::from_str(&shown(Format::Json)).unwrap();

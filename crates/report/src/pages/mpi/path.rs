@@ -19,7 +19,7 @@ use crate::table::{Align, Table};
 pub(super) struct PathLine {
     /// From the first rank's begin of MPI to the last one's end.
     length_s: f64,
-    /// False where some messages or collectives are not matched: waits are missing that would lead it elsewhere.
+    /// False where some messages or collectives are not matched: their waits would lead it elsewhere.
     complete: bool,
     /// Parts that it consists of, each in one thread.
     parts: usize,
