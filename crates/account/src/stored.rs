@@ -80,15 +80,17 @@ impl StoredTimelines {
     }
 
     /// Those in a file that was written by [`write()`]; with levels of it ([`write_levels`]), sums over many
-    /// spans read few of them.
+    /// spans read few of them. Levels of other streams are damage: one of the two files is not the run's.
     ///
     /// # Errors
     /// When nothing in it can be read.
     pub fn open(streams: File, levels: Option<File>) -> io::Result<StoredTimelines> {
         let streams = StreamFile::new(Source::File(streams)).map_err(unreadable)?;
-        let is_damaged = AtomicBool::new(!streams.notes().is_empty());
         // Levels are a cache: without them sums are read from the streams.
         let levels = levels.and_then(|levels| LevelsFile::new(levels).ok()).map(Arc::new);
+        let is_of = |levels: &Arc<LevelsFile>| Levels::<Record, _>::new(&streams, levels.clone()).is_ok();
+        let is_of_others = levels.as_ref().is_some_and(|levels| !is_of(levels));
+        let is_damaged = AtomicBool::new(!streams.notes().is_empty() || is_of_others);
         Ok(StoredTimelines { streams, levels, is_damaged })
     }
 

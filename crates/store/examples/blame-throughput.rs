@@ -22,7 +22,7 @@ use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, Process, Profile,
-    ReleaseRow, RunFile, SampleRow,
+    ReleaseRow, RunFacts, RunFile, SampleRow,
 };
 
 const THREADS: u64 = 8;
@@ -36,6 +36,7 @@ fn profile(waits: u64) -> Profile {
     let turns = waits / THREADS;
     let end_s = (turns + 1) as f64 * TURN_NS as f64 / 1e9;
     let mut profile = Profile {
+        facts: RunFacts { wall_s: end_s, ..RunFacts::default() },
         processes: vec![Process { end_s, ..Process::default() }].into(),
         locations: vec![Location { end_s, ..Location::default() }; THREADS as usize].into(),
         contexts: contexts.into(),

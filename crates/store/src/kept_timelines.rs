@@ -23,12 +23,9 @@ pub(super) fn add(building: &mut Building, run: &Run) -> Result<Option<StoredTim
 /// the streams do not.
 pub(super) fn open(kept: &Kept) -> Result<StoredTimelines, TablesError> {
     let levels: Option<File> = kept.file(LEVELS).ok();
-    let open = |states| StoredTimelines::open(states, levels);
-    open(kept.file(STATES)?).map_err(|source: io::Error| TablesError::Io {
-        path: kept.folder().join(STATES),
-        action: "read",
-        source,
-    })
+    let io = |source: io::Error| TablesError::Io { path: kept.folder().join(STATES), action: "read", source };
+    let timelines = StoredTimelines::open(kept.file(STATES)?, levels).map_err(io)?;
+    if timelines.is_damaged() { Err(damage(kept)) } else { Ok(timelines) }
 }
 
 /// Damage that was noticed while they were read.

@@ -10,10 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
+use proust_account::ledger::{Span, Spans};
+use proust_account::timelines::timelines;
 use proust_ingest::{CallPaths, IngestError, Symbols};
 use proust_profile::run_file::{RunFileError, SCHEMA};
 use proust_profile::tables::{Kept, PROFILE_FOLDER};
-use proust_profile::{Profile, RunFile};
+use proust_profile::{LocationId, Profile, RunFile};
 use proust_store::{Note, Outdated, Run, StoreError, WaitRules};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{LaneBuilder, header, log, names, noted};
@@ -137,6 +139,53 @@ fn each_part_is_loaded_once_and_a_damaged_one_is_computed() {
         assert_eq!(damaged.findings().unwrap(), found);
         assert_eq!(damaged.ledger().unwrap().accounts, ledger.accounts);
         assert!(std::ptr::eq(before, damaged.profile().unwrap()) || !logs);
+        assert!(matches!(&damaged.notes()[..], [Note::MadeAgain { why: Outdated::Damaged { .. }, .. }]));
+        assert_eq!(symbols.0.load(Relaxed), analyses);
+    }
+}
+
+/// All spans of all locations.
+fn spans(run: &Run) -> Vec<Vec<Span>> {
+    let (locations, timelines) = (run.profile().unwrap().locations.len(), run.timelines().unwrap());
+    let of_location = |id| timelines.spans(LocationId::from_index(id), 0..u64::MAX).spans().collect();
+    (0..locations).map(of_location).collect()
+}
+
+#[test]
+fn timelines_are_kept_and_made_again_where_they_are_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    let made = opened(dir.path(), &symbols).unwrap();
+    let computed = timelines(made.profile_with_rows().unwrap());
+    let expected: Vec<Vec<Span>> = computed.timelines.into_iter().map(|one| one.spans).collect();
+    assert!(expected.iter().any(|spans| spans.len() > 1));
+    assert_eq!(spans(&made), expected);
+    let kept = opened(dir.path(), &symbols).unwrap();
+    assert_eq!(spans(&kept), expected);
+    assert!(!kept.was_damaged().unwrap());
+    assert_eq!((kept.notes(), symbols.0.load(Relaxed)), (vec![], 1));
+
+    // Without levels nothing is lost but time.
+    fs::write(kept_file(dir.path(), "states.levels"), "").unwrap();
+    let kept = opened(dir.path(), &symbols).unwrap();
+    assert_eq!(spans(&kept), expected);
+    assert_eq!((kept.notes(), symbols.0.load(Relaxed)), (vec![], 1));
+
+    for (logs, analyses) in [(true, 2), (false, 2)] {
+        if !logs {
+            fs::remove_dir_all(dir.path().join("log")).unwrap();
+        }
+        // In a block, where only its reader can notice it.
+        let path = kept_file(dir.path(), "states.streams");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[64 + 50] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        let damaged = opened(dir.path(), &symbols).unwrap();
+        assert_ne!(spans(&damaged), expected);
+        assert!(damaged.was_damaged().unwrap());
+        assert_eq!(spans(&damaged), expected);
+        assert!(!damaged.was_damaged().unwrap());
         assert!(matches!(&damaged.notes()[..], [Note::MadeAgain { why: Outdated::Damaged { .. }, .. }]));
         assert_eq!(symbols.0.load(Relaxed), analyses);
     }

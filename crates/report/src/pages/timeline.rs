@@ -166,9 +166,12 @@ impl Timeline {
             let count = Sides::of(&locations, style).strip;
             let width_ns = (end_ns - start_ns).div_ceil(count as u64).max(1);
             let cells = BinsIn { begin_ns: start_ns, width_ns, count };
-            locations
-                .par_iter_mut()
-                .for_each(|row| row.cells = strips.cells(row.id, cells).iter().map(most).collect());
+            // So much of a cell may be another one's, since the width is of whole nanoseconds.
+            let rounding_s = seconds(count as u64);
+            locations.par_iter_mut().for_each(|row| {
+                let cells = strips.cells(row.id, cells);
+                row.cells = cells.iter().map(|sums| most(sums, rounding_s)).collect();
+            });
         }
         if let Some(depth) = &mut functions {
             if is_text {

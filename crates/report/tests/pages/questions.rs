@@ -1,12 +1,16 @@
 //! Questions of all kinds, wrong ones among them.
 
 use proust_account::blame::KeptBlame;
+use proust_account::stored::StoredTimelines;
+use proust_account::timelines::timelines;
 use proust_findings::Whole;
 use proust_profile::{ContextId, FunctionId, LocationId, Profile};
 use proust_query::{Filter, OperationSums};
 use proust_report::{
     Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, render, render_with,
 };
+
+use serde_json::Value;
 
 use crate::example::{profile, waiting};
 
@@ -297,10 +301,12 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
         let blame = blame.of_profile(&profile);
         assert!(blame.is_some());
         let (blame, operations) = (blame.as_ref(), Some(&operations));
-        let kept = Kept { ledger: &ledger, findings: &findings, blame, operations };
+        let timelines = StoredTimelines::of(&timelines(&profile));
+        let timelines = Some(&timelines);
+        let kept = Kept { ledger: &ledger, findings: &findings, blame, operations, timelines };
         let (events, releases) = (Vec::new(), Vec::new());
         let rest = Profile { samples: Vec::new(), events, releases, ..profile.clone() };
-        for page in [PageName::Io, PageName::Waits, PageName::Locks] {
+        for page in [PageName::Io, PageName::Waits, PageName::Locks, PageName::Timeline] {
             for format in [Format::Text, Format::Json, Format::Csv] {
                 let question = Question { page, format, ..Question::default() };
                 assert!(!question.needs_samples());
@@ -310,6 +316,46 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
             }
         }
     }
+}
+
+/// The picture is made of sums, JSON of spans: they agree cell by cell.
+#[test]
+fn the_letters_of_the_timeline_stand_for_its_spans() {
+    let page = |format| {
+        let question = Question { page: PageName::Timeline, format, ..Question::default() };
+        render(&waiting(), &question, &Style::default()).unwrap().page
+    };
+    let timeline: Value = serde_json::from_str(&page(Format::Json)).unwrap();
+    let end_s = timeline["end_s"].as_f64().unwrap();
+    let text = page(Format::Text);
+    let mut cells = 0;
+    for location in timeline["locations"].as_array().unwrap() {
+        let handle = format!(" {} ", location["handle"].as_str().unwrap());
+        let line = text.lines().find(|line| line.starts_with(&handle)).unwrap();
+        let axis = text.lines().find(|line| line.contains("CPU %")).unwrap();
+        let before = axis.find("CPU %").unwrap() + "CPU %".len() + 2;
+        let width = axis.len() - before;
+        for (n, letter) in line.chars().skip(before).enumerate().filter(|(_, letter)| *letter != ' ') {
+            let middle_s = (n as f64 + 0.5) * end_s / width as f64;
+            let spans = location["spans"].as_array().unwrap();
+            let around = |from: f64, to: f64| {
+                let is_there = |span: &&Value| {
+                    span["start_s"].as_f64().unwrap() <= from && span["end_s"].as_f64().unwrap() >= to
+                };
+                spans.iter().find(is_there)
+            };
+            // Where one span without parts fills the cell, its letter stands there.
+            let half_s = 0.6 * end_s / width as f64;
+            if let Some(span) =
+                around(middle_s - half_s, middle_s + half_s).filter(|s| s.get("parts").is_none())
+            {
+                let is_active = span["account"].is_string();
+                assert_eq!(letter.is_uppercase(), is_active, "{handle}: {n}: {span}\n{text}");
+                cells += 1;
+            }
+        }
+    }
+    assert!(cells > 50, "{cells} cells are of one span only\n{text}");
 }
 
 #[test]

@@ -130,8 +130,10 @@ impl Strips<'_> {
     }
 }
 
-/// What takes most of a cell; none where there is nothing.
-pub(super) fn most(sums: &Sums) -> Option<Part> {
-    let some = sums.iter().filter(|(_, seconds)| **seconds > 0.0);
-    some.max_by(|a, b| a.1.total_cmp(b.1)).map(|(part, _)| *part)
+/// What takes most of a cell; none where there is less than `least_s`.
+pub(super) fn most(sums: &Sums, least_s: f64) -> Option<Part> {
+    if sums.values().sum::<f64>() <= least_s {
+        return None;
+    }
+    sums.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(part, _)| *part)
 }
