@@ -50,9 +50,9 @@ pub mod sweep_file;
 pub mod tables;
 mod whole_file;
 
+pub use clocks::{ClockBasis, HostClock};
 pub use context::{Context, ContextKind, Function, Module};
 pub use events::{EventRow, Target};
-pub use clocks::{ClockBasis, HostClock};
 pub use facts::{Paused, Quality, RunFacts};
 pub use ids::{
     ContextId, FunctionId, IndexSlice, IndexVec, LocationId, ModuleId, OperationId, ProcessId, RegionId,

@@ -131,13 +131,13 @@ impl PathLine {
         text.push_str(&more(self.activities.len() - shown, "activity"));
         let of = &self.impact;
         text + &format!(
-            " time of all ranks {} = {} as on the path + {} lost by imbalance + {} lost to code that they do \
-             not execute + {} other work\n",
+            " time of all ranks {} = {} as on the path + {} other work\n   + {} lost by imbalance + {} lost to \
+             code that they do not execute\n",
             duration(of.total_s),
             duration(of.activities_s),
+            duration(of.off_path_s),
             duration(of.imbalance_s),
             duration(of.other_code_s),
-            duration(of.off_path_s),
         )
     }
 }
