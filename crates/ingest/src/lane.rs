@@ -136,6 +136,7 @@ impl Reading {
             Record::Communicator(flags, communicator) => {
                 self.harvest.mpi.communicator(flags, communicator);
             }
+            Record::ClockOffset(flags, offset) => self.harvest.mpi.clock_offset(flags, offset),
             Record::Sum(operation, head, mut sum) => {
                 self.called(sum.node);
                 sum.node = self.harvest.nodes.in_regions.place(sum.node, (sum.region, sum.interval), false);

@@ -211,6 +211,7 @@ fn analyse(
         process.end_s = clock.since_start_s(number, log.end_ns());
         profile.processes.push(process);
     }
+    profile.quality.clocks = clock.qualities().to_vec();
     profile.facts = facts(dir, &logs, run, &profile, &clock);
     for (number, log) in logs.iter().enumerate() {
         profile.process_samples.extend(process_samples::rows(number, log, &clock));
@@ -338,10 +339,12 @@ impl Filling<'_> {
                     self.paths.charge(contexts, number, &lane.nodes, row.context.0, event.partial, lost_as);
                 row.location = location;
                 row.operation = id;
+                let is_whole = row.time_ns == row.end_ns.saturating_sub(row.begin_ns);
                 row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
                 row.end_ns = self.clock.since_start_ns(number, row.end_ns);
-                // Only times before the run's start are cut here, by a damaged header.
-                row.time_ns = row.time_ns.min(row.end_ns - row.begin_ns);
+                // Clocks of hosts differ in speed; times before the run's start are cut, by a damaged header.
+                let length_ns = row.end_ns - row.begin_ns;
+                row.time_ns = if is_whole { length_ns } else { row.time_ns.min(length_ns) };
                 let nature = operations::nature_of(operation);
                 self.sums.add_event(nature, &row);
                 self.events.push(row);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
 use proust_profile::notes::{OtherTool, RunNote, Unfollowed, Unloadable, Which};
-use proust_profile::{Profile, RunFile, SegmentRow};
+use proust_profile::{ClockBasis, Profile, RunFile, SegmentRow};
 
 use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
@@ -68,8 +68,10 @@ fn about_run(
     for log in &unread.refused {
         notes.push(RunNote::LogRefused { log: log.name.clone(), reason: log.reason.clone() });
     }
-    if clock.host_count() > 1 {
-        notes.push(RunNote::SeveralHosts { hosts: clock.host_count() });
+    let clocks = clock.qualities();
+    if !clocks.is_empty() {
+        let compared = clocks.iter().filter(|one| one.basis == ClockBasis::Messages).count();
+        notes.push(RunNote::SeveralHosts { hosts: clocks.len(), compared });
     }
     let quality = &profile.quality;
     if quality.samples == 0 {

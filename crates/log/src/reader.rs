@@ -14,9 +14,9 @@ use crate::layout::{
     UNIT_BYTES, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, Communicator, Completed, Event, Execution, ExecutionSum, Head, Interval, Kind,
-    Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample, SchedStat, Segments,
-    Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched, check_of,
+    Body, CHECK_MASK, Child, ClockOffset, Communicator, Completed, Event, Execution, ExecutionSum, Head,
+    Interval, Kind, Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample,
+    SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched, check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -129,6 +129,8 @@ pub enum Record<'a> {
     Received(u16, u16, Received),
     /// A communicator of MPI; first its flags.
     Communicator(u16, Communicator),
+    /// A comparison of clocks; first its flags.
+    ClockOffset(u16, ClockOffset),
     /// An interval; first its [`crate::records::IntervalKind`], then its
     /// [`crate::records::IntervalOrigin`].
     Interval(u16, u16, Interval),
@@ -438,6 +440,7 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::Completed as u8 => fixed::<Completed>(body).map(|_| Record::Completed(a, head.b)),
         k if k == Kind::Received as u8 => fixed(body).map(|b| Record::Received(a, head.b, b)),
         k if k == Kind::Communicator as u8 => fixed(body).map(|b| Record::Communicator(a, b)),
+        k if k == Kind::ClockOffset as u8 => fixed(body).map(|b| Record::ClockOffset(a, b)),
         k if k == Kind::Interval as u8 => fixed(body).map(|b| Record::Interval(a, head.b, b)),
         k if k == Kind::Execution as u8 => fixed(body).map(|b| Record::Execution(a, b)),
         k if k == Kind::ExecutionSum as u8 => fixed(body).map(Record::ExecutionSum),

@@ -103,6 +103,8 @@ pub enum Kind {
     Received = 23,
     /// [`Communicator`].
     Communicator = 24,
+    /// [`ClockOffset`].
+    ClockOffset = 25,
     /// [`Interval`].
     Interval = 30,
     /// [`Execution`].
@@ -146,6 +148,7 @@ bodies!(
     Completed,
     Received,
     Communicator,
+    ClockOffset,
     Interval,
     Execution,
     ExecutionSum,

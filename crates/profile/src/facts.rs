@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ProcessId;
+use crate::clocks::HostClock;
 use crate::messages::MessageQuality;
 use crate::notes::RunNote;
 use crate::run_file::Stop;
@@ -150,6 +151,9 @@ pub struct Quality {
     /// Whether it is not known how the command ended: it still ran, or `record` was killed.
     #[serde(default)]
     pub unfinished: bool,
+    /// How the clocks of the hosts were brought to one; empty of a run on one host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<HostClock>,
     /// Of messages of MPI; None = there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageQuality>,

@@ -9,6 +9,7 @@
 //! - [`location`]: which thread of which process
 //! - [`metric`]: what is counted, and in which unit
 //! - [`processor_set`]: which processors a process may use; [`bindings`]: the sets and jobs of a run
+//! - `clocks`: how the clocks of several hosts were brought to one
 //! - [`facts`]: facts about the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
@@ -25,6 +26,7 @@
 use std::collections::BTreeSet;
 
 pub mod bindings;
+mod clocks;
 pub mod context;
 pub mod event_metrics;
 pub mod events;
@@ -48,6 +50,7 @@ pub mod sweep_file;
 pub mod tables;
 mod whole_file;
 
+pub use clocks::{ClockBasis, HostClock};
 pub use context::{Context, ContextKind, Function, Module};
 pub use events::{EventRow, Target};
 pub use facts::{Paused, Quality, RunFacts};

@@ -1,5 +1,6 @@
 //! MPI: calls by site, waits for partners by pattern, late processes, and messages between ranks.
 
+pub mod critical_path;
 pub mod efficiency;
 
 use proust_account::blame::{Blame, CauseKind};

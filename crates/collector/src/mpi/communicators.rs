@@ -66,18 +66,20 @@ fn mix(hash: u64, word: u64) -> u64 {
 }
 
 /// Numbers in the collector's own memory, given back at the end.
-struct Numbers {
+pub struct Numbers {
     memory: *mut c_int,
     count: usize,
 }
 
 impl Numbers {
-    fn new(count: usize) -> Option<Numbers> {
+    /// So many zeros; None without memory.
+    pub fn new(count: usize) -> Option<Numbers> {
         let memory = arena::pages(count.max(1) * size_of::<c_int>()).cast::<c_int>();
         (!memory.is_null()).then_some(Numbers { memory, count })
     }
 
-    fn slice(&mut self) -> &mut [c_int] {
+    /// The numbers.
+    pub fn slice(&mut self) -> &mut [c_int] {
         // SAFETY: memory of so many numbers, this one's alone.
         unsafe { core::slice::from_raw_parts_mut(self.memory, self.count) }
     }

@@ -93,6 +93,11 @@ fn own(object: &Object, name: &'static CStr) -> usize {
     definition.map_or(0, |definition| definition.address as usize)
 }
 
+/// The address of one of the library's own functions; 0 = it has none of this name.
+pub fn function(name: &'static CStr) -> usize {
+    object::at(AT.load(Ordering::Acquire)).map_or(0, |object| own(&object, name))
+}
+
 impl Library {
     fn of(object: &Object) -> Option<Library> {
         let version = own(object, marks::STANDARD_VERSION);
@@ -161,6 +166,11 @@ impl Library {
         // SAFETY: forgets the calling thread's message.
         unsafe { libc::dlerror() };
         needed.iter().all(|&address| address != 0).then_some(library)
+    }
+
+    /// The datatype of bytes.
+    pub fn byte(&self) -> usize {
+        self.byte
     }
 
     /// Calls a function that takes a handle and gives a number.

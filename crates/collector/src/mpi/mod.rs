@@ -15,12 +15,15 @@
 //! - [`call`]: begin and end of a call; [`polls`]: calls that only look whether something has come
 //! - [`handles`]: a table by handle, without locks; [`requests`], [`communicators`]: what lies behind
 //!   a handle
+//! - [`clocks`]: clocks of several hosts, compared; [`agreement`]: by which ranks
 //! - [`marks`]: messages and calls that mark intervals; [`half`]: what a thread remembers of such a message
 //! - [`state`]: each thread's
 //! - [`hooks`]: the hooks, by what the functions do
 
+pub mod agreement;
 pub mod binding;
 pub mod call;
+pub mod clocks;
 pub mod communicators;
 pub mod half;
 pub mod handles;

@@ -4,7 +4,7 @@ use proust_log::records::NoteCode;
 
 use super::half::Half;
 use super::polls::Polls;
-use super::{communicators, library, requests};
+use super::{clocks, communicators, library, requests};
 use crate::lane::{Lane, Record};
 use crate::operation::known_paths::KnownPaths;
 use crate::source::Source;
@@ -52,5 +52,6 @@ impl Source for Calls {
         requests::forget();
         communicators::forget();
         library::forget_world();
+        clocks::forget();
     }
 }

@@ -54,6 +54,17 @@ fn open_without_links(path: &CStr, flags: i32, mode: u32) -> Outcome {
     outcome
 }
 
+/// Gives a file a second name, unless there is one of that name.
+pub fn link(file: &CStr, name: &CStr) -> Outcome {
+    let here = libc::AT_FDCWD as isize;
+    sys!(SYS_linkat, here, file.as_ptr(), here, name.as_ptr(), 0)
+}
+
+/// Takes a file's name away.
+pub fn unlink(path: &CStr) -> Outcome {
+    sys!(SYS_unlinkat, libc::AT_FDCWD as isize, path.as_ptr(), 0)
+}
+
 /// Closes a descriptor.
 pub fn close(descriptor: i32) {
     sys!(SYS_close, descriptor);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proust_log::operations::Operation;
 use proust_log::records::{
-    Communicator, EVENT_CLOCK, EVENT_LEFT, Event, NO_SLOT, RECEIVED_CANCELLED, Received,
+    ClockOffset, Communicator, EVENT_CLOCK, EVENT_LEFT, Event, NO_SLOT, RECEIVED_CANCELLED, Received,
 };
 
 /// A call.
@@ -36,6 +36,8 @@ pub(crate) struct MpiCalls {
     pub(super) received: Vec<proust_messages::call::Received>,
     /// With the bits of its head.
     pub(super) communicators: Vec<(u16, Communicator)>,
+    /// Likewise.
+    clock_offsets: Vec<(u16, ClockOffset)>,
     /// The end of the last call before records were lost.
     pub(super) lost_after_ns: Option<u64>,
 }
@@ -84,6 +86,16 @@ impl MpiCalls {
     /// A communicator, with the bits of its head.
     pub(crate) fn communicator(&mut self, flags: u16, communicator: Communicator) {
         self.communicators.push((flags, communicator));
+    }
+
+    /// A comparison of clocks, with the bits of its head.
+    pub(crate) fn clock_offset(&mut self, flags: u16, offset: ClockOffset) {
+        self.clock_offsets.push((flags, offset));
+    }
+
+    /// The comparisons of clocks.
+    pub(crate) fn clock_offsets(&self) -> &[(u16, ClockOffset)] {
+        &self.clock_offsets
     }
 
     /// Records were lost here.

@@ -55,6 +55,23 @@ pub struct Communicator {
     pub remote_size: u32,
 }
 
+/// A comparison of this host's clock with that of rank 0's host, by messages. `head.a` has the `CLOCK_` bits.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct ClockOffset {
+    /// CLOCK_MONOTONIC of this process.
+    pub own_ns: u64,
+    /// The same of rank 0's at that instant.
+    pub reference_ns: u64,
+    /// How long question and answer took, ns: the instant is known to half of it.
+    pub round_trip_ns: u64,
+}
+
+/// Bit of [`ClockOffset`]'s `head.a`: at the end of MPI, not at its begin.
+pub const CLOCK_AT_END: u16 = 1;
+/// Bit of `head.a`: this is rank 0, with whose clock the others are compared.
+pub const CLOCK_REFERENCE: u16 = 2;
+
 /// Bit of [`Communicator`]'s `head.a`: it is `MPI_COMM_WORLD`, so that `rank` is the process's world rank.
 pub const COMMUNICATOR_WORLD: u16 = 1;
 /// Bit of `head.a`: how it was made is not known. Its id is unique in this process only.

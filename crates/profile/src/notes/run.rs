@@ -107,6 +107,8 @@ crate::notes! {
         SeveralHosts "several-hosts" Note {
             /// How many.
             hosts: usize,
+            /// Hosts whose clocks were compared with that of one other by messages.
+            compared: usize,
         }
         /// No sample was taken.
         NoSamples "no-samples" Caution {

@@ -55,6 +55,7 @@ mod marks;
 mod marks_measured;
 mod memo;
 mod mpi;
+mod mpi_clocks;
 mod mpi_counts;
 mod mpi_endings;
 mod mpi_findings;

@@ -84,11 +84,41 @@ fn check(case: &Case, run: &Recorded) {
     assert_close(&format!("{name}: causes"), all_s, found_s, 0.001);
     assert!(late_s >= 0.9 * found_s, "{name}: {late_s} of {found_s} s are caused by the late rank: {page:#}");
 
+    // Whatever rank it is, its delay is on the critical path, in each of four rounds.
+    let activities = list(&page, "/critical_path/activities").iter();
+    let on_path_s = sum_s(activities.filter(|activity| text(activity, "function") == "dawdle"));
+    let slept_s = 4.0 * DELAY_S.parse::<f64>().unwrap();
+    assert!(on_path_s >= 0.98 * slept_s, "{name}: {on_path_s} of {slept_s} s are on the path: {page:#}");
+
     assert_identities(name, run, &page);
+}
+
+/// The critical path is as long as MPI lasted, whichever way it is divided.
+fn assert_path(name: &str, page: &Value) {
+    let of = |field: &str| number(page, &format!("/critical_path/{field}"));
+    let sum_of = |table: &str| sum_s(list(page, &format!("/critical_path/{table}")).iter());
+    let length_s = of("length_s");
+    assert_close(&format!("{name}: the path"), length_s, number(page, "/efficiency/time_s"), 1e-6);
+    assert_close(&format!("{name}: ranks on the path"), sum_of("ranks"), length_s, 1e-6);
+    assert_close(&format!("{name}: activities on the path"), sum_of("activities"), length_s, 1e-6);
+    let parts = ["activities_s", "imbalance_s", "other_code_s", "off_path_s"];
+    let impact_s: f64 = parts.iter().map(|part| of(&format!("impact/{part}"))).sum();
+    let ranks = number(page, "/ranks");
+    assert_close(&format!("{name}: time of all ranks"), impact_s, ranks * length_s, 1e-6);
+    assert!(parts.iter().all(|part| of(&format!("impact/{part}")) > -1e-6), "{name}: {page:#}");
+    let costs_s: f64 =
+        list(page, "/critical_path/activities").iter().map(|activity| number(activity, "/cost_s")).sum();
+    assert_close(
+        &format!("{name}: costs"),
+        costs_s,
+        of("impact/imbalance_s") + of("impact/other_code_s"),
+        1e-6,
+    );
 }
 
 /// What must hold of every page, whatever waited for whom.
 fn assert_identities(name: &str, run: &Recorded, page: &Value) {
+    assert_path(name, page);
     let of = |field: &str| number(page, &format!("/{field}"));
     let parts_s = of("partner_s") + of("transfer_s") + of("io_s") + of("runtime_s");
     assert_close(&format!("{name}: parts"), parts_s, of("mpi_s"), 1e-6);

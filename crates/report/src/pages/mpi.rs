@@ -4,11 +4,13 @@
 //! `transfer_s`, `io_s` (files) and `runtime_s` (the begin and the end of MPI). `wait_states` has each
 //! pattern with its `seconds`, its `count`, and its `sites`; `causes` what made others wait, with the places
 //! where they did (`victims`); the seconds of both sum to `partner_s`, but for what the ledger cuts at
-//! windows. `efficiency` has the POP efficiencies of the whole run. `operations` are calls by place,
-//! `matrix` messages and waits by sender and receiver, `collectives` and `communicators` those of the run,
-//! `unmatched` the parts of messages and collectives without a partner, and `matching` says how far all that
-//! can be trusted.
+//! windows. `efficiency` has the POP efficiencies of the whole run, and `critical_path` the chain of work
+//! that nothing kept waiting, by rank and by activity. `operations` are calls by place, `matrix` messages and
+//! waits by sender and receiver, `collectives` and `communicators` those of the run, `unmatched` the parts of
+//! messages and collectives without a partner, and `matching` says how far all that can be trusted. `clocks`
+//! has the hosts of a run on several, and how their clocks were brought to one.
 
+mod path;
 mod row;
 mod text;
 
@@ -22,9 +24,10 @@ use proust_query::mpi::MpiSums;
 use proust_query::mpi::efficiency::Efficiency;
 use serde::Serialize;
 
+use path::PathLine;
 use row::{
-    CauseLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine, PairLine,
-    UnmatchedLine, WaitState,
+    CauseLine, ClockLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine,
+    PairLine, UnmatchedLine, WaitState,
 };
 
 use super::facts::seconds;
@@ -49,6 +52,8 @@ pub(super) struct MpiPage {
     efficiency: Option<EfficiencyLine>,
     wait_states: Vec<WaitState>,
     causes: Vec<CauseLine>,
+    /// Of the whole run; null where no two processes of one job used MPI.
+    critical_path: Option<PathLine>,
     operations: Vec<OperationLine>,
     /// Operations that a limit left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,6 +63,7 @@ pub(super) struct MpiPage {
     communicators: Vec<CommunicatorLine>,
     unmatched: Vec<UnmatchedLine>,
     matching: Option<Matching>,
+    clocks: Vec<ClockLine>,
     #[serde(flatten)]
     notes: Notes,
 }
@@ -97,6 +103,7 @@ impl MpiPage {
             efficiency: Efficiency::of(profile).map(|of| EfficiencyLine::new(profile, &of)),
             wait_states: WaitState::all(selection, &sums),
             causes: CauseLine::all(selection, &sums),
+            critical_path: PathLine::of(selection),
             operations,
             cut,
             matrix: sums.pairs.iter().map(|(pair, sum)| PairLine::new(profile, *pair, sum)).collect(),
@@ -104,6 +111,7 @@ impl MpiPage {
             communicators: profile.communicators.iter().map(CommunicatorLine::new).collect(),
             unmatched: profile.unmatched.iter().map(|row| UnmatchedLine::new(profile, row)).collect(),
             matching: profile.quality.messages.as_ref().map(Matching::new),
+            clocks: profile.quality.clocks.iter().map(ClockLine::new).collect(),
             notes: Notes::of(selection.notes()),
         })
     }

@@ -53,9 +53,13 @@ impl Worded for RunNote {
                 "{log} was not read ({reason}): its process is missing from all numbers, the others are \
                  complete"
             ),
-            RunNote::SeveralHosts { hosts } => format!(
-                "the run used {hosts} hosts: their times are aligned by the clocks of day, which may differ \
-                 by milliseconds; durations on each host are exact"
+            RunNote::SeveralHosts { hosts, compared } if compared + 1 >= *hosts => format!(
+                "the run used {hosts} hosts: their times are aligned by messages at the begin and end of MPI"
+            ),
+            RunNote::SeveralHosts { hosts, compared } => format!(
+                "the run used {hosts} hosts: the times of {} of them are aligned by the clocks of day, which \
+                 may differ by milliseconds; durations on each host are exact",
+                hosts - compared - 1
             ),
             RunNote::NoSamples { cpu_s } => format!(
                 "no sample was taken in {cpu_s:.3} s of CPU time: the CPU time of every thread is known, \

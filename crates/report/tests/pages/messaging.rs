@@ -2,10 +2,10 @@
 
 use proust_ingest::operation_info;
 use proust_profile::{
-    CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function, FunctionId,
-    GatheringRow, IdealNetwork, Location, LocationId, MessagePart, MessageQuality, OperationId,
-    PartnerWaitRow, Process, ProcessId, Profile, RunFacts, SampleRow, TrafficRow, UnmatchedReason,
-    UnmatchedRow, WaitPattern,
+    ClockBasis, CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function,
+    FunctionId, GatheringRow, HostClock, IdealNetwork, Location, LocationId, MessagePart, MessageQuality,
+    OperationId, PartnerWaitRow, Process, ProcessId, Profile, RunFacts, SampleRow, TrafficRow,
+    UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 use proust_report::{Format, PageName, Question, Style, render};
 
@@ -162,6 +162,29 @@ pub fn messaging() -> Profile {
         }),
         ..MessageQuality::default()
     });
+    profile.quality.clocks = vec![
+        HostClock {
+            host: "near".into(),
+            basis: ClockBasis::Reference,
+            shift_ns: 0,
+            drift_ppb: 0,
+            error_ns: None,
+        },
+        HostClock {
+            host: "far".into(),
+            basis: ClockBasis::Messages,
+            shift_ns: -7_000_000,
+            drift_ppb: 1500,
+            error_ns: Some(2000),
+        },
+        HostClock {
+            host: "away".into(),
+            basis: ClockBasis::ClockOfDay,
+            shift_ns: 5,
+            drift_ppb: 0,
+            error_ns: None,
+        },
+    ];
     profile.check().expect("the example is a profile");
     profile
 }
@@ -197,4 +220,31 @@ fn waits_and_causes_are_those_of_the_example() {
     };
     near(&of("prepare", 0).into(), 0.3);
     near(&of("solve", 1).into(), 0.28);
+}
+
+/// By hand: rank 1 from its end at 700 ms back to 400 ms, when the message that it waited for was sent; from
+/// there rank 0 back to the begin of MPI.
+#[test]
+fn the_critical_path_is_that_of_the_example() {
+    let page: serde_json::Value = serde_json::from_str(&shown(Format::Json)).unwrap();
+    let path = &page["critical_path"];
+    let near = |value: &serde_json::Value, truth: f64| {
+        assert!((value.as_f64().unwrap() - truth).abs() < 1e-9, "{value} is not {truth}: {path:#}");
+    };
+    near(&path["length_s"], 0.6);
+    near(&path["ranks"][0]["seconds"], 0.3);
+    let activity = |function: &str, operation: Option<&str>| {
+        let is_it =
+            |one: &&serde_json::Value| one["function"] == function && one["operation"].as_str() == operation;
+        path["activities"].as_array().unwrap().iter().find(is_it).cloned().unwrap()
+    };
+    near(&activity("prepare", None)["seconds"], 0.3);
+    near(&activity("prepare", None)["mean_s"], 0.15);
+    near(&activity("solve", None)["seconds"], 0.28);
+    near(&activity("main", Some("MPI_Recv"))["seconds"], 0.01);
+    near(&activity("main", Some("MPI_Barrier"))["seconds"], 0.01);
+    near(&path["impact"]["total_s"], 1.2);
+    // Each rank waits for work that it never does itself.
+    near(&path["impact"]["imbalance_s"], 0.0);
+    near(&path["impact"]["other_code_s"], 0.58);
 }

@@ -2,7 +2,8 @@
 
 use proust_account::blame::CauseKind;
 use proust_profile::{
-    CommunicatorInfo, LocationId, MessageQuality, OperationId, ProcessId, Profile, UnmatchedRow, WaitPattern,
+    ClockBasis, CommunicatorInfo, HostClock, LocationId, MessageQuality, OperationId, ProcessId, Profile,
+    UnmatchedRow, WaitPattern,
 };
 use proust_query::mpi::efficiency::Efficiency;
 use proust_query::mpi::{CallSum, MpiSums, PairSum, WaitSum};
@@ -360,10 +361,35 @@ impl Matching {
     }
 }
 
-fn operation(profile: &Profile, id: OperationId) -> String {
+/// The clock of a host.
+#[derive(Debug, Serialize)]
+pub(super) struct ClockLine {
+    pub(super) host: String,
+    /// `reference`, `messages` or `clock-of-day`.
+    pub(super) basis: ClockBasis,
+    /// What was added to its times where it was first compared.
+    pub(super) offset_s: f64,
+    pub(super) drift_ppm: f64,
+    /// How far off it may be where it was compared; null = not known.
+    pub(super) error_s: Option<f64>,
+}
+
+impl ClockLine {
+    pub(super) fn new(clock: &HostClock) -> ClockLine {
+        ClockLine {
+            host: clock.host.clone(),
+            basis: clock.basis,
+            offset_s: clock.shift_ns as f64 / 1e9,
+            drift_ppm: clock.drift_ppb as f64 / 1e3,
+            error_s: clock.error_ns.map(seconds),
+        }
+    }
+}
+
+pub(super) fn operation(profile: &Profile, id: OperationId) -> String {
     profile.operations[id].name.clone()
 }
 
-fn rank(profile: &Profile, location: LocationId) -> Option<u32> {
+pub(super) fn rank(profile: &Profile, location: LocationId) -> Option<u32> {
     profile.processes[profile.locations[location].process].rank
 }

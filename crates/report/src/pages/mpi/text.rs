@@ -1,6 +1,6 @@
 //! The page `mpi` as text.
 
-use proust_profile::{MessagePart, UnmatchedReason};
+use proust_profile::{ClockBasis, MessagePart, UnmatchedReason};
 use proust_words::counted;
 
 use super::MpiPage;
@@ -12,9 +12,9 @@ use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
 /// Lines of each table in text.
-const LINES: usize = 12;
+pub(super) const LINES: usize = 12;
 /// Waits and causes of which the share is smaller are not shown in text.
-const LITTLE: f64 = 0.001;
+pub(super) const LITTLE: f64 = 0.001;
 /// Ranks up to which messages are shown as a matrix.
 const MATRIX: usize = 12;
 
@@ -36,26 +36,28 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     text.push_str(&efficiency(page, style));
     text.push_str(&waits(page, style));
     text.push_str(&causes(page, style));
+    text.push_str(&page.critical_path.as_ref().map_or_else(String::new, |path| path.text(style)));
     text.push_str(&operations(page, style));
     text.push_str(&messages(page, style));
     text.push_str(&collectives(page, style));
     text.push_str(&communicators(page, style));
     text.push_str(&matching(page, style));
+    text.push_str(&clocks(page, style));
     text + &page.notes.lines(style)
 }
 
-fn section(style: &Style, title: &str, explanation: &str) -> String {
+pub(super) fn section(style: &Style, title: &str, explanation: &str) -> String {
     format!("\n{}", heading(style, title, explanation))
 }
 
-fn more(hidden: usize, noun: &str) -> String {
+pub(super) fn more(hidden: usize, noun: &str) -> String {
     match hidden {
         0 => String::new(),
         _ => format!(" {} not shown: --format json has all.\n", counted(hidden, noun)),
     }
 }
 
-fn right(titles: &[&str]) -> Vec<(String, Align)> {
+pub(super) fn right(titles: &[&str]) -> Vec<(String, Align)> {
     titles.iter().map(|title| ((*title).to_owned(), Align::Right)).collect()
 }
 
@@ -407,4 +409,29 @@ fn why(reason: UnmatchedReason) -> &'static str {
         UnmatchedReason::NeverCompleted => "they, or receives before them, were never completed",
         UnmatchedReason::Missing => "the other end is not in the record",
     }
+}
+
+fn clocks(page: &MpiPage, style: &Style) -> String {
+    if page.clocks.is_empty() {
+        return String::new();
+    }
+    let mut text = section(style, "Clocks", "of hosts, brought to that of the first rank's");
+    let mut titles = right(&["error", "drift"]);
+    titles.extend([("by".to_owned(), Align::Left), ("host".to_owned(), Align::Left)]);
+    let mut table = Table::new(titles);
+    for line in page.clocks.iter().take(LINES) {
+        let (by, drift) = match line.basis {
+            ClockBasis::Reference => ("reference", "-".to_owned()),
+            ClockBasis::Messages => ("messages", format!("{} ppm", fixed(line.drift_ppm, 2))),
+            ClockBasis::ClockOfDay => ("clock of day", "-".to_owned()),
+        };
+        let error = match (line.basis, line.error_s) {
+            (ClockBasis::Reference, _) => "-".to_owned(),
+            (_, Some(error_s)) => duration(error_s),
+            (_, None) => "not known".to_owned(),
+        };
+        table.row(vec![error.into(), drift.into(), by.into(), Cell::from(line.host.clone())]);
+    }
+    text.push_str(&table.render(style));
+    text + &more(page.clocks.len().saturating_sub(LINES), "host")
 }
