@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 
-use crate::chance::assert_close;
 use crate::programs::built;
 use crate::recording::{list, number, record};
 
@@ -92,21 +91,22 @@ fn the_last_thread_leaves_a_barrier_as_late_as_the_program_measures() {
         let found = list(&page, "/intervals").iter().find(|one| one["name"] == "iterate").expect("iterate");
         let spread_s = number(&truth, "/variation_s");
         assert!(spread_s >= 0.45, "{truth}");
-        let near = |what: &str, path: &str, truth_s: f64| {
-            assert_close(
-                &format!("{compiler} {what}"),
-                number(found, path),
-                truth_s,
-                0.1 * truth_s + TURNS_S,
-            );
+        // A thread may lose its processor between the runtime's clock and its own: not less than it was kept
+        // for, and not more than it measures.
+        let between = |what: &str, path: &str, least_s: f64, truth_s: f64| {
+            let found_s = number(found, path);
+            let is_right = (least_s..=1.1 * truth_s + TURNS_S).contains(&found_s);
+            assert!(is_right, "{compiler} {what}: {found_s}, at least {least_s}, at most {truth_s}: {truth}");
         };
-        near("Time_variation", "/dvm/time_variation_s", spread_s);
-        near("its row", "/dvm/operations/team_barrier/variation_s", spread_s);
-        near("Synchronization", "/dvm/synchronization_s", number(&truth, "/synchronization_s"));
+        let least_s = 0.9 * 10.0 * 0.05 - TURNS_S;
+        between("Time_variation", "/dvm/time_variation_s", least_s, spread_s);
+        between("its row", "/dvm/operations/team_barrier/variation_s", least_s, spread_s);
+        let potential_s = number(&truth, "/synchronization_s");
+        between("Synchronization", "/dvm/synchronization_s", 0.5 * potential_s - TURNS_S, potential_s);
         // The thread that leaves first has it, and the one that is kept has none of it.
         let each: Vec<f64> =
             list(found, "/dvm/each").iter().map(|one| number(one, "/time_variation_s")).collect();
-        assert!(each[0] > 0.8 * spread_s - TURNS_S && each[1] < TURNS_S, "{each:?} {truth}");
+        assert!(each[0] > least_s && each[1] < each[0] / 2.0, "{each:?} {truth}");
         // All threads end a region at once, sections are left one after the other, and nothing in OpenMP is
         // begun and waited for apart.
         let row = |row: &str, column: &str| &found["dvm"]["operations"][row][column];
