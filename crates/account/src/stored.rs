@@ -127,7 +127,7 @@ impl StoredTimelines {
         counts_as: impl Fn(State, ContextId) -> Option<K>,
     ) -> Vec<BTreeMap<K, u128>> {
         let counts_as = |key: Key| counts_as(state_of(key.account)?, ContextId(key.context));
-        if let Some(bins) = self.bins_of_levels(location, place, &counts_as) {
+        if let Some(bins) = self.bins_of_levels(location, place, counts_as) {
             return bins;
         }
         let (bins, lost) =

@@ -109,7 +109,7 @@ proptest! {
             let place = BinsIn { begin_ns, width_ns, count };
             let row = levels.bins(locations, place).unwrap();
             prop_assert_eq!(row.len(), count);
-            let some = |key: Key| (key.context % 3 > 0).then_some((key.context % 3, key.account));
+            let some = |key: Key| (!key.context.is_multiple_of(3)).then_some((key.context % 3, key.account));
             let folded = levels.bins_by(locations, place, some).unwrap();
             if let [location] = locations {
                 let (scanned, lost) = bins_by_scan::<State, _, _>(&streams, *location, place, some);

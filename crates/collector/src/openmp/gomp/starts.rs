@@ -43,8 +43,9 @@ macro_rules! starts {
                 let gets = unsafe {
                     table.function::<Start>(Function::$name)(a, b, c, d, e, f, g, h, i, j, k, l)
                 };
+                let here = here!();
                 // SAFETY: the program gave this function the addresses that stand there by its layout.
-                unsafe { begun(address, here!(), &words, &$layout, gets) };
+                unsafe { begun(address, here, &words, &$layout, gets) };
                 gets
             }
         }
