@@ -67,7 +67,8 @@ fn idle_threads_count_in_operations() {
     let of = |account: &str| lock["accounts"][account].as_f64().unwrap_or(0.0);
     assert_close("waiting", of("lock"), time_s, BESIDE_S + 0.1 * time_s);
     if number(lock, "/processors") >= 2.0 {
-        assert!(of("compute") > 0.3 * time_s, "{lock}");
+        let works = of("compute") + of("preempted") + of("oversubscribed");
+        assert!(works > 0.3 * time_s, "{lock}");
         let slots_s = number(lock, "/processors") * number(lock, "/wall_s");
         assert_close("slots", number(lock, "/total_s"), slots_s, 1e-3 * slots_s + 1e-6);
     }
