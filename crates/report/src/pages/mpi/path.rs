@@ -131,8 +131,8 @@ impl PathLine {
         text.push_str(&more(self.activities.len() - shown, "activity"));
         let of = &self.impact;
         text + &format!(
-            " time of all ranks {} = {} as on the path + {} other work\n   + {} lost by imbalance + {} lost to \
-             code that they do not execute\n",
+            " time of all ranks {} = {} as on the path + {} other work\n   \
+             + {} lost by imbalance + {} lost to code that they do not execute\n",
             duration(of.total_s),
             duration(of.activities_s),
             duration(of.off_path_s),
