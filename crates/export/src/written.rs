@@ -13,10 +13,10 @@ use crate::{chrome_trace, firefox, flamegraph, folded, pprof, speedscope};
 
 /// Writes what is in scope in a format. `windows` are the ranges of time that the selection is about.
 ///
-/// `timelines` are those of the run, where they are stored. The profile needs its samples and operations for a
-/// format that is [in time](crate::FormatSpec::in_time), unless it shows [states](crate::FormatSpec::of_states)
-/// and these timelines are given; and the selection the rows of a ledger for a measure that
-/// [needs them](Measure::needs_rows).
+/// `timelines` are those of the run, where they are stored. The profile needs its samples and operations for
+/// a format that is [in time](crate::FormatSpec::in_time), unless it shows
+/// [states](crate::FormatSpec::of_states) and these timelines are given; and the selection the rows of a
+/// ledger for a measure that [needs them](Measure::needs_rows).
 ///
 /// # Errors
 /// [`ExportError`] when the format cannot show the measure, or the file cannot be written.

@@ -148,8 +148,8 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     if run.was_damaged()? {
         analysis_notes::print(&run);
         bail!(
-            "the timelines of {} were damaged, and what was exported is not whole; they have been made again: \
-             export once more",
+            "the timelines of {} were damaged, and what was exported is not whole; they have been made \
+             again: export once more",
             dir.display()
         );
     }
