@@ -99,7 +99,7 @@ fn of_levels(
 }
 
 /// The kind by the last decision, and the part of the lost time that it is about, ns.
-fn conclusion(decisions: &[Step]) -> Option<(Kind, u64)> {
+pub(super) fn conclusion(decisions: &[Step]) -> Option<(Kind, u64)> {
     let part_ns = decisions.iter().find_map(|step| match step {
         Step::Largest { part_ns, .. } => Some(*part_ns),
         _ => None,

@@ -1,8 +1,12 @@
 //! Marked intervals that carry the loss of a run, and runs in which none does.
 
+use proust_characteristics::advice::Step;
+use proust_characteristics::name::Characteristic;
+use proust_characteristics::operation::Operation as Row;
 use proust_profile::{ExecutionRow, IntervalContext, IntervalInfo, IntervalWork};
 
 use super::*;
+use crate::intervals::conclusion;
 
 impl Builder {
     /// Both threads execute an interval inside of another one, at these times.
@@ -142,4 +146,29 @@ fn work_that_both_repeat_can_be_won_though_no_processor_was_empty() {
     near(finding.lost_s, 0.4);
     near(finding.recoverable_s, 0.4);
     assert_eq!((cause(finding), &*finding.account), ("repeated", "replicated"));
+}
+
+/// Each decision with which a reading can end leads to a kind of its own; where the cause is still open, to
+/// none.
+#[test]
+fn the_last_decision_is_the_kind() {
+    let largest = Step::Largest { part: Characteristic::Communication, part_ns: 7, lost_ns: 9 };
+    let kind = |last: Step| conclusion(&[largest.clone(), last]);
+    let (seq_ns, par_ns, imbalance_ns, variation_ns, synchronization_ns, communication_ns) = (1, 2, 3, 4, 5, 6);
+    let ends = [
+        (Step::Sequential { seq_ns, par_ns }, Kind::IntervalSequential),
+        (Step::Parallel { seq_ns, par_ns }, Kind::IntervalNarrow),
+        (Step::Imbalanced { imbalance_ns, synchronization_ns }, Kind::IntervalUneven),
+        (Step::Varied { variation_ns, synchronization_ns }, Kind::IntervalVaried),
+        (Step::Compensated { imbalance_ns, synchronization_ns }, Kind::IntervalCompensated),
+        (Step::OfIo { io_ns: 6, communication_ns }, Kind::IntervalIo),
+        (Step::MostIn { operation: Row::ALL[0], row_ns: 3, count: None }, Kind::IntervalOperations),
+    ];
+    assert_eq!(ends.each_ref().map(|(_, kind)| *kind), KINDS);
+    for (step, expected) in ends {
+        assert_eq!(kind(step.clone()), Some((expected, 7)), "{step:?}");
+        assert_eq!(conclusion(&[step]), None, "without a largest part there is no amount");
+    }
+    assert_eq!(kind(Step::Unsynchronised { synchronization_ns, communication_ns }), None);
+    assert_eq!(conclusion(&[Step::Little { lost_ns: 0, total_ns: 9 }]), None);
 }

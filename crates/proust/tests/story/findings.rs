@@ -285,6 +285,7 @@ macro_rules! kinds {
             let mut kinds = proust_kinds();
             kinds.retain(|kind| !told.contains(kind) && !libraries::KINDS.contains(kind));
             kinds.retain(|kind| !crate::mpi_findings::KINDS.contains(kind));
+            kinds.retain(|kind| !crate::hybrid::KINDS.contains(kind));
             assert!(kinds.is_empty(), "{kinds:?}");
         }
     };

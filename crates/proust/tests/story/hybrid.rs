@@ -182,6 +182,18 @@ fn three_times_of_a_program_of_mpich() {
     three_times_of_one_program(Mpi::Mpich);
 }
 
+/// The kinds of findings about intervals. One function finds all of them, and the last decision of one reading
+/// says which it is: programs show two of them here, and each decision has a unit test.
+pub const KINDS: [&str; 7] = [
+    "interval-sequential",
+    "interval-narrow",
+    "interval-uneven",
+    "interval-varied",
+    "interval-compensated",
+    "interval-io",
+    "interval-operations",
+];
+
 /// An interval in which one rank has more to do is the critical part, and so is one that all repeat; where
 /// neither is the case nothing is said.
 #[test]
