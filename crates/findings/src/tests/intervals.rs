@@ -153,7 +153,7 @@ fn work_that_both_repeat_can_be_won_though_no_processor_was_empty() {
 #[test]
 fn the_last_decision_is_the_kind() {
     let largest = Step::Largest { part: Characteristic::Communication, part_ns: 7, lost_ns: 9 };
-    let kind = |last: Step| conclusion(&[largest.clone(), last]);
+    let kind = |last: Step| conclusion(&[largest, last]);
     let (seq_ns, par_ns, imbalance_ns, variation_ns, synchronization_ns, communication_ns) = (1, 2, 3, 4, 5, 6);
     let ends = [
         (Step::Sequential { seq_ns, par_ns }, Kind::IntervalSequential),
@@ -166,7 +166,7 @@ fn the_last_decision_is_the_kind() {
     ];
     assert_eq!(ends.each_ref().map(|(_, kind)| *kind), KINDS);
     for (step, expected) in ends {
-        assert_eq!(kind(step.clone()), Some((expected, 7)), "{step:?}");
+        assert_eq!(kind(step), Some((expected, 7)), "{step:?}");
         assert_eq!(conclusion(&[step]), None, "without a largest part there is no amount");
     }
     assert_eq!(kind(Step::Unsynchronised { synchronization_ns, communication_ns }), None);

@@ -204,7 +204,8 @@ fn the_interval_that_carries_the_loss_is_found() {
             let found = list(&run.page::<Value>("summary", &[]), "/findings").to_vec();
             Some((run, found))
         };
-        let Some((run, found)) = case("0", "80000", "0.6") else { continue };
+        // Much more than what MPI takes to begin, which the run as a whole loses, too: half a second at times.
+        let Some((run, found)) = case("0", "200000", "0.6") else { continue };
         let Some(finding) = of_kind(&found, "interval-uneven") else { panic!("{found:#?}") };
         assert_eq!(
             (&finding["cause"]["function"], &finding["ranks"]),
@@ -226,7 +227,7 @@ fn the_interval_that_carries_the_loss_is_found() {
         assert!((0.5 * lost_s..1.2 * lost_s + TURNS_S).contains(&found_s), "{found_s}: {truth}");
         assert_derived(&run, finding);
 
-        let Some((_, found)) = case("40000", "20000", "0") else { continue };
+        let Some((_, found)) = case("160000", "20000", "0") else { continue };
         let Some(finding) = of_kind(&found, "interval-sequential") else { panic!("{found:#?}") };
         assert_eq!(finding["cause"]["function"], "repeated", "{finding:#}");
         assert_eq!(finding["account"], "replicated", "{finding:#}");
