@@ -154,7 +154,8 @@ fn work_that_both_repeat_can_be_won_though_no_processor_was_empty() {
 fn the_last_decision_is_the_kind() {
     let largest = Step::Largest { part: Characteristic::Communication, part_ns: 7, lost_ns: 9 };
     let kind = |last: Step| conclusion(&[largest, last]);
-    let (seq_ns, par_ns, imbalance_ns, variation_ns, synchronization_ns, communication_ns) = (1, 2, 3, 4, 5, 6);
+    let (seq_ns, par_ns, imbalance_ns, variation_ns, synchronization_ns, communication_ns) =
+        (1, 2, 3, 4, 5, 6);
     let ends = [
         (Step::Sequential { seq_ns, par_ns }, Kind::IntervalSequential),
         (Step::Parallel { seq_ns, par_ns }, Kind::IntervalNarrow),
