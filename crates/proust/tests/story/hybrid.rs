@@ -182,8 +182,8 @@ fn three_times_of_a_program_of_mpich() {
     three_times_of_one_program(Mpi::Mpich);
 }
 
-/// The kinds of findings about intervals. One function finds all of them, and the last decision of one reading
-/// says which it is: programs show two of them here, and each decision has a unit test.
+/// The kinds of findings about intervals. One function finds all of them, and the last decision of one
+/// reading says which it is: programs show two of them here, and each decision has a unit test.
 pub const KINDS: [&str; 7] = [
     "interval-sequential",
     "interval-narrow",
@@ -204,7 +204,7 @@ fn the_interval_that_carries_the_loss_is_found() {
             let found = list(&run.page::<Value>("summary", &[]), "/findings").to_vec();
             Some((run, found))
         };
-        // Much more than what MPI takes to begin, which the run as a whole loses, too: half a second at times.
+        // Much more than MPI takes to begin, which the run as a whole loses, too: half a second at times.
         let Some((run, found)) = case("0", "200000", "0.6") else { continue };
         let Some(finding) = of_kind(&found, "interval-uneven") else { panic!("{found:#?}") };
         assert_eq!(
