@@ -81,7 +81,7 @@ impl ComparedRun {
         measures: &[Measure],
     ) -> Result<(ComparedRun, Vec<ScopeNote>), LedgerError> {
         let selection = Selection::new(profile, filter);
-        let scoped = ScopedAccount::of(&selection, &with_times(profile, filter), None, None)?;
+        let scoped = ScopedAccount::of(&selection, &with_times(profile, filter), None, None, None)?;
         let is_here = |finding: &&Finding| {
             let victims = finding.victims.iter().filter_map(|victim| victim.place.context);
             let mut places = finding.cause.context.into_iter().chain(victims);

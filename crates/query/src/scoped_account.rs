@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use proust_account::accounted::ledger_within;
+use proust_account::accounted::{ledger_of_stored, ledger_within};
 use proust_account::ledger::{Ledger, LedgerError, Windows};
+use proust_account::stored::StoredTimelines;
 
 use crate::expression::{Filter, Key};
 use crate::intervals::account_of;
@@ -30,7 +31,8 @@ pub struct ScopedAccount<'l> {
 impl<'l> ScopedAccount<'l> {
     /// Draws it up. `filter` is that of the selection, with times in place of samples of processes
     /// ([`crate::with_times`]); `kept` is the ledger of the whole run, where it is known already, with the
-    /// rows that are needed.
+    /// rows that are needed. With `stored` timelines beside it a range of time is read from these: then
+    /// nothing is known of causes.
     ///
     /// # Errors
     /// When the profile's processes and locations contradict each other.
@@ -39,11 +41,15 @@ impl<'l> ScopedAccount<'l> {
         filter: &Filter,
         processors: Option<u32>,
         kept: Option<&'l Ledger>,
+        stored: Option<&StoredTimelines>,
     ) -> Result<ScopedAccount<'l>, LedgerError> {
         let windows = filter.windows();
         let all = || windows.clone().unwrap_or_else(Windows::all);
-        let mut ledger = match kept {
-            Some(kept) if windows.is_none() && processors.is_none() => Cow::Borrowed(kept),
+        let mut ledger = match (kept, stored, &windows) {
+            (Some(kept), _, None) if processors.is_none() => Cow::Borrowed(kept),
+            (Some(whole), Some(stored), Some(windows)) if processors.is_none() => {
+                Cow::Owned(ledger_of_stored(selection.profile(), stored, whole, windows)?)
+            }
             _ => Cow::Owned(ledger_within(selection.profile(), processors, &all())?),
         };
         let of_run = ledger.processors;

@@ -107,7 +107,8 @@ fn written(
     let mut selection = Selection::new(profile, &question.filter);
     // From here on what is between samples of processes is a range of time like others.
     let question = &Question { filter: with_times(profile, &question.filter), ..question.clone() };
-    let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger));
+    let stored = kept.and_then(|kept| kept.timelines).filter(|_| question.takes_timelines());
+    let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger), stored);
     // A page with columns by account still has its other columns where no account can be made.
     if let Ok(drawn) = &drawn
         && question.page.needs(Need::ColumnsByAccount)
@@ -143,7 +144,7 @@ fn written(
             write(&processes::Processes::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Timeline => {
-            let stored = match kept.and_then(|kept| kept.timelines) {
+            let stored = match stored {
                 Some(stored) => stored,
                 None => &StoredTimelines::of(&timelines(profile)),
             };

@@ -1,6 +1,7 @@
 //! The ledger of the selection: of the whole run, of a part of its time, of some of its threads.
 
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger};
+use proust_account::stored::StoredTimelines;
 use proust_query::{Key, ScopedAccount, Selection};
 use proust_words::counted;
 use serde::Serialize;
@@ -26,15 +27,17 @@ pub(super) struct Drawn<'l> {
 }
 
 impl<'l> Drawn<'l> {
-    /// `kept` is the ledger of the whole run, where it is known already.
+    /// `kept` is the ledger of the whole run, where it is known already; `stored` are its timelines, for pages
+    /// that are not about causes.
     pub fn new(
         selection: &Selection<'_>,
         question: &Question,
         kept: Option<&'l Ledger>,
+        stored: Option<&StoredTimelines>,
     ) -> Result<Drawn<'l>, ReportError> {
         let filter = &question.filter;
         let kept = kept.filter(|kept| !(question.needs_rows() && kept.is_without_rows()));
-        let scoped = ScopedAccount::of(selection, filter, question.processors, kept)?;
+        let scoped = ScopedAccount::of(selection, filter, question.processors, kept, stored)?;
         let (ledger, windows) = (&*scoped.ledger, scoped.windows.as_ref());
         let processors = scoped.processors;
         let mut notes = Vec::new();

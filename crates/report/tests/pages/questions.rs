@@ -315,6 +315,16 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
                 assert_eq!(shown, render(&profile, &question, &style).unwrap());
             }
         }
+        // Of a range of time the stored timelines have the account, too.
+        for filter in ["time=0.4s..0.9s", "time=0.4s..0.6s,0.9s..1.1s and thread=worker-0", "state=lock"] {
+            for format in [Format::Text, Format::Json, Format::Csv] {
+                let filter = Filter::parse(&[filter]).unwrap();
+                let question = Question { page: PageName::Timeline, format, filter, ..Question::default() };
+                let style = Style::default();
+                let shown = render_with(&profile, &kept, &question, &style).unwrap();
+                assert_eq!(shown, render(&profile, &question, &style).unwrap());
+            }
+        }
     }
 }
 
