@@ -210,11 +210,26 @@ impl<'o> Joint<'o> {
         Amounts { inclusive, exclusive }
     }
 
+    /// The function that marks a node, if that is an interval.
+    fn marking_function(&self, id: usize) -> Option<JointFunctionId> {
+        if self.nodes[id].key.kind != ContextKind::Interval {
+            return None;
+        }
+        let above = |id: &usize| self.nodes[*id].parent.map(|parent| parent as usize);
+        std::iter::successors(above(&id), above).find_map(|id| self.function_of[id])
+    }
+
     fn over_functions(&self, by_node: &Amounts) -> Amounts {
         let count = self.functions.len();
         let mut amounts = Amounts { inclusive: vec![0.0; count], exclusive: vec![0.0; count] };
         for (id, function) in self.function_of.iter().enumerate() {
-            let Some(function) = *function else { continue };
+            let Some(function) = *function else {
+                // What is executed in an interval, and not called there, is the function's that marks it.
+                if let Some(function) = self.marking_function(id) {
+                    amounts.exclusive[function as usize] += by_node.exclusive[id];
+                }
+                continue;
+            };
             amounts.exclusive[function as usize] += by_node.exclusive[id];
             if self.outermost[id] {
                 amounts.inclusive[function as usize] += by_node.inclusive[id];

@@ -1,6 +1,6 @@
 //! Which places are the same.
 
-use proust_profile::Metric;
+use proust_profile::{ContextId, ContextKind, IntervalContext, IntervalInfo, Metric};
 
 use super::{outline, profile, profile_from, shown};
 use crate::Joint;
@@ -105,6 +105,26 @@ fn recursion_counts_once_and_lines_belong_to_their_function() {
     assert_eq!(joint.errors(0), by_context(Amounts::errors_by_context(&selection)));
     assert_eq!(joint.errors_by_function(0), Amounts::errors_by_function(&selection));
     assert_eq!(joint.most(0, Metric::Cpu).unwrap()[0], 7.0);
+}
+
+#[test]
+fn what_is_executed_in_an_interval_is_the_functions_that_marks_it() {
+    let mut run = profile("a", &[("main", 1.0), ("main step", 3.0), ("main step work", 5.0)]);
+    let context = ContextId(2);
+    run.contexts[context].kind = ContextKind::Interval;
+    run.contexts[context].function = None;
+    run.intervals = vec![IntervalInfo { name: "step".into(), ..IntervalInfo::default() }];
+    run.interval_contexts = vec![IntervalContext { context, interval: 0 }];
+    let outlines = [outline(&run)];
+    let joint = Joint::of(&outlines);
+    let found = joint.amounts_by_function(0, Metric::Cpu);
+    let of = |name: &str| {
+        let at = joint.functions().iter().position(|function| function.name == name).unwrap();
+        (found.inclusive[at], found.exclusive[at])
+    };
+    assert_eq!((of("main"), of("work")), ((9.0, 4.0), (5.0, 5.0)));
+    let expected = Amounts::by_function(&Selection::all(&run), Metric::Cpu);
+    assert_eq!(expected.exclusive.iter().sum::<f64>(), found.exclusive.iter().sum::<f64>());
 }
 
 #[test]
