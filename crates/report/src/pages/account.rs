@@ -27,8 +27,8 @@ pub(super) struct Drawn<'l> {
 }
 
 impl<'l> Drawn<'l> {
-    /// `kept` is the ledger of the whole run, where it is known already; `stored` are its timelines, for pages
-    /// that are not about causes.
+    /// `kept` is the ledger of the whole run, where it is known already; `stored` are its timelines, for
+    /// pages that are not about causes.
     pub fn new(
         selection: &Selection<'_>,
         question: &Question,
