@@ -361,6 +361,9 @@ fn the_letters_of_the_timeline_stand_for_its_spans() {
             {
                 let is_active = span["account"].is_string();
                 assert_eq!(letter.is_uppercase(), is_active, "{handle}: {n}: {span}\n{text}");
+                let id = span["account"].as_str().or(span["passive"].as_str()).unwrap();
+                let id = if id == "unknown" { "blocked, reason not known" } else { id };
+                assert!(text.contains(&format!(" {letter} {id} ")), "{handle}: {n}: {span}\n{text}");
                 cells += 1;
             }
         }
