@@ -1,18 +1,30 @@
 //! Standard output: the result only. Pictures go into files.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+
+/// So much is written at once.
+const PIECE_BYTES: usize = 1 << 16;
 
 /// Writes the result of a command.
 ///
 /// # Errors
 /// When it cannot be written; a broken pipe among them.
 pub fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    print_with(|out| out.write_all(text.as_bytes()))
+}
+
+/// As [`print`], for a result that is written piece by piece.
+///
+/// # Errors
+/// When it cannot be written; a broken pipe among them.
+pub fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    // Standard output itself hands on each line.
+    let mut out = BufWriter::with_capacity(PIECE_BYTES, io::stdout().lock());
+    write(&mut out)?;
     out.flush()
 }
 

@@ -16,8 +16,8 @@ use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
 use proust_query::Filter;
 use proust_report::{
-    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Rendered, Sort,
-    SweepPage, gaps_listed, listed, render, render_with,
+    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort, SweepPage,
+    Written, gaps_listed, listed, written,
 };
 use proust_store::{Run, StoreError};
 use proust_words::counted;
@@ -345,23 +345,35 @@ fn note_if_recording(run: &Run) {
 fn show_run(run: &Run, question: &Question) -> Result<()> {
     let profile = if question.needs_samples() { run.profile_with_rows()? } else { run.profile()? };
     let style = terminal::style();
-    let write = || -> Result<Rendered> {
+    let write = |show: &mut dyn FnMut(&Written<'_>)| -> Result<()> {
         Ok(match kept(run, question) {
-            Ok(kept) => render_with(profile, &kept, question, &style)?,
+            Ok(kept) => written(profile, Some(&kept), question, &style, show)?,
             // A page has other numbers where no account can be drawn up.
-            Err(StoreError::Ledger(_)) => render(run.profile_with_rows()?, question, &style)?,
+            Err(StoreError::Ledger(_)) => written(run.profile_with_rows()?, None, question, &style, show)?,
             Err(error) => return Err(error.into()),
         })
     };
-    let mut rendered = write()?;
-    if run.was_damaged()? {
-        rendered = write()?;
+    let print = |page: &Written<'_>| -> Result<()> {
+        analysis_notes::print(run);
+        for note in page.notes {
+            message!("note: {note}");
+        }
+        Ok(output::print_with(|to| page.write(to))?)
+    };
+    // A page of damaged timelines is thrown away before anything of it is printed.
+    let mut printed = Ok(true);
+    write(&mut |page| {
+        printed = match run.was_damaged() {
+            Ok(true) => Ok(false),
+            Ok(false) => print(page).map(|()| true),
+            Err(error) => Err(error.into()),
+        };
+    })?;
+    if !printed? {
+        let mut printed = Ok(());
+        write(&mut |page| printed = print(page))?;
+        printed?;
     }
-    analysis_notes::print(run);
-    for note in &rendered.notes {
-        message!("note: {note}");
-    }
-    output::print(&rendered.page)?;
     Ok(())
 }
 

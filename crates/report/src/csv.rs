@@ -1,14 +1,23 @@
 //! Tables as comma-separated values (RFC 4180, lines end with a line feed).
 
-/// Writes rows; cells that hold commas, quotes or line breaks are quoted.
+use std::io;
+
+/// Writes a row; cells that hold commas, quotes or line breaks are quoted.
+///
+/// # Errors
+/// Those of `to`.
+pub(crate) fn write_row(row: &[String], to: &mut dyn io::Write) -> io::Result<()> {
+    let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
+    writeln!(to, "{}", cells.join(","))
+}
+
+/// Rows as a text.
 pub(crate) fn write(rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut text = String::new();
+    let mut text = Vec::new();
     for row in rows {
-        let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
-        text.push_str(&cells.join(","));
-        text.push('\n');
+        write_row(&row, &mut text).expect("memory takes everything");
     }
-    text
+    String::from_utf8(text).expect("cells are UTF-8")
 }
 
 fn quoted(cell: &str) -> String {

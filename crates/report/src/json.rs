@@ -17,11 +17,18 @@ impl Formatter for OneZero {
 }
 
 /// Writes a page, ended by a line feed.
+///
+/// # Errors
+/// Those of `to`: every field is a number, a text or a list of them, and nothing that cannot be written.
+pub(crate) fn write_to(page: &impl Serialize, mut to: &mut dyn io::Write) -> io::Result<()> {
+    page.serialize(&mut Serializer::with_formatter(&mut to, OneZero))?;
+    to.write_all(b"\n")
+}
+
+/// As [`write_to`], as a text.
 pub(crate) fn write(page: &impl Serialize) -> String {
     let mut text = Vec::new();
-    // Every field is a number, a text or a list of them: nothing that cannot be written.
-    page.serialize(&mut Serializer::with_formatter(&mut text, OneZero)).expect("a page is plain data");
-    text.push(b'\n');
+    write_to(page, &mut text).expect("memory takes everything");
     String::from_utf8(text).expect("JSON is UTF-8")
 }
 

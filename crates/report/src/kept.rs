@@ -1,10 +1,37 @@
 //! The input of a page beside its question, and its output.
 
+use std::io;
+
 use proust_account::blame::Blame;
 use proust_account::ledger::Ledger;
 use proust_account::stored::StoredTimelines;
 use proust_findings::Finding;
 use proust_query::OperationSums;
+
+/// A page that is ready to be written.
+#[derive(Clone, Copy)]
+pub struct Written<'p> {
+    /// What a reader must know beside it, for standard error.
+    pub notes: &'p [String],
+    pub(crate) write: &'p dyn Fn(&mut dyn io::Write) -> io::Result<()>,
+}
+
+impl Written<'_> {
+    /// Writes the page itself. What is too long for memory is read while it is written.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        (self.write)(to)
+    }
+
+    /// The page as a text.
+    pub(crate) fn rendered(&self) -> Rendered {
+        let mut page = Vec::new();
+        self.write(&mut page).expect("memory takes everything");
+        Rendered { page: String::from_utf8(page).expect("pages are UTF-8"), notes: self.notes.to_vec() }
+    }
+}
 
 /// A page, written.
 #[derive(Clone, Debug, PartialEq)]

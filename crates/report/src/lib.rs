@@ -36,10 +36,10 @@ pub use diff::{
 };
 pub use error::ReportError;
 pub use explained::{derivation, explain_kind, explain_thresholds, finding_name};
-pub use kept::{Kept, Rendered};
+pub use kept::{Kept, Rendered, Written};
 pub use number::{bytes, duration, utc};
 pub use page::{Need, Orders, PAGES, PageHead, PageName, PageSpec, listed};
-pub use pages::{render, render_with};
+pub use pages::{render, render_with, written};
 pub use question::{Across, Block, Classic, Format, IntervalsOf, Layout, Question, Sort};
 pub use references::{Reference, References};
 pub use schema::SCHEMA;

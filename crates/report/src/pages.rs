@@ -45,7 +45,7 @@ use crate::choice::Order;
 use crate::column::ColumnHead;
 use crate::columns::Columns;
 use crate::error::ReportError;
-use crate::kept::{Kept, Rendered};
+use crate::kept::{Kept, Rendered, Written};
 use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
 use crate::question::{Classic, Format, Question};
@@ -61,6 +61,10 @@ trait Page: Serialize {
     fn text(&self, style: &Style) -> String;
     /// The page's main table, headings first.
     fn rows(&self) -> Vec<Vec<String>>;
+    /// Gives each row of that table to `take`: a page overrides it whose rows are too many for memory.
+    fn each_row(&self, take: &mut dyn FnMut(Vec<String>) -> std::io::Result<()>) -> std::io::Result<()> {
+        self.rows().into_iter().try_for_each(take)
+    }
     /// The page in the layouts of the analyzers of characteristics: only intervals have any.
     fn classic(&self, _classic: &Classic) -> String {
         String::new()
@@ -74,7 +78,9 @@ trait Page: Serialize {
 /// # Errors
 /// [`ReportError`] when the question cannot be answered by this page or by this run.
 pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<Rendered, ReportError> {
-    written(profile, None, question, style)
+    let mut rendered = None;
+    written(profile, None, question, style, &mut |page| rendered = Some(page.rendered()))?;
+    Ok(rendered.expect("a page that is no error is shown"))
 }
 
 /// As [`render`], with what is known of the whole run. The profile needs its samples and operations only
@@ -88,15 +94,24 @@ pub fn render_with(
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
-    written(profile, Some(kept), question, style)
+    let mut rendered = None;
+    written(profile, Some(kept), question, style, &mut |page| rendered = Some(page.rendered()))?;
+    Ok(rendered.expect("a page that is no error is shown"))
 }
 
-fn written(
+/// As [`render_with`], or [`render`] without what is kept, for pages of any length: `show` gets the page once
+/// it can be written, and what is read while it is written has been read once before, so that damage is
+/// known.
+///
+/// # Errors
+/// As [`render`].
+pub fn written(
     profile: &Profile,
     kept: Option<&Kept<'_>>,
     question: &Question,
     style: &Style,
-) -> Result<Rendered, ReportError> {
+    show: &mut dyn FnMut(&Written<'_>),
+) -> Result<(), ReportError> {
     question.order()?;
     if question.classic.is_some() && question.page != PageName::Intervals {
         return Err(ReportError::Usage(format!(
@@ -115,57 +130,58 @@ fn written(
     {
         selection = selection.with_rows(drawn.ledger());
     }
-    let notes = selection.notes().iter().map(Worded::text).collect();
+    let notes: Vec<String> = selection.notes().iter().map(Worded::text).collect();
+    let mut to = Shown { notes: &notes, question, style, show };
     let operations = || kept.and_then(|kept| kept.operations).filter(|_| question.takes_operations());
     let blame = || kept.and_then(|kept| kept.blame).filter(|_| question.takes_blame());
     let drawn = || drawn.as_ref().map_err(Clone::clone);
-    let page = match question.page {
+    match question.page {
         PageName::Summary => {
             let found = kept.map(|kept| kept.findings);
-            write(&summary::Summary::build(&selection, question, drawn()?, found)?, question, style)
+            to.show(&summary::Summary::build(&selection, question, drawn()?, found)?)
         }
         PageName::Ledger => {
-            write(&ledger::LedgerPage::build(&selection, question, drawn()?)?, question, style)
+            to.show(&ledger::LedgerPage::build(&selection, question, drawn()?)?)
         }
-        PageName::Effort => write(&effort::EffortPage::build(selection, question)?, question, style),
+        PageName::Effort => to.show(&effort::EffortPage::build(selection, question)?),
         PageName::Tree if let Some(over) = question.over => {
-            write(&distribution::Distribution::build(selection, question, over)?, question, style)
+            to.show(&distribution::Distribution::build(selection, question, over)?)
         }
-        PageName::Tree => write(&tree::Tree::build(selection, question)?, question, style),
+        PageName::Tree => to.show(&tree::Tree::build(selection, question)?),
         PageName::Callers if question.arguments.is_empty() => {
-            write(&callers::Callers::build(&selection, question)?, question, style)
+            to.show(&callers::Callers::build(&selection, question)?)
         }
-        PageName::Callers => write(&one_function::OneFunction::build(&selection, question)?, question, style),
-        PageName::Flat => write(&flat::Flat::build(&selection, question)?, question, style),
+        PageName::Callers => to.show(&one_function::OneFunction::build(&selection, question)?),
+        PageName::Flat => to.show(&flat::Flat::build(&selection, question)?),
         PageName::Threads => {
-            write(&threads::Threads::build(&selection, question, drawn()?)?, question, style)
+            to.show(&threads::Threads::build(&selection, question, drawn()?)?)
         }
         PageName::Processes => {
-            write(&processes::Processes::build(&selection, question, drawn()?)?, question, style)
+            to.show(&processes::Processes::build(&selection, question, drawn()?)?)
         }
         PageName::Timeline => {
             let stored = match stored {
                 Some(stored) => stored,
                 None => &StoredTimelines::of(&timelines(profile)),
             };
-            write(&timeline::Timeline::build(&selection, question, stored, style)?, question, style)
+            to.show(&timeline::Timeline::build(&selection, question, stored, style)?)
         }
-        PageName::Io => write(&io::Io::build(&selection, question, operations())?, question, style),
-        PageName::Locks => write(&locks::Locks::build(&selection, question, blame())?, question, style),
-        PageName::Waits => write(&waits::Waits::build(&selection, question, operations())?, question, style),
+        PageName::Io => to.show(&io::Io::build(&selection, question, operations())?),
+        PageName::Locks => to.show(&locks::Locks::build(&selection, question, blame())?),
+        PageName::Waits => to.show(&waits::Waits::build(&selection, question, operations())?),
         PageName::Openmp => {
-            write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
+            to.show(&openmp::OpenmpPage::build(&selection, question, drawn()?)?)
         }
-        PageName::Mpi => write(&mpi::MpiPage::build(&selection, question, blame())?, question, style),
+        PageName::Mpi => to.show(&mpi::MpiPage::build(&selection, question, blame())?),
         PageName::Intervals => {
-            write(&intervals::IntervalsPage::build(&selection, question, drawn()?, blame())?, question, style)
+            to.show(&intervals::IntervalsPage::build(&selection, question, drawn()?, blame())?)
         }
-        PageName::Samples => write(&samples::Samples::build(&selection, question)?, question, style),
+        PageName::Samples => to.show(&samples::Samples::build(&selection, question)?),
         PageName::Quality => {
-            write(&quality::QualityPage::build(&selection, question, drawn()?)?, question, style)
+            to.show(&quality::QualityPage::build(&selection, question, drawn()?)?)
         }
-    };
-    Ok(Rendered { page, notes })
+    }
+    Ok(())
 }
 
 /// A finding with its derivation.
@@ -180,14 +196,28 @@ pub(crate) fn derivation(
     findings::derivation(found, number, total_s, &shell_word(dir), style).map(|text| style.plain(text))
 }
 
-fn write(page: &impl Page, question: &Question, style: &Style) -> String {
-    if let Some(classic) = &question.classic {
-        return style.plain(page.classic(classic));
-    }
-    match question.format {
-        Format::Text => style.plain(page.text(style)),
-        Format::Json => json::write(page),
-        Format::Csv => csv::write(page.rows()),
+/// Where a page goes once it is built.
+struct Shown<'s> {
+    notes: &'s [String],
+    question: &'s Question,
+    style: &'s Style,
+    show: &'s mut dyn FnMut(&Written<'_>),
+}
+
+impl Shown<'_> {
+    fn show(&mut self, page: &impl Page) {
+        let Shown { question, style, .. } = *self;
+        let write = |to: &mut dyn std::io::Write| {
+            if let Some(classic) = &question.classic {
+                return to.write_all(style.plain(page.classic(classic)).as_bytes());
+            }
+            match question.format {
+                Format::Text => to.write_all(style.plain(page.text(style)).as_bytes()),
+                Format::Json => json::write_to(page, to),
+                Format::Csv => page.each_row(&mut |row| csv::write_row(&row, to)),
+            }
+        };
+        (self.show)(&Written { notes: self.notes, write: &write });
     }
 }
 

@@ -24,14 +24,16 @@
 //! `path` of each span, as handles of its functions from the outermost call on.
 
 mod depth;
+mod json;
 mod spans;
 mod strips;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use proust_account::ledger::Windows;
 use proust_account::stored::{BinsIn, StoredTimelines};
-use proust_profile::{FunctionId, LocationId, Metric};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
 use rayon::prelude::*;
@@ -48,7 +50,6 @@ use super::{Cut, Page, heading, no_arguments, scope};
 use crate::error::ReportError;
 use crate::number::{exact, fixed, percent, sum};
 use crate::question::{Format, Question, Sort};
-use crate::schema::SCHEMA;
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
@@ -61,20 +62,18 @@ const NAME: usize = 48;
 /// The strip of a location never gets narrower than this.
 const NARROWEST: usize = 20;
 
-#[derive(Debug, Serialize)]
-pub(super) struct Timeline {
-    schema: u32,
+/// The page. Spans are read while it is written: there may be more than memory holds.
+pub(super) struct Timeline<'s> {
+    selection: &'s Selection<'s>,
+    stored: &'s StoredTimelines,
+    windows: Windows,
     start_s: f64,
     end_s: f64,
     locations: Vec<LocationRow>,
     /// The functions at the depth that is asked for, in place of the states.
-    #[serde(flatten)]
     functions: Option<Depth>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    #[serde(flatten)]
     notes: Notes,
-    #[serde(skip)]
     scope: String,
 }
 
@@ -91,24 +90,25 @@ struct LocationRow {
     active_s: f64,
     accounts: Seconds,
     passive: Seconds,
-    /// Not read where text is asked for.
-    spans: Vec<SpanRow>,
     /// All its time in scope, and in the cells of the picture; for text alone.
     #[serde(skip)]
     sums: Sums,
     #[serde(skip)]
     cells: Vec<Option<Part>>,
+    /// What its spans are executed in, where paths are asked for.
+    #[serde(skip)]
+    contexts: BTreeSet<ContextId>,
     #[serde(skip)]
     id: LocationId,
 }
 
-impl Timeline {
+impl<'s> Timeline<'s> {
     pub fn build(
-        selection: &Selection<'_>,
+        selection: &'s Selection<'s>,
         question: &Question,
-        stored: &StoredTimelines,
+        stored: &'s StoredTimelines,
         style: &Style,
-    ) -> Result<Timeline, ReportError> {
+    ) -> Result<Timeline<'s>, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
         let is_text = question.format == Format::Text;
@@ -123,11 +123,22 @@ impl Timeline {
         let row = |&id: &LocationId| {
             let location = &profile.locations[id];
             let process = &profile.processes[location.process];
-            let (sums, spans) =
-                if is_text { (strips.sums(id), Vec::new()) } else { (Sums::new(), strips.spans(id)) };
-            let active = spans.iter().filter(|span| span.account.is_some());
+            let sums = if is_text { strips.sums(id) } else { Sums::new() };
+            let (mut is_shown, mut of_spans_s) = (!sums.is_empty(), 0.0);
+            let mut contexts = BTreeSet::new();
+            if !is_text {
+                strips.for_each_span(id, |span| {
+                    is_shown = true;
+                    if span.account.is_some() {
+                        of_spans_s += span.length_s();
+                    }
+                    if strips.depth.is_some() {
+                        contexts.insert(span.context);
+                    }
+                });
+            }
             let (accounts, passive) = &times[id.index()];
-            LocationRow {
+            is_shown.then(|| LocationRow {
                 handle: Handle::Location(id).to_string(),
                 process: process.pid,
                 rank: process.rank,
@@ -136,18 +147,16 @@ impl Timeline {
                 start_s: location.start_s,
                 end_s: location.end_s,
                 cpu_s: cpu_s[id.index()],
-                active_s: if is_text { active_s(&sums) } else { sum(active.map(SpanRow::length_s)) },
+                active_s: if is_text { active_s(&sums) } else { of_spans_s },
                 accounts: accounts_of(accounts),
                 passive: passive_of(passive),
-                spans,
                 sums,
                 cells: Vec::new(),
+                contexts,
                 id,
-            }
+            })
         };
-        let is_shown = |row: &LocationRow| !row.spans.is_empty() || !row.sums.is_empty();
-        let mut locations: Vec<LocationRow> =
-            selection.locations().par_iter().map(row).filter(is_shown).collect();
+        let mut locations: Vec<LocationRow> = selection.locations().par_iter().filter_map(row).collect();
         match question.sort {
             Some(Sort::Name) => locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread))),
             Some(_) => locations.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s).then(a.thread.cmp(&b.thread))),
@@ -178,11 +187,14 @@ impl Timeline {
             if is_text {
                 depth.give_letters(profile, &active_by_function(&locations));
             } else {
-                depth.give_paths(profile, locations.iter_mut().flat_map(|row| &mut row.spans));
+                let contexts = locations.iter().flat_map(|row| &row.contexts).copied().collect();
+                depth.give_paths(profile, contexts);
             }
         }
         Ok(Timeline {
-            schema: SCHEMA,
+            selection,
+            stored,
+            windows,
             start_s: seconds(start_ns),
             end_s: seconds(end_ns),
             functions,
@@ -190,6 +202,20 @@ impl Timeline {
             cut,
             notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
+        })
+    }
+
+    /// Gives the spans of a location to `take`, with their paths where these are asked for.
+    fn each_span<E>(
+        &self,
+        row: &LocationRow,
+        mut take: impl FnMut(&SpanRow<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Timeline { selection, stored, windows, .. } = self;
+        let strips = Strips { selection, stored, windows, depth: self.functions.as_ref() };
+        strips.each_span(row.id, |mut span| {
+            span.path = self.functions.as_ref().map(|depth| depth.path(span.context));
+            take(&span)
         })
     }
 
@@ -339,7 +365,7 @@ fn step(range_s: f64, width: usize) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|n| n * power).find(|&step| step >= least).unwrap_or(10.0 * power)
 }
 
-impl Page for Timeline {
+impl Page for Timeline<'_> {
     fn text(&self, style: &Style) -> String {
         let mut text = heading(style, "Timeline", &self.scope);
         if self.locations.is_empty() {
@@ -404,12 +430,22 @@ impl Page for Timeline {
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        let take = &mut |row| {
+            rows.push(row);
+            Ok(())
+        };
+        self.each_row(take).expect("memory takes everything");
+        rows
+    }
+
+    fn each_row(&self, take: &mut dyn FnMut(Vec<String>) -> io::Result<()>) -> io::Result<()> {
         let mut heads =
             vec!["handle", "process", "thread", "start_s", "end_s", "state", "account", "passive", "context"];
         heads.extend(self.functions.as_ref().map(|_| "function"));
-        let mut rows = vec![heads.into_iter().map(str::to_owned).collect()];
+        take(heads.into_iter().map(str::to_owned).collect())?;
         for location in &self.locations {
-            rows.extend(location.spans.iter().map(|span| {
+            self.each_span(location, |span| {
                 let mut fields = vec![
                     location.handle.clone(),
                     location.process.to_string(),
@@ -424,9 +460,9 @@ impl Page for Timeline {
                 let name =
                     |depth: &Depth| depth.function(span.context).map_or("", |id| depth.name(id)).to_owned();
                 fields.extend(self.functions.as_ref().map(name));
-                fields
-            }));
+                take(fields)
+            })?;
         }
-        rows
+        Ok(())
     }
 }

@@ -6,7 +6,6 @@ use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Profile};
 use proust_query::Handle;
 use serde::Serialize;
 
-use super::spans::SpanRow;
 use crate::pages::FunctionHead;
 
 /// The letters of functions, of the one with the most time first.
@@ -24,6 +23,9 @@ pub(super) struct Depth {
     /// The function of each context at the depth; none where no call is known.
     #[serde(skip)]
     at: IndexVec<ContextId, Option<FunctionId>>,
+    /// Of all contexts of spans, the handles of the functions that lead there.
+    #[serde(skip)]
+    paths: HashMap<ContextId, Vec<String>>,
     /// Of functions at the depth that have one.
     #[serde(skip)]
     letters: HashMap<FunctionId, char>,
@@ -76,19 +78,30 @@ impl Depth {
             calls.push(above + usize::from(function.is_some()));
             at.push(function.filter(|_| above < depth).or(of_parent));
         }
-        Depth { depth, functions: Vec::new(), at, letters: HashMap::new(), names: HashMap::new() }
+        Depth {
+            depth,
+            functions: Vec::new(),
+            at,
+            paths: HashMap::new(),
+            letters: HashMap::new(),
+            names: HashMap::new(),
+        }
     }
 
-    /// Gives spans their paths, and functions that are on them their names.
-    pub fn give_paths<'s>(&mut self, profile: &Profile, spans: impl Iterator<Item = &'s mut SpanRow>) {
-        let mut paths: HashMap<ContextId, Vec<FunctionId>> = HashMap::new();
-        for span in spans {
-            let path = paths.entry(span.context).or_insert_with(|| path(profile, span.context));
-            span.path = Some(path.iter().map(|&id| Handle::Function(id).to_string()).collect());
-        }
-        let met: BTreeSet<FunctionId> = paths.into_values().flatten().collect();
+    /// Takes the contexts of all spans that are shown: their paths, and the names of the functions on them.
+    pub fn give_paths(&mut self, profile: &Profile, contexts: BTreeSet<ContextId>) {
+        let paths: Vec<_> = contexts.into_iter().map(|context| (context, path(profile, context))).collect();
+        let met: BTreeSet<FunctionId> = paths.iter().flat_map(|(_, path)| path).copied().collect();
         self.functions = met.iter().map(|&id| FunctionHead::new(profile, id)).collect();
         self.names = names(profile, met.iter().copied());
+        let handles =
+            |path: Vec<FunctionId>| path.iter().map(|&id| Handle::Function(id).to_string()).collect();
+        self.paths = paths.into_iter().map(|(context, path)| (context, handles(path))).collect();
+    }
+
+    /// The handles of the functions that lead to a context, the outermost first.
+    pub fn path(&self, context: ContextId) -> &[String] {
+        self.paths.get(&context).map_or(&[], Vec::as_slice)
     }
 
     /// Gives the functions at the depth their names, and letters, of which those in active time for longest

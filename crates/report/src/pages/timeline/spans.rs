@@ -11,7 +11,7 @@ use crate::pages::facts::seconds;
 use crate::style::Paint;
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct SpanRow {
+pub(super) struct SpanRow<'p> {
     pub start_s: f64,
     pub end_s: f64,
     pub state: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct SpanRow {
     pub context: ContextId,
     /// Handles of the functions that lead to the context, the outermost first, where they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<Vec<String>>,
+    pub path: Option<&'p [String]>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     parts: BTreeMap<&'static str, f64>,
 }
@@ -29,8 +29,8 @@ pub(super) struct SpanRow {
 /// one location alone.
 const QUEUED: &str = "queued";
 
-impl SpanRow {
-    fn new(span: &Span, start_ns: u64, end_ns: u64) -> SpanRow {
+impl<'p> SpanRow<'p> {
+    fn new(span: &Span, start_ns: u64, end_ns: u64) -> SpanRow<'p> {
         let id = Some(state_id(span.state));
         let (state, account, passive) = match span.state {
             State::Working(_) => ("working", id, None),
@@ -48,7 +48,7 @@ impl SpanRow {
     }
 
     /// Takes in a span that follows, if it is more of the same.
-    fn join(&mut self, next: &SpanRow) -> bool {
+    fn join(&mut self, next: &SpanRow<'p>) -> bool {
         let same = self.end_s == next.start_s
             && (self.state, self.account, self.passive, self.context)
                 == (next.state, next.account, next.passive, next.context);
@@ -154,13 +154,14 @@ pub(super) fn meaning(id: &str) -> &str {
     }
 }
 
-/// The spans inside the windows that are wanted, equal neighbours joined.
-pub(super) fn spans_within(
+/// Gives the spans inside the windows that are wanted to `take`, equal neighbours joined.
+pub(super) fn each_span_within<'p, E>(
     spans: &impl Spans,
     wanted: impl Fn(&Span) -> bool,
     windows: &Windows,
-) -> Vec<SpanRow> {
-    let mut rows: Vec<SpanRow> = Vec::new();
+    mut take: impl FnMut(SpanRow<'p>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut last: Option<SpanRow> = None;
     let mut windows = windows.as_slice();
     for span in spans.spans().filter(wanted) {
         while windows.first().is_some_and(|window| window.end_ns <= span.start_ns) {
@@ -170,18 +171,19 @@ pub(super) fn spans_within(
             let (start_ns, end_ns) = (span.start_ns.max(window.start_ns), span.end_ns.min(window.end_ns));
             if start_ns < end_ns {
                 let row = SpanRow::new(&span, start_ns, end_ns);
-                if !rows.last_mut().is_some_and(|last| last.join(&row)) {
-                    rows.push(row);
+                if !last.as_mut().is_some_and(|last| last.join(&row)) {
+                    last.replace(row).map_or(Ok(()), &mut take)?;
                 }
             }
         }
     }
-    rows
+    last.map_or(Ok(()), take)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::convert::Infallible;
 
     use proust_account::ledger::Account;
 
@@ -206,7 +208,12 @@ mod tests {
         let span = Span::new(0, 100, State::Working(Work::Compute), ContextId(7)).with(PartKind::Delayed, 40);
         let other = Span::new(100, 150, State::Passive(PassiveReason::Sleep), ContextId(7));
         let windows = Windows::between(50, 120);
-        let rows = spans_within(&vec![span, other], |_| true, &windows);
+        let mut rows = Vec::new();
+        let take = |row| {
+            rows.push(row);
+            Ok::<(), Infallible>(())
+        };
+        each_span_within(&vec![span, other], |_| true, &windows, take).unwrap();
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].account, rows[0].parts[QUEUED]), (Some("compute"), 2e-8));
         assert_eq!((rows[1].passive, rows[1].state), (Some("sleep"), "passive"));

@@ -1,6 +1,7 @@
 //! What a line of the picture is made of: the time of a location by part, in all and cell by cell.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use proust_account::ledger::{PassiveReason, State, Windows};
 use proust_account::stored::{BinsIn, StoredTimelines};
@@ -8,7 +9,7 @@ use proust_profile::{ContextId, FunctionId, LocationId};
 use proust_query::Selection;
 
 use super::depth::Depth;
-use super::spans::{SpanRow, paint, spans_within, state_id};
+use super::spans::{SpanRow, each_span_within, paint, state_id};
 use crate::style::Paint;
 
 /// What a letter stands for.
@@ -57,14 +58,27 @@ pub(super) struct Strips<'s> {
     pub depth: Option<&'s Depth>,
 }
 
-impl Strips<'_> {
-    /// The spans of a location that are in scope.
-    pub fn spans(&self, location: LocationId) -> Vec<SpanRow> {
+impl<'s> Strips<'s> {
+    /// Gives the spans of a location that are in scope to `take`, as they are read.
+    pub fn each_span<E>(
+        &self,
+        location: LocationId,
+        take: impl FnMut(SpanRow<'s>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let spans = self.stored.spans(location, self.windows.span_ns());
         let in_scope = |context: ContextId, state: State| {
             self.selection.has_context(context) && self.selection.has_state(location, context, state)
         };
-        spans_within(&spans, |span| in_scope(span.context, span.state), self.windows)
+        each_span_within(&spans, |span| in_scope(span.context, span.state), self.windows, take)
+    }
+
+    /// As [`Strips::each_span`], for what cannot fail.
+    pub fn for_each_span(&self, location: LocationId, mut take: impl FnMut(&SpanRow<'s>)) {
+        let take = |span| {
+            take(&span);
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = self.each_span(location, take);
     }
 
     /// All its time in scope.
@@ -97,7 +111,7 @@ impl Strips<'_> {
         let mut sums = vec![Sums::new(); cells.count];
         let start_s = cells.begin_ns as f64 / 1e9;
         let length_s = cells.width_ns as f64 / 1e9;
-        for span in &self.spans(location) {
+        self.for_each_span(location, |span| {
             let cell = |at_s: f64| ((at_s - start_s) / length_s).max(0.0);
             let (from, to) = (cell(span.start_s), cell(span.end_s).min(cells.count as f64));
             let touched = from as usize..(to.ceil() as usize).min(cells.count);
@@ -108,7 +122,7 @@ impl Strips<'_> {
                     *sums.entry(part).or_default() += seconds * share;
                 }
             }
-        }
+        });
         sums
     }
 
@@ -121,7 +135,7 @@ impl Strips<'_> {
     }
 
     /// What a span's time goes to, as letters tell it apart, with the seconds.
-    fn parts(&self, span: &SpanRow) -> Vec<(Part, f64)> {
+    fn parts(&self, span: &SpanRow<'_>) -> Vec<(Part, f64)> {
         match self.depth {
             None => span.states().map(|(id, seconds)| (Part::State(id), seconds)).collect(),
             Some(_) if span.account.is_none() => vec![(Part::Passive, span.length_s())],
