@@ -140,9 +140,7 @@ pub fn written(
             let found = kept.map(|kept| kept.findings);
             to.show(&summary::Summary::build(&selection, question, drawn()?, found)?)
         }
-        PageName::Ledger => {
-            to.show(&ledger::LedgerPage::build(&selection, question, drawn()?)?)
-        }
+        PageName::Ledger => to.show(&ledger::LedgerPage::build(&selection, question, drawn()?)?),
         PageName::Effort => to.show(&effort::EffortPage::build(selection, question)?),
         PageName::Tree if let Some(over) = question.over => {
             to.show(&distribution::Distribution::build(selection, question, over)?)
@@ -153,12 +151,8 @@ pub fn written(
         }
         PageName::Callers => to.show(&one_function::OneFunction::build(&selection, question)?),
         PageName::Flat => to.show(&flat::Flat::build(&selection, question)?),
-        PageName::Threads => {
-            to.show(&threads::Threads::build(&selection, question, drawn()?)?)
-        }
-        PageName::Processes => {
-            to.show(&processes::Processes::build(&selection, question, drawn()?)?)
-        }
+        PageName::Threads => to.show(&threads::Threads::build(&selection, question, drawn()?)?),
+        PageName::Processes => to.show(&processes::Processes::build(&selection, question, drawn()?)?),
         PageName::Timeline => {
             let stored = match stored {
                 Some(stored) => stored,
@@ -169,17 +163,13 @@ pub fn written(
         PageName::Io => to.show(&io::Io::build(&selection, question, operations())?),
         PageName::Locks => to.show(&locks::Locks::build(&selection, question, blame())?),
         PageName::Waits => to.show(&waits::Waits::build(&selection, question, operations())?),
-        PageName::Openmp => {
-            to.show(&openmp::OpenmpPage::build(&selection, question, drawn()?)?)
-        }
+        PageName::Openmp => to.show(&openmp::OpenmpPage::build(&selection, question, drawn()?)?),
         PageName::Mpi => to.show(&mpi::MpiPage::build(&selection, question, blame())?),
         PageName::Intervals => {
             to.show(&intervals::IntervalsPage::build(&selection, question, drawn()?, blame())?)
         }
         PageName::Samples => to.show(&samples::Samples::build(&selection, question)?),
-        PageName::Quality => {
-            to.show(&quality::QualityPage::build(&selection, question, drawn()?)?)
-        }
+        PageName::Quality => to.show(&quality::QualityPage::build(&selection, question, drawn()?)?),
     }
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! Questions of all kinds, wrong ones among them.
 
+use std::io;
+use std::num::NonZeroUsize;
+
 use proust_account::blame::KeptBlame;
 use proust_account::stored::StoredTimelines;
 use proust_account::timelines::timelines;
@@ -7,7 +10,8 @@ use proust_findings::Whole;
 use proust_profile::{ContextId, FunctionId, LocationId, Profile};
 use proust_query::{Filter, OperationSums};
 use proust_report::{
-    Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, render, render_with,
+    Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, Written, render, render_with,
+    written,
 };
 
 use serde_json::Value;
@@ -329,6 +333,55 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
 }
 
 /// The picture is made of sums, JSON of spans: they agree cell by cell.
+/// The largest piece that was written at once, and all pieces.
+#[derive(Default)]
+struct Pieces {
+    largest_bytes: usize,
+    text: Vec<u8>,
+    /// After so many bytes nothing more is taken.
+    room_bytes: Option<usize>,
+}
+
+impl io::Write for Pieces {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        if self.room_bytes.is_some_and(|room| self.text.len() + piece.len() > room) {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.largest_bytes = self.largest_bytes.max(piece.len());
+        self.text.extend_from_slice(piece);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A timeline has more spans than memory holds: none waits for another one to be written.
+#[test]
+fn a_timeline_is_written_span_by_span() {
+    let (profile, style) = (waiting(), Style::default());
+    for format in [Format::Json, Format::Csv] {
+        for depth in [None, NonZeroUsize::new(2)] {
+            let question = Question { page: PageName::Timeline, format, depth, ..Question::default() };
+            let whole = render(&profile, &question, &style).unwrap().page;
+            let mut shown = 0;
+            let mut show = |page: &Written<'_>| {
+                let mut to = Pieces::default();
+                page.write(&mut to).unwrap();
+                assert_eq!(String::from_utf8(to.text).unwrap(), whole);
+                assert!(to.largest_bytes < 200, "{} of {}", to.largest_bytes, whole.len());
+                // A reader that has seen enough ends it, too.
+                let mut half = Pieces { room_bytes: Some(whole.len() / 2), ..Pieces::default() };
+                assert_eq!(page.write(&mut half).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+                shown += 1;
+            };
+            written(&profile, None, &question, &style, &mut show).unwrap();
+            assert_eq!(shown, 1);
+        }
+    }
+}
+
 #[test]
 fn the_letters_of_the_timeline_stand_for_its_spans() {
     let page = |format| {
