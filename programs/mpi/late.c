@@ -4,7 +4,8 @@
  * clock: how long each waited is the time from its call to that of the late one. On a loaded machine some
  * also wait at the barriers between rounds: the time in these is printed, too.
  * late PATTERN DELAY_SECONDS
- * PATTERN: late-sender, late-receiver, barrier, alltoall, bcast, reduce, waitall, ibarrier, sendrecv, chain
+ * PATTERN: late-sender, late-receiver, barrier, alltoall, bcast, reduce, waitall, ibarrier, sendrecv, chain,
+ * earlier
  */
 #include "../truth.h"
 
@@ -174,6 +175,34 @@ KEPT static void chain(void)
         ARRIVES(MPI_Send(sent, 8, MPI_CHAR, rank + 1, 6, MPI_COMM_WORLD));
 }
 
+/* In which nobody is late. */
+KEPT static void iterations(void)
+{
+    for (int round = 0; round < 2; round++) {
+        work_as_all_do();
+        if (rank == 0)
+            MPI_Send(sent, 8, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
+        else if (rank == 1)
+            MPI_Recv(received, 8, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Rank 1 waits at once, rank 2 notices only some iterations later. */
+KEPT static void earlier(void)
+{
+    if (rank == 0) {
+        dawdle();
+        ARRIVES(MPI_Send(sent, 8, MPI_CHAR, 1, 6, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        WAITS(MPI_Recv(received, 8, MPI_CHAR, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    iterations();
+    if (rank == 1)
+        ARRIVES(MPI_Send(sent, 8, MPI_CHAR, 2, 6, MPI_COMM_WORLD));
+    else if (rank == 2)
+        WAITS(MPI_Recv(received, 8, MPI_CHAR, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -184,6 +213,7 @@ static const struct {
     {"alltoall", alltoall, 1},       {"bcast", bcast, 1},                 {"reduce", reduce, -2},
     {"waitall", waitall, 1},         {"ibarrier", ibarrier, 0},           {"sendrecv", sendrecv, 0},
     {"chain", chain, -1},
+    {"earlier", earlier, -1},
 };
 
 int main(int argc, char **argv)

@@ -22,7 +22,7 @@ struct Case {
     late_rank: u64,
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     Case { name: "late-sender", ranks: 2, pattern: "late-sender", late_rank: 0 },
     Case { name: "late-receiver", ranks: 2, pattern: "late-receiver", late_rank: 1 },
     Case { name: "barrier", ranks: 3, pattern: "wait-at-barrier", late_rank: 2 },
@@ -34,6 +34,8 @@ const CASES: [Case; 10] = [
     Case { name: "sendrecv", ranks: 2, pattern: "late-sender", late_rank: 0 },
     // Each rank waits for the one before it, and the first one is the cause of all.
     Case { name: "chain", ranks: 3, pattern: "late-sender", late_rank: 0 },
+    // The last one waits iterations after the first one was late.
+    Case { name: "earlier", ranks: 3, pattern: "late-sender", late_rank: 0 },
 ];
 
 /// How long a late rank sleeps in each of four rounds.
@@ -90,7 +92,45 @@ fn check(case: &Case, run: &Recorded) {
     let slept_s = 4.0 * DELAY_S.parse::<f64>().unwrap();
     assert!(on_path_s >= 0.98 * slept_s, "{name}: {on_path_s} of {slept_s} s are on the path: {page:#}");
 
+    assert_costs(case, &truth, &page);
     assert_identities(name, run, &page);
+}
+
+/// Who is waited for directly has short-term costs; what others pass on is a long-term cost of the first one.
+fn assert_costs(case: &Case, truth: &Value, page: &Value) {
+    let name = case.name;
+    let of = |field: &str| number(page, &format!("/delay_costs/{field}"));
+    let delays = list(page, "/delay_costs/delays");
+    let sum_of = |field: &str, is: &dyn Fn(&Value) -> bool| -> f64 {
+        let rows = delays.iter().filter(|delay| is(delay));
+        rows.map(|delay| number(delay, &format!("/{field}"))).sum()
+    };
+    let waited_s = sum_s(list(page, "/wait_states").iter());
+    assert_close(&format!("{name}: short term"), sum_of("short_term_s", &|_| true), of("direct_s"), 1e-6);
+    assert_close(&format!("{name}: long term"), sum_of("long_term_s", &|_| true), of("indirect_s"), 1e-6);
+    assert_close(&format!("{name}: costs"), of("direct_s") + of("indirect_s"), waited_s, 1e-6);
+
+    let passed_on = matches!(name, "chain" | "earlier");
+    let all_s = number(truth, "/all_s");
+    let long_s = if passed_on { number(truth, "/waited_s/2") } else { 0.0 };
+    let is_late = |delay: &Value| {
+        text(delay, "function") == "dawdle"
+            && delay["rank"].as_u64() == Some(case.late_rank)
+            && text(&delay["waited_in"], "function") == name.replace('-', "_")
+    };
+    let tolerance_s = (0.1 * all_s).max(0.03);
+    assert_close(
+        &format!("{name}: short term of the late one"),
+        sum_of("short_term_s", &is_late),
+        all_s - long_s,
+        tolerance_s,
+    );
+    assert_close(
+        &format!("{name}: long term of the late one"),
+        sum_of("long_term_s", &is_late),
+        long_s,
+        tolerance_s,
+    );
 }
 
 /// The critical path is as long as MPI lasted, whichever way it is divided.
