@@ -215,6 +215,7 @@ mod tests {
             late: LocationId(late),
             late_context: ContextId(1),
             misordered_ns: 0,
+            bytes: 0,
         }
     }
 

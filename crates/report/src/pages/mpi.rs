@@ -7,13 +7,14 @@
 //! windows. `delay_costs` divides waits into `direct_s` and `indirect_s`, and names the `delays` with their
 //! `short_term_s` and `long_term_s`, which sum to these. `efficiency` has the POP efficiencies of the whole run, and `critical_path` the chain of work
 //! that nothing kept waiting, by rank and by activity. `operations` are calls by place, `matrix` messages and
-//! waits by sender and receiver, `collectives` and `communicators` those of the run, `unmatched` the parts of
+//! waits by sender and receiver, `message_sizes` the same by size, `collectives` and `communicators` those of the run, `unmatched` the parts of
 //! messages and collectives without a partner, and `matching` says how far all that can be trusted. `clocks`
 //! has the hosts of a run on several, and how their clocks were brought to one.
 
 mod delays;
 mod path;
 mod row;
+mod sizes;
 mod text;
 
 use std::borrow::Cow;
@@ -32,6 +33,7 @@ use row::{
     CauseLine, ClockLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine,
     PairLine, UnmatchedLine, WaitState,
 };
+use sizes::SizeLine;
 
 use super::facts::seconds;
 use super::{Page, no_arguments};
@@ -64,6 +66,8 @@ pub(super) struct MpiPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<super::Cut>,
     matrix: Vec<PairLine>,
+    /// Smallest first; the last has the calls without a message.
+    message_sizes: Vec<SizeLine>,
     collectives: Vec<CollectiveLine>,
     communicators: Vec<CommunicatorLine>,
     unmatched: Vec<UnmatchedLine>,
@@ -113,6 +117,7 @@ impl MpiPage {
             operations,
             cut,
             matrix: sums.pairs.iter().map(|(pair, sum)| PairLine::new(profile, *pair, sum)).collect(),
+            message_sizes: SizeLine::all(selection),
             collectives: CollectiveLine::all(profile, &sums),
             communicators: profile.communicators.iter().map(CommunicatorLine::new).collect(),
             unmatched: profile.unmatched.iter().map(|row| UnmatchedLine::new(profile, row)).collect(),

@@ -53,6 +53,7 @@ impl Play {
                 late: LocationId(late as u32),
                 late_context: context,
                 misordered_ns: 0,
+                bytes: 0,
             });
             self.clocks_ns[rank] = until_ns;
         }
