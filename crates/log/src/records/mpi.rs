@@ -27,7 +27,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Completed {}
 
 /// What a receive has got. `head.a` is the slot of its request, or [`NO_SLOT`] where the call that the record
-/// belongs to received it itself, as `MPI_Sendrecv` does, or starts to, as `MPI_Isendrecv`; `head.b` has [`RECEIVED_CANCELLED`].
+/// belongs to received it itself, as `MPI_Sendrecv` does, or starts to, as `MPI_Isendrecv`; `head.b` has
+/// [`RECEIVED_CANCELLED`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Received {

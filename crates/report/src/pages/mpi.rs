@@ -113,7 +113,7 @@ impl MpiPage {
             wait_states: WaitState::all(selection, &sums),
             causes: CauseLine::all(selection, &sums),
             delay_costs: DelayLines::of(selection),
-            critical_path: PathLine::of(selection),
+            critical_path: PathLine::of(selection, !question.filter.is_empty()),
             operations,
             cut,
             matrix: sums.pairs.iter().map(|(pair, sum)| PairLine::new(profile, *pair, sum)).collect(),

@@ -266,6 +266,28 @@ fn the_critical_path_is_that_of_the_example() {
     near(&path["impact"]["other_code_s"], 0.58);
 }
 
+/// A part of a run has no path of its own: the page says so.
+#[test]
+fn the_critical_path_is_never_selected() {
+    let shown = |filter: &[&str], format: Format| {
+        let filter = proust_query::Filter::parse(filter).unwrap();
+        let question = Question { page: PageName::Mpi, format, filter, ..Question::default() };
+        render(&messaging(), &question, &Style::default()).unwrap().page
+    };
+    let json = |filter: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&shown(filter, Format::Json)).unwrap()
+    };
+    let (whole, part) = (json(&[]), json(&["rank=1"]));
+    assert_eq!(
+        (&whole["critical_path"]["ignores_where"], &part["critical_path"]["ignores_where"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(whole["critical_path"]["activities"], part["critical_path"]["activities"]);
+    let sentence = "--where does not select it";
+    assert!(shown(&["rank=1"], Format::Text).contains(sentence));
+    assert!(!shown(&[], Format::Text).contains(sentence));
+}
+
 /// By hand: rank 1 receives for 310 ms and waits for 300 of these, rank 0 sends for 10; both are late since
 /// they work, so all costs are short-term ones of those two.
 #[test]
