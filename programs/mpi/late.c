@@ -181,7 +181,8 @@ KEPT static void isendrecv(void)
     MPI_Request request;
     if (rank == 0) {
         dawdle();
-        ARRIVES(MPI_Isendrecv(sent, 8, MPI_CHAR, 1, 8, received, 16, MPI_CHAR, 1, 9, MPI_COMM_WORLD, &request));
+        ARRIVES(MPI_Isendrecv(sent, 8, MPI_CHAR, 1, 8, received, 16, MPI_CHAR, 1, 9, MPI_COMM_WORLD,
+                              &request));
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else if (rank == 1) {
         MPI_Isendrecv(sent, 8, MPI_CHAR, 0, 9, received, 16, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG,

@@ -74,8 +74,8 @@ pub enum Act {
     StartSend(Mode),
     /// Starts to receive.
     StartReceive,
-    /// Starts to send and to receive with one request; what it is to receive is in [`Call::received`], without
-    /// a slot.
+    /// Starts to send and to receive with one request; what it is to receive is in [`Call::received`],
+    /// without a slot.
     StartSendReceive,
     /// Makes a request to send, to be started later.
     PrepareSend(Mode),

@@ -1,6 +1,6 @@
 //! Members to instances: the k-th collective that a member of a communicator calls is a part of the same
-//! instance as the k-th of each other member, since all members call collectives in the same order. Those that
-//! start one prepared collective are a series of their own.
+//! instance as the k-th of each other member, since all members call collectives in the same order. Those
+//! that start one prepared collective are a series of their own.
 
 use std::collections::VecDeque;
 
@@ -34,8 +34,8 @@ impl<E> Default for Collectives<E> {
 }
 
 impl<E: Copy> Collectives<E> {
-    /// The next collective of a series that a member of this communicator, which has so many, has called. The members of
-    /// the instance if it was the last of them, in the order in which they were given.
+    /// The next collective of a series that a member of this communicator, which has so many, has called. The
+    /// members of the instance if it was the last of them, in the order in which they were given.
     pub fn call(
         &mut self,
         communicator: (u32, u32),

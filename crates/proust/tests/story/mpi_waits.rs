@@ -190,7 +190,7 @@ fn waits(mpi: Mpi) {
     for case in &CASES {
         let Some(run) = mpi.record_ranks(case.ranks, "late", &[case.name, DELAY_S]) else { return };
         let run = run.succeeded();
-        if run.truth::<Value>()["lacks"] == case.name {
+        if run.truth()["lacks"] == case.name {
             eprintln!("SKIP: {} has no functions for `{}`", mpi.name(), case.name);
             continue;
         }
@@ -206,6 +206,31 @@ fn open_mpi_has_the_programmed_waits_with_their_causes() {
 #[test]
 fn mpich_has_the_programmed_waits_with_their_causes() {
     waits(Mpi::Mpich);
+}
+
+/// Of calls only their sites: waits and causes are the same, and nothing is known of what called those.
+#[test]
+fn without_paths_calls_keep_their_sites() {
+    let case = &CASES[0];
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        for (paths, below_main) in [("on", 4.0), ("off", 0.0)] {
+            let arguments = [case.name, DELAY_S];
+            let Some(run) = mpi.record_ranks_with(&["--mpi-paths", paths], case.ranks, "late", &arguments)
+            else {
+                continue;
+            };
+            let run = run.succeeded();
+            check(case, &run);
+            let sends = |selected: &str| {
+                let page: Value = run.page("tree", &["--metrics", "mpi_sends", "--where", selected]);
+                let root = list(&page, "/contexts").first().cloned().unwrap_or_default();
+                number(&root, "/metrics/mpi_sends/inclusive")
+            };
+            // One in each of four rounds.
+            assert_eq!(sends("function=late_sender"), 4.0, "{paths}");
+            assert_eq!(sends("function=main"), below_main, "{paths}");
+        }
+    }
 }
 
 /// Everything that a program sends is received: in all kinds of sends, receives, requests, persistent ones,

@@ -2,24 +2,24 @@
 //! between have passed the lateness on (Böhme et al., ACM TOPC 3(2), 2016).
 //!
 //! A wait of `w` of location q ends when p arrives. Both have gone on together before, at one instant
-//! ([`Since`]). From there to its arrival p worked for `m_p` and waited for others for `W`; q worked for `m_q`
-//! until it waited. With `D = max(m_p − m_q, 0)`
+//! ([`Since`]). From there to its arrival p worked for `m_p` and waited for others for `W`; q worked for
+//! `m_q` until it waited. With `D = max(m_p − m_q, 0)`
 //!
 //! ```text
 //! direct = w · D / (D + W),   indirect = w · W / (D + W),   w ≤ D + W
 //! ```
 //!
 //! The direct part is the short-term cost of p's delay. The indirect part is passed on to p's waits in that
-//! time, in proportion to their lengths, and with it what was passed on to the wait itself: as far as it comes
-//! from a delay of the one that p waited for, it is that delay's long-term cost. So all short-term costs sum
-//! to the direct waits, all long-term costs to the indirect ones, and both to the waits. A wait is propagating
-//! where something was passed on to it.
+//! time, in proportion to their lengths, and with it what was passed on to the wait itself: as far as it
+//! comes from a delay of the one that p waited for, it is that delay's long-term cost. So all short-term
+//! costs sum to the direct waits, all long-term costs to the indirect ones, and both to the waits. A wait is
+//! propagating where something was passed on to it.
 //!
-//! `D` and `W` are exact. In Scalasca `D` is the sum over what p did longer than q, function by function; here
-//! work is compared as a whole, as for the causes of waits, so that work is no delay where q worked as long at
-//! something else. Samples only divide the costs: of all waits at a pair of sites for one location, among the
-//! functions in which that location spent more time than those that waited, first among those of which that is
-//! certain (more than three standard errors).
+//! `D` and `W` are exact. In Scalasca `D` is the sum over what p did longer than q, function by function;
+//! here work is compared as a whole, as for the causes of waits, so that work is no delay where q worked as
+//! long at something else. Samples only divide the costs: of all waits at a pair of sites for one location,
+//! among the functions in which that location spent more time than those that waited, first among those of
+//! which that is certain (more than three standard errors).
 
 use proust_account::blame::{Since, each_since};
 use proust_profile::{ContextId, LocationId, PartnerWaitRow, Profile, WaitPattern};
@@ -256,8 +256,8 @@ impl<'p> Waits<'p> {
     }
 }
 
-/// What is passed on to waits. Those of a location are taken from the last to the first, and all that is passed
-/// on to one is so before it is taken.
+/// What is passed on to waits. Those of a location are taken from the last to the first, and all that is
+/// passed on to one is so before it is taken.
 #[derive(Debug)]
 struct Passed {
     /// To a single wait, ns.

@@ -2,10 +2,10 @@
 //!
 //! Classes reach from a power of eight to below the next; messages of no bytes are one of their own. Messages
 //! are counted at the call that started them, sends and receives apart, once they are complete; so the sums
-//! are those of the metrics `mpi_sends`, `mpi_receives` and their bytes. Of a call that started several in one
-//! direction (`MPI_Startall`) each counts as their mean. Its time is divided among its messages; that of calls
-//! without any, as `MPI_Wait`, stands in a class of its own, so that all of it sums to the time in calls for
-//! messages. A wait is that for the message of the class, whatever call it was in.
+//! are those of the metrics `mpi_sends`, `mpi_receives` and their bytes. Of a call that started several in
+//! one direction (`MPI_Startall`) each counts as their mean. Its time is divided among its messages; that of
+//! calls without any, as `MPI_Wait`, stands in a class of its own, so that all of it sums to the time in
+//! calls for messages. A wait is that for the message of the class, whatever call it was in.
 
 use proust_profile::{EventRow, Nature, TransferRow};
 use rustc_hash::FxHashMap as Map;
