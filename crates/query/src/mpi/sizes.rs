@@ -74,15 +74,15 @@ pub fn sizes(selection: &Selection<'_>) -> Vec<SizeSum> {
         };
         let (sends, receives) = (u64::from(row.sends), u64::from(row.receives));
         let for_each_ns = event.time_ns as f64 / (sends + receives).max(1) as f64;
-        if sends > 0 {
-            add(Some(row.sent_bytes / sends), &|sum| {
+        if let Some(mean_bytes) = row.sent_bytes.checked_div(sends) {
+            add(Some(mean_bytes), &|sum| {
                 sum.sends += sends;
                 sum.sent_bytes = sum.sent_bytes.saturating_add(row.sent_bytes);
                 sum.time_ns += for_each_ns * sends as f64;
             });
         }
-        if receives > 0 {
-            add(Some(row.received_bytes / receives), &|sum| {
+        if let Some(mean_bytes) = row.received_bytes.checked_div(receives) {
+            add(Some(mean_bytes), &|sum| {
                 sum.receives += receives;
                 sum.received_bytes = sum.received_bytes.saturating_add(row.received_bytes);
                 sum.time_ns += for_each_ns * receives as f64;
