@@ -34,7 +34,7 @@ use row::{
     CauseLine, ClockLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine,
     PairLine, UnmatchedLine, WaitState,
 };
-use sizes::SizeLine;
+use sizes::SizeLines;
 
 use super::facts::seconds;
 use super::{Page, no_arguments};
@@ -68,7 +68,7 @@ pub(super) struct MpiPage {
     cut: Option<super::Cut>,
     matrix: Vec<PairLine>,
     /// Smallest first; the last has the calls without a message.
-    message_sizes: Vec<SizeLine>,
+    message_sizes: SizeLines,
     collectives: Vec<CollectiveLine>,
     communicators: Vec<CommunicatorLine>,
     unmatched: Vec<UnmatchedLine>,
@@ -118,7 +118,7 @@ impl MpiPage {
             operations,
             cut,
             matrix: sums.pairs.iter().map(|(pair, sum)| PairLine::new(profile, *pair, sum)).collect(),
-            message_sizes: SizeLine::all(selection),
+            message_sizes: SizeLines::of(selection),
             collectives: CollectiveLine::all(profile, &sums),
             communicators: profile.communicators.iter().map(CommunicatorLine::new).collect(),
             unmatched: profile.unmatched.iter().map(|row| UnmatchedLine::new(profile, row)).collect(),

@@ -11,9 +11,14 @@ use crate::pages::operations::count;
 use crate::style::Style;
 use crate::table::{Align, Table};
 
+/// The messages by size.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct SizeLines(Vec<SizeLine>);
+
 /// The messages of a size.
 #[derive(Debug, Serialize)]
-pub(super) struct SizeLine {
+struct SizeLine {
     /// The least bytes of the class; null = calls without a message.
     from_bytes: Option<u64>,
     /// The least bytes of the next class.
@@ -29,7 +34,17 @@ pub(super) struct SizeLine {
 }
 
 impl SizeLine {
-    pub(super) fn all(selection: &Selection<'_>) -> Vec<SizeLine> {
+    fn name(&self) -> String {
+        match self.from_bytes.zip(self.below_bytes) {
+            None => "calls without a message, such as MPI_Wait".to_owned(),
+            Some((0, _)) => "of no bytes".to_owned(),
+            Some((from, below)) => format!("{} to below {}", bytes(from), bytes(below)),
+        }
+    }
+}
+
+impl SizeLines {
+    pub(super) fn of(selection: &Selection<'_>) -> SizeLines {
         let line = |sum: SizeSum| SizeLine {
             from_bytes: sum.bytes.map(|(from, _)| from),
             below_bytes: sum.bytes.map(|(_, below)| below),
@@ -40,39 +55,32 @@ impl SizeLine {
             seconds: sum.time_ns / 1e9,
             waited_s: seconds(sum.waited_ns),
         };
-        sizes(selection).into_iter().map(line).collect()
+        SizeLines(sizes(selection).into_iter().map(line).collect())
     }
 
-    fn name(&self) -> String {
-        match self.from_bytes.zip(self.below_bytes) {
-            None => "calls without a message, such as MPI_Wait".to_owned(),
-            Some((0, _)) => "of no bytes".to_owned(),
-            Some((from, below)) => format!("{} to below {}", bytes(from), bytes(below)),
+    pub(super) fn text(&self, style: &Style) -> String {
+        let lines = &self.0;
+        if lines.iter().all(|line| line.from_bytes.is_none()) {
+            return String::new();
         }
+        let text = section(style, "Message sizes", "at the calls that started them");
+        let scale = Scale::of("s", lines.iter().flat_map(|line| [line.seconds, line.waited_s]));
+        let mut titles = vec![(scale.title("time"), Align::Right)];
+        titles.extend(right(&["waited for", "sends", "bytes", "receives", "bytes"]));
+        titles.push(("messages".to_owned(), Align::Left));
+        let mut table = Table::new(titles);
+        let some = |of: u64, text: String| if of > 0 { text } else { "-".to_owned() };
+        for line in lines {
+            table.row(vec![
+                scale.show(line.seconds).into(),
+                scale.show(line.waited_s).into(),
+                some(line.sends, count(line.sends)).into(),
+                some(line.sent_bytes, bytes(line.sent_bytes)).into(),
+                some(line.receives, count(line.receives)).into(),
+                some(line.received_bytes, bytes(line.received_bytes)).into(),
+                line.name().into(),
+            ]);
+        }
+        text + &table.render(style)
     }
-}
-
-pub(super) fn text(lines: &[SizeLine], style: &Style) -> String {
-    if lines.iter().all(|line| line.from_bytes.is_none()) {
-        return String::new();
-    }
-    let text = section(style, "Message sizes", "at the calls that started them");
-    let scale = Scale::of("s", lines.iter().flat_map(|line| [line.seconds, line.waited_s]));
-    let mut titles = vec![(scale.title("time"), Align::Right)];
-    titles.extend(right(&["waited for", "sends", "bytes", "receives", "bytes"]));
-    titles.push(("messages".to_owned(), Align::Left));
-    let mut table = Table::new(titles);
-    let some = |of: u64, text: String| if of > 0 { text } else { "-".to_owned() };
-    for line in lines {
-        table.row(vec![
-            scale.show(line.seconds).into(),
-            scale.show(line.waited_s).into(),
-            some(line.sends, count(line.sends)).into(),
-            some(line.sent_bytes, bytes(line.sent_bytes)).into(),
-            some(line.receives, count(line.receives)).into(),
-            some(line.received_bytes, bytes(line.received_bytes)).into(),
-            line.name().into(),
-        ]);
-    }
-    text + &table.render(style)
 }

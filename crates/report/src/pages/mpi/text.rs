@@ -40,7 +40,7 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     text.push_str(&page.critical_path.as_ref().map_or_else(String::new, |path| path.text(style)));
     text.push_str(&operations(page, style));
     text.push_str(&messages(page, style));
-    text.push_str(&super::sizes::text(&page.message_sizes, style));
+    text.push_str(&page.message_sizes.text(style));
     text.push_str(&collectives(page, style));
     text.push_str(&communicators(page, style));
     text.push_str(&matching(page, style));
