@@ -70,11 +70,20 @@ pub fn run(args: &MergeArgs) -> Result<ExitCode> {
 }
 
 /// Whether two hosts' recorders were started by one launcher, as far as that is known. Where it names no job,
-/// the key has the number of a process of the host.
+/// the key has the number of a process of the host, or the same word for all jobs (MPICH): so they must also
+/// have run at one time.
 fn is_of_one_job(one: &RunFile, other: &RunFile) -> bool {
     let is_unnamed = |file: &RunFile| file.job_key.as_ref().is_some_and(|key| key.contains(": launcher "));
     let is_same = one.job_key.is_some() && one.job_key == other.job_key;
-    is_same || one.host != other.host && one.command == other.command && is_unnamed(one) && is_unnamed(other)
+    let is_like =
+        one.host != other.host && one.command == other.command && is_unnamed(one) && is_unnamed(other);
+    (is_same || is_like) && begins_before_end(one, other) && begins_before_end(other, one)
+}
+
+/// Whether one part had begun before the other one ended; clocks of day of hosts may differ by seconds.
+fn begins_before_end(one: &RunFile, other: &RunFile) -> bool {
+    let slack_s = if one.host == other.host { 0.0 } else { 60.0 };
+    other.finished.is_none_or(|finished| one.start_unix_s <= finished.end_unix_s + slack_s)
 }
 
 /// Copies the logs; how many.
