@@ -34,6 +34,7 @@ mod partners;
 mod queues;
 mod releases;
 mod sections;
+mod since;
 mod sums;
 mod synchronisation;
 mod synchronisations;
@@ -58,6 +59,7 @@ pub use groups::{LockId, LockKind};
 pub use kept::KeptBlame;
 pub use locks::{Lock, LockWaits};
 pub use queues::Queues;
+pub use since::{Since, each_since};
 pub use wakers::WakerRow;
 
 /// The causes of a run's losses in waits, and the wakers of threads.

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::{
     BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, HELD_AT,
-    Held, RUN_VARIABLE, held,
+    Held, NO_MPI_PATHS, RUN_VARIABLE, held,
 };
 use proust_log::layout::VERSION;
 
@@ -23,6 +23,8 @@ pub struct Options {
     pub rate_hz: u32,
     /// Compare every path with a full unwind.
     pub check_paths: bool,
+    /// Keep the paths of calls of MPI, and not only their sites.
+    pub mpi_paths: bool,
     /// Bytes all logs of the run may take together.
     pub budget_bytes: u64,
     /// The limit of the run's control group, in thousandths of a processor; 0 = all.
@@ -85,6 +87,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         period_ns: 1_000_000_000 / u64::from(page.rate_hz),
         rate_hz: page.rate_hz,
         check_paths: page.options & CHECK_PATHS != 0,
+        mpi_paths: page.options & NO_MPI_PATHS == 0,
         budget_bytes: page.budget_bytes,
         quota_milli: page.quota_milli,
         sync_threshold_ns: Some(page.sync_threshold_ns).filter(|&ns| ns != CALIBRATED),
@@ -197,6 +200,7 @@ pub fn of_a_test(folder: &'static CStr) -> Options {
         period_ns: 5_000_000,
         rate_hz: 200,
         check_paths: false,
+        mpi_paths: true,
         budget_bytes: u64::MAX,
         quota_milli: 0,
         sync_threshold_ns: None,

@@ -46,6 +46,9 @@ pub const OFF: u32 = 128;
 /// Option bit: each process begins paused by itself, until the signal of [`Control::pause_signal`].
 pub const BEGIN_PAUSED: u32 = 256;
 
+/// Option bit: of calls of MPI only the call site is kept, not the path that leads to it.
+pub const NO_MPI_PATHS: u32 = 512;
+
 /// The control page.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]

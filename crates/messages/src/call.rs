@@ -74,10 +74,15 @@ pub enum Act {
     StartSend(Mode),
     /// Starts to receive.
     StartReceive,
+    /// Starts to send and to receive with one request; what it is to receive is in [`Call::received`],
+    /// without a slot.
+    StartSendReceive,
     /// Makes a request to send, to be started later.
     PrepareSend(Mode),
     /// Makes a request to receive, to be started later.
     PrepareReceive,
+    /// Makes a request to take part in a collective, to be started later; all members do, in one order.
+    PrepareCollective(Collective),
     /// Starts prepared requests.
     Start,
     /// Completes requests, and waits for that.

@@ -1,5 +1,6 @@
 //! Members to instances: the k-th collective that a member of a communicator calls is a part of the same
-//! instance as the k-th of each other member, since all members call collectives in the same order.
+//! instance as the k-th of each other member, since all members call collectives in the same order. Those
+//! that start one prepared collective are a series of their own.
 
 use std::collections::VecDeque;
 
@@ -8,10 +9,13 @@ use rustc_hash::FxHashMap;
 /// A member of a communicator: its rank, and whether it is on the second side of an intercommunicator.
 pub type Member = (bool, u32);
 
+/// A communicator, and which of its series; 0 = of those that were not prepared.
+pub type Series = (u32, u32);
+
 /// Matches the collectives of all communicators.
 #[derive(Debug)]
 pub struct Collectives<E> {
-    communicators: FxHashMap<u32, Instances<E>>,
+    communicators: FxHashMap<Series, Instances<E>>,
     open: usize,
     most_open: usize,
 }
@@ -33,16 +37,16 @@ impl<E> Default for Collectives<E> {
 }
 
 impl<E: Copy> Collectives<E> {
-    /// The next collective that a member of this communicator, which has so many, has called. The members of
-    /// the instance if it was the last of them, in the order in which they were given.
+    /// The next collective of a series that a member of this communicator, which has so many, has called. The
+    /// members of the instance if it was the last of them, in the order in which they were given.
     pub fn call(
         &mut self,
-        communicator: u32,
+        series: Series,
         members: u64,
         member: Member,
         call: E,
     ) -> Option<Vec<(Member, E)>> {
-        let instances = self.communicators.entry(communicator).or_insert_with(|| Instances {
+        let instances = self.communicators.entry(series).or_insert_with(|| Instances {
             called: FxHashMap::default(),
             over: 0,
             open: VecDeque::new(),
@@ -72,9 +76,9 @@ impl<E: Copy> Collectives<E> {
         self.most_open
     }
 
-    /// Instances that some members never called, by communicator.
-    pub fn finish(self) -> Vec<(u32, Vec<(Member, E)>)> {
-        let mut communicators: Vec<(u32, Instances<E>)> = self.communicators.into_iter().collect();
+    /// Instances that some members never called, by communicator and series.
+    pub fn finish(self) -> Vec<(Series, Vec<(Member, E)>)> {
+        let mut communicators: Vec<(Series, Instances<E>)> = self.communicators.into_iter().collect();
         communicators.sort_unstable_by_key(|(communicator, _)| *communicator);
         let instances = communicators.into_iter().flat_map(|(communicator, instances)| {
             instances.open.into_iter().map(move |instance| (communicator, instance))

@@ -17,6 +17,9 @@ pub struct Endpoint {
     pub tag: i32,
     /// Size of the message, or this process's part of a collective.
     pub bytes: u64,
+    /// Of a prepared collective the how manyth that was prepared in the communicator, from 1 on: that decides
+    /// which are one, not the order in which they are started. 0 = it was not prepared.
+    pub series: u32,
     /// The call that began it.
     pub start: CallId,
     /// The call that completed it; the same one if it waited for that itself.

@@ -24,6 +24,8 @@ pub struct Wait {
     pub late: Place,
     /// The part of it that work on messages that were there already could have filled, ns ([`order`]).
     pub misordered_ns: u64,
+    /// Bytes of the message that it waited for; 0 in a collective.
+    pub bytes: u64,
 }
 
 /// Messages from one process to another.
@@ -109,6 +111,7 @@ struct Under {
     is_buffered: bool,
     operation: u32,
     root: Partner,
+    series: u32,
 }
 
 /// Matches all calls of a run.
@@ -214,6 +217,7 @@ impl<'r> Matching<'r> {
             is_buffered: endpoint.kind == Kind::Send(Mode::Buffered),
             operation: endpoint.operation,
             root: endpoint.partner,
+            series: endpoint.series,
         };
         if let Kind::Collective(kind) = endpoint.kind {
             return self.collective(under, kind, (membership, communicator), observer);
@@ -296,7 +300,8 @@ impl<'r> Matching<'r> {
             return self.unmatched(under.process, Part::Collective, kind, Reason::NotRecorded);
         }
         let member = (is_on_second_side, rank);
-        if let Some(parts) = self.collectives.call(communicator, of.members(), member, (under, kind)) {
+        let series = (communicator, under.series);
+        if let Some(parts) = self.collectives.call(series, of.members(), member, (under, kind)) {
             self.instance(communicator, of, &parts, observer);
         }
     }
@@ -354,7 +359,8 @@ impl<'r> Matching<'r> {
         for (at, wait) in waits::collective(kind, &parts).into_iter().enumerate() {
             let (Some((until_ns, pattern, late)), (_, (under, _))) = (wait, members[at]) else { continue };
             let (_, (late, _)) = members[late];
-            let wait = Wait { until_ns, pattern, late: (late.process, late.start), misordered_ns: 0 };
+            let wait =
+                Wait { until_ns, pattern, late: (late.process, late.start), misordered_ns: 0, bytes: 0 };
             add(&mut self.result.waits, under, wait);
         }
     }
@@ -440,6 +446,9 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
     let (Pair::Message(send, receive) | Pair::Probed(send, receive)) = pair;
     let (sent, received) = (side(run, send), side(run, receive));
     let late_sender = waits::late_sender(sent, received);
+    // A receive of which nothing but its buffer is known has got no more than was sent.
+    let is_known = receive.end.is_complete();
+    let bytes = if is_known { receive.bytes.min(send.bytes) } else { send.bytes };
     let mut late_receiver = None;
     if let Pair::Message(..) = pair {
         late_receiver = waits::late_receiver(sent, received).filter(|_| !send.is_buffered);
@@ -453,7 +462,6 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
             result.violations += 1;
             result.largest_violation_ns = result.largest_violation_ns.max(violation_ns);
         }
-        let bytes = if receive.end.is_complete() { receive.bytes } else { send.bytes };
         let traffic = result.traffic.entry((send.process, receive.process)).or_default();
         traffic.messages += 1;
         traffic.bytes += bytes;
@@ -465,7 +473,7 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
         add(
             &mut result.waits,
             receive,
-            Wait { until_ns, pattern: Pattern::LateSender, late, misordered_ns: 0 },
+            Wait { until_ns, pattern: Pattern::LateSender, late, misordered_ns: 0, bytes },
         );
     }
     if let Some(until_ns) = late_receiver {
@@ -473,7 +481,7 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
         add(
             &mut result.waits,
             send,
-            Wait { until_ns, pattern: Pattern::LateReceiver, late, misordered_ns: 0 },
+            Wait { until_ns, pattern: Pattern::LateReceiver, late, misordered_ns: 0, bytes },
         );
     }
 }

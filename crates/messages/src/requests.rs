@@ -10,6 +10,8 @@ use crate::endpoint::{End, Endpoint, Kind};
 pub struct Endpoints {
     all: Vec<Endpoint>,
     slots: FxHashMap<u16, Request>,
+    /// How many collectives were prepared, by communicator.
+    prepared: FxHashMap<u32, u32>,
     calls: CallId,
     /// Requests that were completed and never started, as far as is known.
     unknown: u64,
@@ -20,6 +22,8 @@ pub struct Endpoints {
 struct Request {
     /// Its endpoint while it is under way.
     active: Option<usize>,
+    /// Of a request that receives, too: what it sends.
+    sent: Option<usize>,
     /// How it is started again; None = it is gone when it is complete.
     prepared: Option<Endpoint>,
 }
@@ -46,6 +50,8 @@ impl Endpoints {
             Act::StartCollective(kind) => self.begin(call, Kind::Collective(kind), id),
             Act::PrepareSend(mode) => self.prepare(call, Kind::Send(mode)),
             Act::PrepareReceive => self.prepare(call, Kind::Receive),
+            Act::PrepareCollective(kind) => self.prepare(call, Kind::Collective(kind)),
+            Act::StartSendReceive => self.begin_both(call, id),
             Act::Start => call.slots.iter().for_each(|slot| self.start(slot, id)),
             Act::StartMatched { from } => {
                 if let (Some(request), Some(slot)) = (self.slots.remove(&from), call.slots.iter().next()) {
@@ -70,7 +76,7 @@ impl Endpoints {
             }
             Act::StartOther => {
                 if let Some(slot) = call.slots.iter().next() {
-                    self.slots.insert(slot, Request { active: None, prepared: None });
+                    self.slots.insert(slot, Request { active: None, sent: None, prepared: None });
                 }
             }
             Act::Other => {}
@@ -97,14 +103,41 @@ impl Endpoints {
         self.all.push(endpoint(call, kind, id, End::Open));
         // Without a slot it is not followed: it has no end.
         if let Some(slot) = call.slots.iter().next() {
-            self.slots.insert(slot, Request { active: Some(at), prepared: None });
+            self.slots.insert(slot, Request { active: Some(at), sent: None, prepared: None });
         }
     }
 
     fn prepare(&mut self, call: &Call<'_>, kind: Kind) {
         if let Some(slot) = call.slots.iter().next() {
-            let prepared = (!is_to_nobody(call, kind)).then(|| endpoint(call, kind, 0, End::Open));
-            self.slots.insert(slot, Request { active: None, prepared });
+            let series = match kind {
+                Kind::Collective(_) => {
+                    let series = self.prepared.entry(call.communicator).or_default();
+                    *series = series.saturating_add(1);
+                    *series
+                }
+                _ => 0,
+            };
+            let prepared = (!is_to_nobody(call, kind))
+                .then(|| Endpoint { series, ..endpoint(call, kind, 0, End::Open) });
+            self.slots.insert(slot, Request { active: None, sent: None, prepared });
+        }
+    }
+
+    /// The two ends are apart but for their request, which is complete when both are.
+    fn begin_both(&mut self, call: &Call<'_>, id: CallId) {
+        let begin = |all: &mut Vec<Endpoint>, call: &Call<'_>, kind: Kind| {
+            (!is_to_nobody(call, kind)).then(|| {
+                all.push(endpoint(call, kind, id, End::Open));
+                all.len() - 1
+            })
+        };
+        let sent = begin(&mut self.all, call, Kind::Send(Mode::Standard));
+        let expected = call.received.iter().find(|received| received.slot.is_none());
+        let active = expected.and_then(|&Received { source: partner, tag, bytes, .. }| {
+            begin(&mut self.all, &Call { partner, tag, bytes, ..*call }, Kind::Receive)
+        });
+        if let Some(slot) = call.slots.iter().next() {
+            self.slots.insert(slot, Request { active, sent, prepared: None });
         }
     }
 
@@ -126,11 +159,11 @@ impl Endpoints {
                 continue;
             };
             let active = request.active.take();
+            for at in active.into_iter().chain(request.sent.take()) {
+                self.all[at].end = end;
+            }
             if request.prepared.is_none() {
                 self.slots.remove(&slot);
-            }
-            if let Some(at) = active {
-                self.all[at].end = end;
             }
             let received = call.received.iter().find(|received| received.slot == Some(slot));
             if let (Some(at), Some(&received)) = (active, received) {
@@ -148,7 +181,7 @@ impl Endpoints {
 
 fn endpoint(call: &Call<'_>, kind: Kind, start: CallId, end: End) -> Endpoint {
     let Call { operation, communicator, partner, tag, bytes, .. } = *call;
-    Endpoint { kind, operation, communicator, partner, tag, bytes, start, end }
+    Endpoint { kind, operation, communicator, partner, tag, bytes, series: 0, start, end }
 }
 
 fn is_to_nobody(call: &Call<'_>, kind: Kind) -> bool {

@@ -77,6 +77,8 @@ pub struct PartnerWaitRow {
     pub late_context: ContextId,
     /// The part of it that work on messages that were there already could have filled, ns.
     pub misordered_ns: u64,
+    /// Bytes of the message that was waited for; 0 in a collective.
+    pub bytes: u64,
 }
 
 impl PartnerWaitRow {

@@ -132,6 +132,7 @@ mod tests {
                 late: LocationId(0),
                 late_context: ContextId(0),
                 misordered_ns: 0,
+                bytes: 0,
             }],
             transfers: vec![TransferRow {
                 begin_ns: 2_000,

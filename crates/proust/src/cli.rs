@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, demo, diff, doctor, explain, export, info, ls, record, report, run, sweep, switch};
+use crate::{
+    completions, demo, diff, doctor, explain, export, info, ls, merge, record, report, run, sweep, switch,
+};
 
 /// Where did my processors' time go, and which line of my program lost it?
 #[derive(Debug, Parser)]
@@ -57,6 +59,8 @@ pub enum Command {
     Ls(ls::LsArgs),
     /// Tell all that is known of a run: processes, hosts, modules, clocks
     Info(info::InfoArgs),
+    /// Put together what hosts recorded to discs of their own
+    Merge(merge::MergeArgs),
     /// Check what can be recorded on this machine, and of a program
     Doctor(doctor::DoctorArgs),
     /// Explain a word of the reports

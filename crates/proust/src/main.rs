@@ -22,6 +22,7 @@ mod info;
 mod linked_runtime;
 mod ls;
 mod man;
+mod merge;
 mod output;
 mod program;
 mod progress;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(&args),
         Command::Ls(args) => ls::run(&args),
         Command::Info(args) => info::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -126,6 +126,9 @@ pub struct RecordOptions {
     /// [default: a few times what an uncontended lock takes here]
     #[arg(long, value_name = "TIME", value_parser = parse_threshold)]
     pub sync_threshold: Option<u64>,
+    /// Call paths of calls of MPI; off: only from where each is called, not the path that leads there
+    #[arg(long, value_name = "on|off", default_value = "on", value_enum, hide_possible_values = true)]
+    pub mpi_paths: OnOff,
     /// Compare every call path with a full unwind (slow; for developers)
     #[arg(long, hide = true)]
     pub check_paths: bool,
@@ -145,11 +148,21 @@ impl Default for RecordOptions {
             max_size: MAX_SIZE_BYTES,
             without: Vec::new(),
             sync_threshold: None,
+            mpi_paths: OnOff::On,
             check_paths: false,
             empty_handler: false,
             no_memo: false,
         }
     }
+}
+
+/// Whether something is recorded.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnOff {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
 }
 
 /// A source of data beside the samples.

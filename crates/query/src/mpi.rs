@@ -1,7 +1,10 @@
 //! MPI: calls by site, waits for partners by pattern, late processes, and messages between ranks.
 
 pub mod critical_path;
+pub mod delay_costs;
 pub mod efficiency;
+pub mod sizes;
+mod spending;
 
 use proust_account::blame::{Blame, CauseKind};
 use proust_account::ledger::Account;
@@ -230,16 +233,16 @@ fn is_of_messages(pattern: WaitPattern) -> bool {
 
 /// A wait is in scope as an operation is that ends when the partner arrives.
 fn waits_in_scope<'p>(selection: &Selection<'p>) -> impl Iterator<Item = &'p PartnerWaitRow> {
-    let scope = selection.scope();
-    let is_in_scope = move |wait: &&PartnerWaitRow| {
-        scope.has_event(&EventRow {
-            location: wait.location,
-            context: wait.context,
-            operation: wait.operation,
-            begin_ns: wait.begin_ns,
-            end_ns: wait.until_ns,
-            ..EventRow::default()
-        })
-    };
-    selection.profile().partner_waits.iter().filter(is_in_scope)
+    selection.profile().partner_waits.iter().filter(|wait| is_in_scope(selection, wait))
+}
+
+fn is_in_scope(selection: &Selection<'_>, wait: &PartnerWaitRow) -> bool {
+    selection.scope().has_event(&EventRow {
+        location: wait.location,
+        context: wait.context,
+        operation: wait.operation,
+        begin_ns: wait.begin_ns,
+        end_ns: wait.until_ns,
+        ..EventRow::default()
+    })
 }

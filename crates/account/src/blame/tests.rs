@@ -98,6 +98,7 @@ impl Builder {
             late: LocationId(late),
             late_context: ContextId(9),
             misordered_ns: 0,
+            bytes: 0,
         });
     }
 

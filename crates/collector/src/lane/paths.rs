@@ -8,7 +8,7 @@ use crate::logfile;
 use crate::operation::known_paths::KnownPaths;
 use crate::path::memo::{State, Surroundings, UpperEnd};
 use crate::path::modules;
-use crate::path::tree::NodeId;
+use crate::path::tree::{Frame, NodeId};
 
 impl Record {
     /// As [`Record::path`], of a frame of the thread's own stack; notes it in `known` if it is whole.
@@ -23,6 +23,25 @@ impl Record {
             known.keep(&leaf, node, &self.memo);
         }
         (node, flags)
+    }
+
+    /// As [`Record::path_to_know`], but of the call site alone: its node is one below the root, and it is
+    /// known again by where it is called from and the depth of its stack.
+    pub fn site_to_know<const PLACES: usize>(
+        &mut self,
+        leaf: State,
+        process: u32,
+        known: &KnownPaths<PLACES>,
+    ) -> (NodeId, u16) {
+        let (node, flags) = self.path(leaf, process);
+        let Some(frame) = self.tree.frame(node) else { return (node, flags) };
+        let Some(site) = self.tree.child(Frame { parent: 0, ..frame }, &mut self.output) else {
+            return (node, flags);
+        };
+        if flags == 0 {
+            known.keep_site(&leaf, site, &self.memo);
+        }
+        (site, 0)
     }
 
     /// In debug mode: whether a path that is known is the one that is found.

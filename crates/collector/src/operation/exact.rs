@@ -141,13 +141,16 @@ fn record_slowly(
     let cpu_ns = if completed.is_clocked() { clock::thread_cpu_ns() } else { 0 };
     let path = match life::recording() {
         Some(life) if node != 0 => {
-            if checks_paths() {
+            if checks_paths() && life.options.mpi_paths {
                 record.check_known(state, life.pid, node);
             }
             (node, 0)
         }
         Some(life) if record.output.is_open() => {
-            let (node, flags) = record.path_to_know(state, life.pid, &lane.mpi.paths);
+            let (node, flags) = match life.options.mpi_paths {
+                true => record.path_to_know(state, life.pid, &lane.mpi.paths),
+                false => record.site_to_know(state, life.pid, &lane.mpi.paths),
+            };
             (node, if flags == 0 { 0 } else { proust_log::records::EVENT_PARTIAL })
         }
         _ => (0, 0),

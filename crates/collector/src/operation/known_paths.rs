@@ -143,6 +143,15 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
     /// Notes the path that `memo` has just found for `state`, if it depends on a few words of the thread's
     /// own stack alone. With all signals blocked.
     pub fn keep(&self, state: &State, node: NodeId, memo: &Memo) {
+        self.note(state, node, memo, MOST_WORDS);
+    }
+
+    /// As [`KnownPaths::keep`], of the place that called alone: only where it goes on is looked at again.
+    pub fn keep_site(&self, state: &State, node: NodeId, memo: &Memo) {
+        self.note(state, node, memo, 1);
+    }
+
+    fn note(&self, state: &State, node: NodeId, memo: &Memo, most_words: usize) {
         if self.0.load(Ordering::Relaxed).is_null() {
             // Memory that is zero: no place knows anything.
             self.0.store(arena::pages(size_of::<[Place; PLACES]>()).cast(), Ordering::Relaxed);
@@ -152,6 +161,10 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
         compiler_fence(Ordering::SeqCst);
         let (mut count, mut digest) = (0, Digest::default());
         let needs_bp = memo.words(|address, word| {
+            if most_words < MOST_WORDS && count == most_words {
+                // What lies above does not matter.
+                return true;
+            }
             let distance = address.wrapping_sub(state.sp);
             let Ok(words) = u16::try_from(distance / 8) else { return false };
             if distance % 8 != 0 || count == MOST_WORDS {

@@ -150,6 +150,7 @@ mod tests {
             until_ns,
             pattern: WaitPattern::LateSender,
             misordered_ns: 0,
+            bytes: 0,
         }
     }
 

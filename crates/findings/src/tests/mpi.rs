@@ -40,6 +40,7 @@ impl Builder {
             late: LocationId(late),
             late_context: event.context,
             misordered_ns: 0,
+            bytes: 0,
         });
         self.profile.partner_waits.last_mut().unwrap()
     }

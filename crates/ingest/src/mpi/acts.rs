@@ -21,6 +21,7 @@ pub(super) fn act(operation: O, from: u16) -> Act {
         O::MPI_Send_init | O::MPI_Ssend_init | O::MPI_Rsend_init => Act::PrepareSend(Mode::Standard),
         O::MPI_Bsend_init => Act::PrepareSend(Mode::Buffered),
         O::MPI_Recv_init => Act::PrepareReceive,
+        O::MPI_Isendrecv | O::MPI_Isendrecv_replace => Act::StartSendReceive,
         O::MPI_Start | O::MPI_Startall => Act::Start,
         O::MPI_Request_free => Act::Free,
         _ if completes(operation) => match operation {
@@ -53,7 +54,7 @@ pub(super) fn receives(operation: O) -> bool {
 
 /// Whether it sends or receives messages of which the log holds nothing.
 pub(super) fn is_untraced(operation: O) -> bool {
-    matches!(operation, O::MPI_Isendrecv | O::MPI_Isendrecv_replace | O::MPI_Psend_init | O::MPI_Precv_init)
+    matches!(operation, O::MPI_Psend_init | O::MPI_Precv_init)
 }
 
 /// Whether it exchanges data, or all wait for all in it; functions that only make communicators, windows and
@@ -79,7 +80,11 @@ fn collective(operation: O) -> Option<Act> {
         O::MPI_Comm_idup | O::MPI_Comm_idup_with_info => {
             return Some(Act::StartCollective(Collective::Loose));
         }
-        _ => return started(operation).map(Act::StartCollective).or_else(|| loose(operation)),
+        _ => {
+            let started = started(operation).map(Act::StartCollective);
+            let prepared = || prepared(operation).map(Act::PrepareCollective);
+            return started.or_else(prepared).or_else(|| loose(operation));
+        }
     };
     Some(Act::Collective(blocking))
 }
@@ -103,10 +108,26 @@ fn started(operation: O) -> Option<Collective> {
     })
 }
 
+/// Those that only prepare a request.
+fn prepared(operation: O) -> Option<Collective> {
+    Some(match operation {
+        O::MPI_Barrier_init => Collective::Barrier,
+        O::MPI_Bcast_init | O::MPI_Scatter_init | O::MPI_Scatterv_init => Collective::OneToAll,
+        O::MPI_Reduce_init | O::MPI_Gather_init | O::MPI_Gatherv_init => Collective::AllToOne,
+        O::MPI_Allgather_init | O::MPI_Allgatherv_init | O::MPI_Alltoall_init => Collective::AllToAll,
+        O::MPI_Alltoallv_init | O::MPI_Alltoallw_init | O::MPI_Allreduce_init => Collective::AllToAll,
+        O::MPI_Reduce_scatter_init | O::MPI_Reduce_scatter_block_init => Collective::AllToAll,
+        O::MPI_Scan_init | O::MPI_Exscan_init => Collective::Scan,
+        O::MPI_Neighbor_allgather_init | O::MPI_Neighbor_allgatherv_init => Collective::Neighbours,
+        O::MPI_Neighbor_alltoall_init | O::MPI_Neighbor_alltoallv_init => Collective::Neighbours,
+        O::MPI_Neighbor_alltoallw_init => Collective::Neighbours,
+        _ => return None,
+    })
+}
+
 /// What all members call, though the library need not make them wait: communicators, windows and files that
 /// are made and given up, and files that are used together.
 fn loose(operation: O) -> Option<Act> {
-    let is_prepared = operation.name().ends_with("_init");
     let is_of_file = matches!(
         operation,
         O::MPI_File_open
@@ -129,8 +150,7 @@ fn loose(operation: O) -> Option<Act> {
             | O::MPI_File_write_at_all_begin
             | O::MPI_File_write_ordered_begin
     );
-    let is_collective = operation.nature() == Nature::Collective && !is_prepared;
-    (is_collective || is_of_file).then_some(Act::Collective(Collective::Loose))
+    (operation.nature() == Nature::Collective || is_of_file).then_some(Act::Collective(Collective::Loose))
 }
 
 /// A rank as the log has it.
@@ -153,7 +173,7 @@ mod tests {
             let act = act(operation, 0);
             let is_known = act != Act::Other;
             match operation.nature() {
-                Nature::Collective => assert_eq!(is_known, !operation.name().ends_with("_init"), "{act:?}"),
+                Nature::Collective => assert!(is_known, "{} is {act:?}", operation.name()),
                 Nature::Message => {}
                 _ if operation.is_of_mpi() && operation.name().contains("File") => {}
                 _ => assert!(!is_known, "{} is {act:?}", operation.name()),
@@ -163,7 +183,7 @@ mod tests {
         assert_eq!(act(O::MPI_Exscan, 0), Act::Collective(Collective::Scan));
         assert_eq!(act(O::MPI_Comm_split, 0), Act::Collective(Collective::Loose));
         assert_eq!(act(O::MPI_File_iread, 0), Act::Other);
-        assert!(completes(O::MPI_Testsome) && is_untraced(O::MPI_Isendrecv));
+        assert!(completes(O::MPI_Testsome) && is_untraced(O::MPI_Psend_init));
         assert_eq!(
             [Envelope::ANY, Envelope::NOBODY, Envelope::ROOT, Envelope::NONE, 3].map(partner),
             [Partner::Any, Partner::Nobody, Partner::Root, Partner::None, Partner::Rank(3)]

@@ -336,6 +336,7 @@ fn partner_waits(
                 late: late_made.location,
                 late_context,
                 misordered_ns: wait.misordered_ns,
+                bytes: wait.bytes,
             }));
         }
     }

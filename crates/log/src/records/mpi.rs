@@ -6,6 +6,7 @@
 //! |---|---|---|---|---|
 //! | sends, receives or starts to | communicator | partner and tag ([`Envelope`]) | of the message; of a receive that is only started, of its buffer | one more than the request's slot; 0 = it has none |
 //! | collective | communicator | root ([`Envelope`], as the partner) | this process's part of the data | likewise, where it is only started |
+//! | prepares a message or collective | as above | as above | as above | of its persistent request |
 //! | starts persistent requests | – | how many requests | – | one more than the first one's slot |
 //! | completes requests | – | how many requests | – | likewise |
 //! | another one | communicator, if it has one | – | – | – |
@@ -13,7 +14,9 @@
 //! A request has a *slot*, a small number, from its start to its completion; slots are used again. Requests
 //! that are started or completed together mostly have neighbouring slots. Where they do not, [`Completed`]
 //! records before the event name the others; and a [`Received`] record before it says what a receive, which
-//! knew that only in part when it was started, has got. Both belong to the next event of MPI in their lane.
+//! knew that only in part when it was started, has got. Of a call that starts to send and to receive with one
+//! request the event has what is sent, and such a record what is expected. Both belong to the next event of
+//! MPI in their lane.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -24,7 +27,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Completed {}
 
 /// What a receive has got. `head.a` is the slot of its request, or [`NO_SLOT`] where the call that the record
-/// belongs to received it itself, as `MPI_Sendrecv` does; `head.b` has [`RECEIVED_CANCELLED`].
+/// belongs to received it itself, as `MPI_Sendrecv` does, or starts to, as `MPI_Isendrecv`; `head.b` has
+/// [`RECEIVED_CANCELLED`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Received {

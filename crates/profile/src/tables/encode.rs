@@ -411,6 +411,7 @@ fn partner_waits(profile: &Profile) -> Vec<Column> {
         column!(rows, "late", U32, |r| r.late.0),
         column!(rows, "late_context", U32, |r| r.late_context.0),
         column!(rows, "misordered_ns", U64, |r| r.misordered_ns),
+        column!(rows, "bytes", U64, |r| r.bytes),
     ]
 }
 

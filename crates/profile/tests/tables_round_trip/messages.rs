@@ -16,6 +16,7 @@ pub fn partner_waits(rows: &[ReleaseRow], contexts: u32) -> Vec<PartnerWaitRow> 
         late: row.location,
         late_context: ContextId(row.weight_ns as u32 % contexts),
         misordered_ns: row.object.saturating_sub(row.time_ns) / 2,
+        bytes: row.object,
     };
     rows.iter().map(wait).collect()
 }

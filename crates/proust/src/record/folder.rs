@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail};
 use proust_log::control::{
     BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC,
-    Control, EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS, OFF, SWITCHES_AT, Switches,
+    Control, EMPTY_HANDLER, NO_IO, NO_MEMO, NO_MPI_PATHS, NO_WAITS, OFF, SWITCHES_AT, Switches,
 };
 use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
@@ -19,7 +19,7 @@ use zerocopy::IntoBytes;
 
 use super::control_group::{ControlGroup, Throttled};
 use super::stolen::Stolen;
-use super::{RecordArgs, Source, job};
+use super::{OnOff, RecordArgs, Source, job};
 use crate::control::at_start;
 
 /// The collector library, built by the build script.
@@ -242,6 +242,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         (args.options.check_paths, CHECK_PATHS),
         (args.options.empty_handler, EMPTY_HANDLER),
         (args.options.no_memo, NO_MEMO),
+        (args.options.mpi_paths == OnOff::Off, NO_MPI_PATHS),
         (args.options.without.contains(&Source::Locks), NO_WAITS),
         (args.options.without.contains(&Source::Io), NO_IO),
         (is_paused, OFF),

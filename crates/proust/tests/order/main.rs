@@ -75,6 +75,7 @@ const COMMAND: &[Floor] = &[
     ("diff", "compares runs"),
     ("explain", "explains words"),
     ("info", "tells what is known of a run"),
+    ("merge", "puts parts of a run together"),
     ("ls", "lists runs"),
     ("doctor", "what can be recorded here"),
     ("demo", "records and shows"),

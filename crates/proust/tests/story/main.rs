@@ -54,6 +54,7 @@ mod loops;
 mod marks;
 mod marks_measured;
 mod memo;
+mod merging;
 mod mpi;
 mod mpi_clocks;
 mod mpi_counts;

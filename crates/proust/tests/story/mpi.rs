@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::command::{Ended, proust, run};
 use crate::pages::Operations;
 use crate::programs::{built, has};
-use crate::recording::{Recorded, empty_folder, page_of, record};
+use crate::recording::{Recorded, empty_folder, page_of, record, record_with};
 
 /// A library, by Debian's name of it.
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +57,21 @@ impl Mpi {
 
     /// Records so many ranks of a program.
     pub fn record_ranks(self, ranks: u32, name: &str, arguments: &[&str]) -> Option<Recorded> {
+        self.record_ranks_with(&[], ranks, name, arguments)
+    }
+
+    /// Records so many ranks of a program with these options.
+    pub fn record_ranks_with(
+        self,
+        options: &[&str],
+        ranks: u32,
+        name: &str,
+        arguments: &[&str],
+    ) -> Option<Recorded> {
         let mut command = self.launcher_of(ranks)?;
         command.push(self.built(name)?.display().to_string());
         command.extend(arguments.iter().map(|&argument| argument.to_owned()));
-        Some(record(&command[0], &command[1..]))
+        Some(record_with(options, &command[0], &command[1..]))
     }
 }
 

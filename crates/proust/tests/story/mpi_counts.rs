@@ -40,6 +40,33 @@ fn calls_are_counted(mpi: Mpi) {
             let untold = if *metric == "mpi_other_calls" { 2.0 } else { 0.0 };
             assert_eq!(found, number(&truth, &format!("/{metric}")) + untold, "{metric} of rank {rank}");
         }
+        // The sizes of messages sum to the same, and so do their calls and waits.
+        let page: Value = run.page("mpi", &["--where", &selected]);
+        let sizes = list(&page, "/message_sizes");
+        let sum = |field: &str| sizes.iter().map(|line| number(line, &format!("/{field}"))).sum::<f64>();
+        for (field, metric) in [
+            ("sends", "mpi_sends"),
+            ("receives", "mpi_receives"),
+            ("sent_bytes", "mpi_sent_bytes"),
+            ("received_bytes", "mpi_received_bytes"),
+        ] {
+            assert_eq!(sum(field), number(&truth, &format!("/{metric}")), "{field} of rank {rank}");
+        }
+        let states = list(&page, "/wait_states").iter();
+        let is_of_messages =
+            |state: &&Value| matches!(state["pattern"].as_str(), Some("late-sender" | "late-receiver"));
+        let waited_s: f64 = states.filter(is_of_messages).map(|state| number(state, "/seconds")).sum();
+        assert_close("waits by size", sum("waited_s"), waited_s, 1e-6);
+        let others = ["MPI_Init", "MPI_Finalize"];
+        let is_collective = |line: &Value| {
+            let name = line["operation"].as_str().unwrap_or("");
+            let collectives = list(&page, "/collectives");
+            others.contains(&name) || collectives.iter().any(|of| of["operation"] == name)
+        };
+        let calls = list(&page, "/operations").iter().filter(|line| !is_collective(line));
+        let calls_s: f64 = calls.map(|line| number(line, "/seconds")).sum();
+        assert_close("calls by size", sum("seconds"), calls_s, 1e-6);
+
         let times = sums(&run, &["mpi_s", "mpi_work_s", "mpi_wait_s"], &selected);
         let waits: crate::pages::Operations = run.page("waits", &["--where", &selected]);
         let runtime_s = waits.of("MPI_Init").1 + waits.of("MPI_Finalize").1;

@@ -22,7 +22,7 @@ struct Case {
     late_rank: u64,
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 13] = [
     Case { name: "late-sender", ranks: 2, pattern: "late-sender", late_rank: 0 },
     Case { name: "late-receiver", ranks: 2, pattern: "late-receiver", late_rank: 1 },
     Case { name: "barrier", ranks: 3, pattern: "wait-at-barrier", late_rank: 2 },
@@ -34,6 +34,10 @@ const CASES: [Case; 10] = [
     Case { name: "sendrecv", ranks: 2, pattern: "late-sender", late_rank: 0 },
     // Each rank waits for the one before it, and the first one is the cause of all.
     Case { name: "chain", ranks: 3, pattern: "late-sender", late_rank: 0 },
+    // The last one waits iterations after the first one was late.
+    Case { name: "earlier", ranks: 3, pattern: "late-sender", late_rank: 0 },
+    Case { name: "isendrecv", ranks: 2, pattern: "late-sender", late_rank: 0 },
+    Case { name: "prepared", ranks: 3, pattern: "wait-at-n-to-n", late_rank: 0 },
 ];
 
 /// How long a late rank sleeps in each of four rounds.
@@ -90,7 +94,45 @@ fn check(case: &Case, run: &Recorded) {
     let slept_s = 4.0 * DELAY_S.parse::<f64>().unwrap();
     assert!(on_path_s >= 0.98 * slept_s, "{name}: {on_path_s} of {slept_s} s are on the path: {page:#}");
 
+    assert_costs(case, &truth, &page);
     assert_identities(name, run, &page);
+}
+
+/// Who is waited for directly has short-term costs; what others pass on is a long-term cost of the first one.
+fn assert_costs(case: &Case, truth: &Value, page: &Value) {
+    let name = case.name;
+    let of = |field: &str| number(page, &format!("/delay_costs/{field}"));
+    let delays = list(page, "/delay_costs/delays");
+    let sum_of = |field: &str, is: &dyn Fn(&Value) -> bool| -> f64 {
+        let rows = delays.iter().filter(|delay| is(delay));
+        rows.map(|delay| number(delay, &format!("/{field}"))).sum()
+    };
+    let waited_s = sum_s(list(page, "/wait_states").iter());
+    assert_close(&format!("{name}: short term"), sum_of("short_term_s", &|_| true), of("direct_s"), 1e-6);
+    assert_close(&format!("{name}: long term"), sum_of("long_term_s", &|_| true), of("indirect_s"), 1e-6);
+    assert_close(&format!("{name}: costs"), of("direct_s") + of("indirect_s"), waited_s, 1e-6);
+
+    let passed_on = matches!(name, "chain" | "earlier");
+    let all_s = number(truth, "/all_s");
+    let long_s = if passed_on { number(truth, "/waited_s/2") } else { 0.0 };
+    let is_late = |delay: &Value| {
+        text(delay, "function") == "dawdle"
+            && delay["rank"].as_u64() == Some(case.late_rank)
+            && text(&delay["waited_in"], "function") == name.replace('-', "_")
+    };
+    let tolerance_s = (0.1 * all_s).max(0.03);
+    assert_close(
+        &format!("{name}: short term of the late one"),
+        sum_of("short_term_s", &is_late),
+        all_s - long_s,
+        tolerance_s,
+    );
+    assert_close(
+        &format!("{name}: long term of the late one"),
+        sum_of("long_term_s", &is_late),
+        long_s,
+        tolerance_s,
+    );
 }
 
 /// The critical path is as long as MPI lasted, whichever way it is divided.
@@ -147,7 +189,12 @@ fn assert_identities(name: &str, run: &Recorded, page: &Value) {
 fn waits(mpi: Mpi) {
     for case in &CASES {
         let Some(run) = mpi.record_ranks(case.ranks, "late", &[case.name, DELAY_S]) else { return };
-        check(case, &run.succeeded());
+        let run = run.succeeded();
+        if run.truth()["lacks"] == case.name {
+            eprintln!("SKIP: {} has no functions for `{}`", mpi.name(), case.name);
+            continue;
+        }
+        check(case, &run);
     }
 }
 
@@ -159,6 +206,31 @@ fn open_mpi_has_the_programmed_waits_with_their_causes() {
 #[test]
 fn mpich_has_the_programmed_waits_with_their_causes() {
     waits(Mpi::Mpich);
+}
+
+/// Of calls only their sites: waits and causes are the same, and nothing is known of what called those.
+#[test]
+fn without_paths_calls_keep_their_sites() {
+    let case = &CASES[0];
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        for (paths, below_main) in [("on", 4.0), ("off", 0.0)] {
+            let arguments = [case.name, DELAY_S];
+            let Some(run) = mpi.record_ranks_with(&["--mpi-paths", paths], case.ranks, "late", &arguments)
+            else {
+                continue;
+            };
+            let run = run.succeeded();
+            check(case, &run);
+            let sends = |selected: &str| {
+                let page: Value = run.page("tree", &["--metrics", "mpi_sends", "--where", selected]);
+                let root = list(&page, "/contexts").first().cloned().unwrap_or_default();
+                number(&root, "/metrics/mpi_sends/inclusive")
+            };
+            // One in each of four rounds.
+            assert_eq!(sends("function=late_sender"), 4.0, "{paths}");
+            assert_eq!(sends("function=main"), below_main, "{paths}");
+        }
+    }
 }
 
 /// Everything that a program sends is received: in all kinds of sends, receives, requests, persistent ones,

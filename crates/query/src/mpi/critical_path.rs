@@ -6,28 +6,13 @@
 //! and its length is the time from the first rank's begin of MPI to the last one's end (Scalasca: Böhme et
 //! al., ICPP 2012; [`PathSum`] and [`Impact`] as there).
 //!
-//! What a location did on its parts of the path: its recorded operations, exactly; what is left is divided
-//! among contexts by the weights of the samples whose instants lie in these parts, `M·w/W` with the variance
-//! `(M/W)²·Σ w²`. Contexts are functions on their call paths; calls of MPI are apart from what calls them.
+//! What a location did on its parts of the path is [`spending`](super::spending).
 
-use proust_profile::{
-    ContextId, ContextKind, EventRow, LocationId, Nature, OperationId, PartnerWaitRow, Profile, SampleRow,
-};
+use proust_profile::{EventRow, LocationId, Nature, PartnerWaitRow, Profile};
 use rustc_hash::FxHashMap as Map;
 
-/// What was done: a function, or an operation that it calls.
-pub type Activity = (ContextId, Option<OperationId>);
-
-/// A part of the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The location that it leads through.
-    pub location: LocationId,
-    /// From when, nanoseconds since the run's start.
-    pub begin_ns: u64,
-    /// Until when.
-    pub end_ns: u64,
-}
+pub use super::spending::{Activity, Step};
+use super::spending::{Amount, Spending, outside_of_waits, waits_of};
 
 /// An activity on the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,13 +160,6 @@ fn ranks(profile: &Profile) -> Vec<Step> {
     ranks
 }
 
-/// The waits of a location, in order.
-fn waits_of(waits: &[PartnerWaitRow], location: LocationId) -> &[PartnerWaitRow] {
-    let first = waits.partition_point(|wait| wait.location < location);
-    let count = waits[first..].partition_point(|wait| wait.location == location);
-    &waits[first..first + count]
-}
-
 fn steps(waits: &[PartnerWaitRow], ranks: &[Step]) -> Option<Vec<Step>> {
     let first_ns = ranks.iter().map(|rank| rank.begin_ns).min()?;
     let last = ranks.iter().max_by_key(|rank| (rank.end_ns, rank.location))?;
@@ -201,109 +179,12 @@ fn steps(waits: &[PartnerWaitRow], ranks: &[Step]) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// A rank's time but for its waits.
-fn outside_of_waits(waits: &[PartnerWaitRow], rank: &Step) -> Vec<Step> {
-    let mut parts = Vec::new();
-    let mut from_ns = rank.begin_ns;
-    for wait in waits_of(waits, rank.location) {
-        let until_ns = wait.begin_ns.min(rank.end_ns);
-        if until_ns > from_ns {
-            parts.push(Step { begin_ns: from_ns, end_ns: until_ns, ..*rank });
-        }
-        from_ns = from_ns.max(wait.until_ns);
-    }
-    if rank.end_ns > from_ns {
-        parts.push(Step { begin_ns: from_ns, ..*rank });
-    }
-    parts
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Amount {
-    ns: f64,
-    variance: f64,
-}
-
-/// What locations did.
-struct Spending<'p> {
-    events: Map<LocationId, &'p [EventRow]>,
-    samples: Map<LocationId, &'p [SampleRow]>,
-    /// The function that each context is in.
-    functions: Vec<ContextId>,
-}
-
-impl<'p> Spending<'p> {
-    fn of(profile: &'p Profile) -> Spending<'p> {
-        let events = profile.events.chunk_by(|a, b| a.location == b.location);
-        let samples = profile.samples.chunk_by(|a, b| a.location == b.location);
-        let mut functions: Vec<ContextId> = Vec::with_capacity(profile.contexts.len());
-        for (id, context) in profile.contexts.iter().enumerate() {
-            let inside = matches!(context.kind, ContextKind::Line | ContextKind::Loop);
-            let parent = context.parent.filter(|_| inside);
-            let function = parent.and_then(|parent| functions.get(parent.index()).copied());
-            functions.push(function.unwrap_or(ContextId::from_index(id)));
-        }
-        Spending {
-            events: events.map(|rows| (rows[0].location, rows)).collect(),
-            samples: samples.map(|rows| (rows[0].location, rows)).collect(),
-            functions,
-        }
-    }
-
-    fn function(&self, context: ContextId) -> ContextId {
-        self.functions.get(context.index()).copied().unwrap_or(context)
-    }
-
-    /// What a location did in these parts of its time, which are in order and apart.
-    fn of_steps(&self, steps: &[Step]) -> Map<Activity, Amount> {
-        let mut spent: Map<Activity, Amount> = Map::default();
-        let Some(location) = steps.first().map(|step| step.location) else { return spent };
-        let events = self.events.get(&location).copied().unwrap_or_default();
-        let samples = self.samples.get(&location).copied().unwrap_or_default();
-        let mut weights: Map<ContextId, (f64, f64)> = Map::default();
-        let (mut left_ns, mut all_weights) = (0.0, 0.0);
-        for step in steps {
-            let mut from_ns = step.begin_ns;
-            let first = events.partition_point(|event| event.end_ns <= step.begin_ns);
-            for event in events[first..].iter().filter(|event| !event.summed) {
-                let (begin_ns, end_ns) = (event.begin_ns.max(from_ns), event.end_ns.min(step.end_ns));
-                if end_ns > begin_ns {
-                    let activity = (self.function(event.context), Some(event.operation));
-                    spent.entry(activity).or_default().ns += (end_ns - begin_ns) as f64;
-                    left_ns += (begin_ns - from_ns) as f64;
-                    from_ns = end_ns;
-                }
-                if event.end_ns >= step.end_ns {
-                    break;
-                }
-            }
-            left_ns += step.end_ns.saturating_sub(from_ns) as f64;
-            let first = samples.partition_point(|row| row.time_ns <= step.begin_ns);
-            let within = samples[first..].iter().take_while(|row| row.time_ns <= step.end_ns);
-            for row in within.filter(|row| !row.tail && !row.in_operation) {
-                let weight = row.cpu_ns as f64;
-                let sum = weights.entry(self.function(row.context)).or_default();
-                (sum.0, sum.1) = (sum.0 + weight, sum.1 + weight * weight);
-                all_weights += weight;
-            }
-        }
-        if left_ns > 0.0 && all_weights > 0.0 {
-            let scale = left_ns / all_weights;
-            for (context, (weight, squares)) in weights {
-                let sum = spent.entry((context, None)).or_default();
-                (sum.ns, sum.variance) = (sum.ns + scale * weight, sum.variance + scale * scale * squares);
-            }
-        } else if left_ns > 0.0 {
-            // Too short for a sample: all that is known is that it is the program's.
-            spent.entry((ContextId::PROGRAM, None)).or_default().ns += left_ns;
-        }
-        spent
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proust_profile::{Context, IdealNetwork, MessageQuality, OperationInfo, OperationKind, WaitPattern};
+    use proust_profile::{
+        Context, ContextId, ContextKind, IdealNetwork, MessageQuality, OperationId, OperationInfo,
+        OperationKind, SampleRow, WaitPattern,
+    };
 
     use super::*;
 
@@ -334,6 +215,7 @@ mod tests {
             late: LocationId(late),
             late_context: ContextId(1),
             misordered_ns: 0,
+            bytes: 0,
         }
     }
 

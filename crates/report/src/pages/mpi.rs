@@ -4,14 +4,18 @@
 //! `transfer_s`, `io_s` (files) and `runtime_s` (the begin and the end of MPI). `wait_states` has each
 //! pattern with its `seconds`, its `count`, and its `sites`; `causes` what made others wait, with the places
 //! where they did (`victims`); the seconds of both sum to `partner_s`, but for what the ledger cuts at
-//! windows. `efficiency` has the POP efficiencies of the whole run, and `critical_path` the chain of work
-//! that nothing kept waiting, by rank and by activity. `operations` are calls by place, `matrix` messages and
-//! waits by sender and receiver, `collectives` and `communicators` those of the run, `unmatched` the parts of
-//! messages and collectives without a partner, and `matching` says how far all that can be trusted. `clocks`
-//! has the hosts of a run on several, and how their clocks were brought to one.
+//! windows. `delay_costs` divides waits into `direct_s` and `indirect_s`, and names the `delays` with their
+//! `short_term_s` and `long_term_s`, which sum to these. `efficiency` has the POP efficiencies of the whole
+//! run, and `critical_path` the chain of work that nothing kept waiting, by rank and by activity.
+//! `operations` are calls by place, `matrix` messages and waits by sender and receiver, `message_sizes` the
+//! same by size, `collectives` and `communicators` those of the run, `unmatched` the parts of messages and
+//! collectives without a partner, and `matching` says how far all that can be trusted. `clocks` has the hosts
+//! of a run on several, and how their clocks were brought to one.
 
+mod delays;
 mod path;
 mod row;
+mod sizes;
 mod text;
 
 use std::borrow::Cow;
@@ -24,11 +28,13 @@ use proust_query::mpi::MpiSums;
 use proust_query::mpi::efficiency::Efficiency;
 use serde::Serialize;
 
+use delays::DelayLines;
 use path::PathLine;
 use row::{
     CauseLine, ClockLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine,
     PairLine, UnmatchedLine, WaitState,
 };
+use sizes::SizeLines;
 
 use super::facts::seconds;
 use super::{Page, no_arguments};
@@ -52,6 +58,8 @@ pub(super) struct MpiPage {
     efficiency: Option<EfficiencyLine>,
     wait_states: Vec<WaitState>,
     causes: Vec<CauseLine>,
+    /// Null where nothing waited.
+    delay_costs: Option<DelayLines>,
     /// Of the whole run; null where no two processes of one job used MPI.
     critical_path: Option<PathLine>,
     operations: Vec<OperationLine>,
@@ -59,6 +67,8 @@ pub(super) struct MpiPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<super::Cut>,
     matrix: Vec<PairLine>,
+    /// Smallest first; the last has the calls without a message.
+    message_sizes: SizeLines,
     collectives: Vec<CollectiveLine>,
     communicators: Vec<CommunicatorLine>,
     unmatched: Vec<UnmatchedLine>,
@@ -103,10 +113,12 @@ impl MpiPage {
             efficiency: Efficiency::of(profile).map(|of| EfficiencyLine::new(profile, &of)),
             wait_states: WaitState::all(selection, &sums),
             causes: CauseLine::all(selection, &sums),
-            critical_path: PathLine::of(selection),
+            delay_costs: DelayLines::of(selection),
+            critical_path: PathLine::of(selection, !question.filter.is_empty()),
             operations,
             cut,
             matrix: sums.pairs.iter().map(|(pair, sum)| PairLine::new(profile, *pair, sum)).collect(),
+            message_sizes: SizeLines::of(selection),
             collectives: CollectiveLine::all(profile, &sums),
             communicators: profile.communicators.iter().map(CommunicatorLine::new).collect(),
             unmatched: profile.unmatched.iter().map(|row| UnmatchedLine::new(profile, row)).collect(),

@@ -4,7 +4,7 @@ use proust_ingest::operation_info;
 use proust_profile::{
     ClockBasis, CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function,
     FunctionId, GatheringRow, HostClock, IdealNetwork, Location, LocationId, MessagePart, MessageQuality,
-    OperationId, PartnerWaitRow, Process, ProcessId, Profile, RunFacts, SampleRow, TrafficRow,
+    OperationId, PartnerWaitRow, Process, ProcessId, Profile, RunFacts, SampleRow, TrafficRow, TransferRow,
     UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 use proust_report::{Format, PageName, Question, Style, render};
@@ -64,8 +64,21 @@ pub fn messaging() -> Profile {
             late: LocationId(1 - location),
             late_context: ContextId(late_context),
             misordered_ns: if pattern == WaitPattern::LateSender { 30 * MS } else { 0 },
+            bytes: if pattern == WaitPattern::LateSender { 4096 } else { 0 },
         }
     };
+    let transfer =
+        |location, operation, (begin_ms, end_ms): (u64, u64), (sent, received): (u64, u64)| TransferRow {
+            location: LocationId(location),
+            context: ContextId(1),
+            operation: OperationId(operation),
+            begin_ns: begin_ms * MS,
+            end_ns: end_ms * MS,
+            sends: sent.min(1) as u32,
+            receives: received.min(1) as u32,
+            sent_bytes: sent,
+            received_bytes: received,
+        };
     let process = |rank| Process { pid: 10 + rank, rank: Some(rank), end_s: 0.7, ..Process::default() };
     let location = |process| Location {
         process: ProcessId(process),
@@ -120,6 +133,10 @@ pub fn messaging() -> Profile {
             members: vec![0, 1],
             ..CommunicatorInfo::default()
         }],
+        transfers: vec![
+            transfer(0, SEND, (400, 410), (4096, 0)),
+            transfer(1, RECEIVE, (100, 410), (0, 4096)),
+        ],
         traffic: vec![TrafficRow { from: ProcessId(0), to: ProcessId(1), messages: 1, bytes: 4096 }],
         exchanges: vec![
             exchange(0, INIT, (100, 0), |_| ()),
@@ -247,4 +264,65 @@ fn the_critical_path_is_that_of_the_example() {
     // Each rank waits for work that it never does itself.
     near(&path["impact"]["imbalance_s"], 0.0);
     near(&path["impact"]["other_code_s"], 0.58);
+}
+
+/// A part of a run has no path of its own: the page says so.
+#[test]
+fn the_critical_path_is_never_selected() {
+    let shown = |filter: &[&str], format: Format| {
+        let filter = proust_query::Filter::parse(filter).unwrap();
+        let question = Question { page: PageName::Mpi, format, filter, ..Question::default() };
+        render(&messaging(), &question, &Style::default()).unwrap().page
+    };
+    let json = |filter: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&shown(filter, Format::Json)).unwrap()
+    };
+    let (whole, part) = (json(&[]), json(&["rank=1"]));
+    assert_eq!(
+        (&whole["critical_path"]["ignores_where"], &part["critical_path"]["ignores_where"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(whole["critical_path"]["activities"], part["critical_path"]["activities"]);
+    let sentence = "--where does not select it";
+    assert!(shown(&["rank=1"], Format::Text).contains(sentence));
+    assert!(!shown(&[], Format::Text).contains(sentence));
+}
+
+/// By hand: rank 1 receives for 310 ms and waits for 300 of these, rank 0 sends for 10; both are late since
+/// they work, so all costs are short-term ones of those two.
+#[test]
+fn sizes_and_delay_costs_are_those_of_the_example() {
+    let page: serde_json::Value = serde_json::from_str(&shown(Format::Json)).unwrap();
+    let near = |value: &serde_json::Value, truth: f64| {
+        assert!((value.as_f64().unwrap() - truth).abs() < 1e-9, "{value} is not {truth}: {page:#}");
+    };
+    let sizes = page["message_sizes"].as_array().unwrap();
+    assert_eq!(sizes.len(), 1, "{sizes:#?}");
+    for (field, truth) in [
+        ("from_bytes", 4096.0),
+        ("below_bytes", 32768.0),
+        ("sends", 1.0),
+        ("receives", 1.0),
+        ("sent_bytes", 4096.0),
+        ("received_bytes", 4096.0),
+        ("seconds", 0.32),
+        ("waited_s", 0.3),
+    ] {
+        near(&sizes[0][field], truth);
+    }
+    let costs = &page["delay_costs"];
+    near(&costs["direct_s"], 0.58);
+    near(&costs["indirect_s"], 0.0);
+    let delays = costs["delays"].as_array().unwrap();
+    let of = |function: &str| {
+        delays.iter().find(|delay| delay["function"] == function && delay["operation"].is_null()).unwrap()
+    };
+    near(&of("prepare")["seconds"], 0.3);
+    assert!(of("prepare")["since"].is_null() && of("prepare")["rank"] == 0);
+    // Besides 280 ms of that, rank 1 was in its receive for 10 ms, in which rank 0 sent.
+    near(&of("solve")["short_term_s"], 0.28 * 280.0 / 290.0);
+    assert_eq!(
+        (of("solve")["rank"].as_u64(), of("solve")["since"]["function"].as_str()),
+        (Some(1), Some("main"))
+    );
 }

@@ -19,6 +19,7 @@ fn wait(begin_ns: u64, until_ns: u64) -> PartnerWaitRow {
         late: LocationId(0),
         late_context: ContextId(1),
         misordered_ns: 0,
+        bytes: 0,
     }
 }
 

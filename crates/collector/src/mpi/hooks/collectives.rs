@@ -1,5 +1,5 @@
 //! Collective calls: all members of a communicator make them, in the same order. Those that return at once
-//! are recorded when they are started, and completed as requests are.
+//! are recorded when they are started, or prepared to be, and completed as requests are.
 //!
 //! What is recorded as the amount of data is this process's own part, as its arguments say: what it sends, or
 //! where it sends from the place where it receives, what it has there. Neighbourhood collectives with counts
@@ -7,7 +7,7 @@
 
 use proust_log::records::Envelope;
 
-use crate::mpi::call::{bracket, collective, time};
+use crate::mpi::call::{bracket, collective};
 use crate::mpi::library::{Library, written};
 use crate::mpi::requests::{self, Of};
 use crate::mpi::table::{Numbers, functions};
@@ -19,6 +19,14 @@ fn started(library: &Library, facts: Facts, request: usize) -> Facts {
     let handle = unsafe { written(library.abi, request) };
     let nobody = Envelope { partner: Envelope::NONE, tag: 0 };
     Facts { request: requests::begin(library, handle, Of::Other, nobody, facts.bytes, false), ..facts }
+}
+
+/// A collective is prepared to be started with this request.
+fn prepared(library: &Library, facts: Facts, request: usize) -> Facts {
+    // SAFETY: the call has written it.
+    let handle = unsafe { written(library.abi, request) };
+    let nobody = Envelope { partner: Envelope::NONE, tag: 0 };
+    Facts { request: requests::begin(library, handle, Of::Other, nobody, facts.bytes, true), ..facts }
 }
 
 /// Data that lies at `place`, so much of that type; in the place of the others' data it is as much as each of
@@ -112,7 +120,10 @@ functions! {
     [
         MPI_Barrier_init: MPI_Barrier_init,
     ] (communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = collective(library, communicator, None, 0);
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Bcast: MPI_Bcast MPI_Bcast_c,
@@ -133,7 +144,11 @@ functions! {
     [
         MPI_Bcast_init: MPI_Bcast_init MPI_Bcast_init_c,
     ] (buffer, count, datatype, root, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = collective(library, communicator, Some(root), library.bytes(numbers.number(count),
+                datatype));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Gather: MPI_Gather MPI_Gather_c,
@@ -155,7 +170,11 @@ functions! {
     [
         MPI_Gather_init: MPI_Gather_init MPI_Gather_init_c,
     ] (sent, count, datatype, received, received_count, received_type, root, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = gathered(library, communicator, root, (sent, numbers.number(count), datatype),
+                (numbers.number(received_count), received_type));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Gatherv: MPI_Gatherv MPI_Gatherv_c,
@@ -176,7 +195,11 @@ functions! {
     [
         MPI_Gatherv_init: MPI_Gatherv_init MPI_Gatherv_init_c,
     ] (sent, count, datatype, received, counts, places, received_type, root, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = gathered(library, communicator, root, (sent, numbers.number(count), datatype), (0,
+                received_type));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Scatter: MPI_Scatter MPI_Scatter_c,
@@ -198,7 +221,11 @@ functions! {
     [
         MPI_Scatter_init: MPI_Scatter_init MPI_Scatter_init_c,
     ] (sent, sent_count, sent_type, received, count, datatype, root, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = gathered(library, communicator, root, (received, numbers.number(count), datatype),
+                (numbers.number(sent_count), sent_type));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Scatterv: MPI_Scatterv MPI_Scatterv_c,
@@ -219,7 +246,11 @@ functions! {
     [
         MPI_Scatterv_init: MPI_Scatterv_init MPI_Scatterv_init_c,
     ] (sent, counts, places, sent_type, received, count, datatype, root, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = gathered(library, communicator, root, (received, numbers.number(count), datatype),
+                (0, sent_type));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Allgather: MPI_Allgather MPI_Allgather_c,
@@ -250,7 +281,11 @@ functions! {
         MPI_Neighbor_allgather_init: MPI_Neighbor_allgather_init MPI_Neighbor_allgather_init_c,
         MPI_Neighbor_alltoall_init: MPI_Neighbor_alltoall_init MPI_Neighbor_alltoall_init_c,
     ] (sent, count, datatype, received, received_count, received_type, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = exchanged(library, communicator, (sent, numbers.number(count), datatype),
+                (numbers.number(received_count), received_type));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Allgatherv: MPI_Allgatherv MPI_Allgatherv_c,
@@ -274,7 +309,11 @@ functions! {
         MPI_Allgatherv_init: MPI_Allgatherv_init MPI_Allgatherv_init_c,
         MPI_Neighbor_allgatherv_init: MPI_Neighbor_allgatherv_init MPI_Neighbor_allgatherv_init_c,
     ] (sent, count, datatype, received, counts, places, received_type, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = exchanged(library, communicator, (sent, numbers.number(count), datatype), (0,
+                received_type));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Alltoallv: MPI_Alltoallv MPI_Alltoallv_c,
@@ -299,7 +338,11 @@ functions! {
         MPI_Alltoallv_init: MPI_Alltoallv_init MPI_Alltoallv_init_c,
     ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
         communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = scattered(library, communicator, (sent, counts, datatype), (received_counts,
+                received_type), numbers);
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Neighbor_alltoallv: MPI_Neighbor_alltoallv MPI_Neighbor_alltoallv_c,
@@ -322,7 +365,10 @@ functions! {
         MPI_Neighbor_alltoallv_init: MPI_Neighbor_alltoallv_init MPI_Neighbor_alltoallv_init_c,
     ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
         communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = collective(library, communicator, None, 0);
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Alltoallw: MPI_Alltoallw MPI_Alltoallw_c,
@@ -348,7 +394,10 @@ functions! {
         MPI_Neighbor_alltoallw_init: MPI_Neighbor_alltoallw_init MPI_Neighbor_alltoallw_init_c,
     ] (sent, counts, places, types, received, received_counts, received_places, received_types,
         communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = collective(library, communicator, None, 0);
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Reduce: MPI_Reduce MPI_Reduce_c,
@@ -369,7 +418,11 @@ functions! {
     [
         MPI_Reduce_init: MPI_Reduce_init MPI_Reduce_init_c,
     ] (sent, received, count, datatype, function, root, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = collective(library, communicator, Some(root), library.bytes(numbers.number(count),
+                datatype));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Allreduce: MPI_Allreduce MPI_Allreduce_c,
@@ -399,7 +452,11 @@ functions! {
         MPI_Exscan_init: MPI_Exscan_init MPI_Exscan_init_c,
         MPI_Reduce_scatter_block_init: MPI_Reduce_scatter_block_init MPI_Reduce_scatter_block_init_c,
     ] (sent, received, count, datatype, function, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = collective(library, communicator, None, library.bytes(numbers.number(count),
+                datatype));
+            prepared(library, facts, request)
+        })
     };
     [
         MPI_Reduce_scatter: MPI_Reduce_scatter MPI_Reduce_scatter_c,
@@ -419,6 +476,9 @@ functions! {
     [
         MPI_Reduce_scatter_init: MPI_Reduce_scatter_init MPI_Reduce_scatter_init_c,
     ] (sent, received, counts, datatype, function, communicator, info, request) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| bracket(operation, call, |library| {
+            let facts = reduced(library, communicator, counts, datatype, numbers);
+            prepared(library, facts, request)
+        })
     };
 }

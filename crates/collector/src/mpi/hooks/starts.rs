@@ -8,7 +8,10 @@ use crate::mpi::requests::{self, Of, Stretches};
 use crate::mpi::table::functions;
 use crate::operation::exact::Facts;
 use crate::operation::here;
-use proust_log::records::Envelope;
+use core::ffi::c_int;
+
+use proust_log::operations::Operation;
+use proust_log::records::{Envelope, Received};
 use proust_mpi_abi::abi::SUCCESS;
 
 /// A message is on its way, or prepared, and has this request from now on.
@@ -17,6 +20,44 @@ fn started(library: &Library, of: Of, facts: Facts, request: usize, is_persisten
     let handle = unsafe { written(library.abi, request) };
     let envelope = Envelope::of_word(facts.object2);
     Facts { request: requests::begin(library, handle, of, envelope, facts.bytes, is_persistent), ..facts }
+}
+
+/// A call starts to send and to receive with one request: the event has what is sent, a record before it what
+/// it will receive, as far as that is known.
+#[inline(always)]
+fn exchange(
+    operation: Operation,
+    call: impl FnOnce() -> c_int,
+    facts: impl FnOnce(&'static Library) -> (Facts, Received, usize),
+) -> c_int {
+    let mut marker = 0;
+    let begun = begin(operation, here!(), &mut marker);
+    let result = call();
+    if begun.is_followed() {
+        end_completing(&begun, result, 1, |library, output| {
+            if result != SUCCESS {
+                return Facts::default();
+            }
+            let (sent, expected, request) = facts(library);
+            requests::received_at_once(expected, output);
+            // SAFETY: the call has written it.
+            let handle = unsafe { written(library.abi, request) };
+            let Received { source: partner, tag, bytes } = expected;
+            // Its status is of the receive, unless there is none.
+            let request = match partner {
+                Envelope::NOBODY => {
+                    let envelope = Envelope::of_word(sent.object2);
+                    requests::begin(library, handle, Of::Other, envelope, sent.bytes, false)
+                }
+                _ => {
+                    let envelope = Envelope { partner, tag };
+                    requests::begin(library, handle, Of::Receive, envelope, bytes, false)
+                }
+            };
+            Facts { request, ..sent }
+        });
+    }
+    result
 }
 
 functions! {
@@ -159,12 +200,23 @@ functions! {
         sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag, communicator,
             request
     ) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| exchange(operation, call, |library| {
+            let sent = envelope(library, target, send_tag);
+            let facts = message(library, communicator, sent, (numbers.number(send_count), send_type));
+            let Envelope { partner, tag } = envelope(library, source, tag);
+            let bytes = library.bytes(numbers.number(count), datatype);
+            (facts, Received { source: partner, tag, bytes }, request)
+        })
     };
     [MPI_Isendrecv_replace: MPI_Isendrecv_replace MPI_Isendrecv_replace_c] (
         buffer, count, datatype, target, send_tag, source, tag, communicator, request
     ) {
-        |operation, numbers, call| time(operation, call)
+        |operation, numbers, call| exchange(operation, call, |library| {
+            let sent = envelope(library, target, send_tag);
+            let facts = message(library, communicator, sent, (numbers.number(count), datatype));
+            let Envelope { partner, tag } = envelope(library, source, tag);
+            (facts, Received { source: partner, tag, bytes: facts.bytes }, request)
+        })
     };
     [MPI_Psend_init: MPI_Psend_init, MPI_Precv_init: MPI_Precv_init]
     (buffer, partitions, count, datatype, peer, tag, communicator, info, request) {

@@ -49,7 +49,7 @@ pub(super) fn unmatched(table: &Table, group: usize) -> Result<Vec<UnmatchedRow>
 pub(super) fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWaitRow>, TablesError> {
     zip_rows!(table, group;
     location: ids, context: ids, operation: ids, begin_ns: u64s, until_ns: u64s, pattern: texts, late: ids,
-    late_context: ids, misordered_ns: u64s;
+    late_context: ids, misordered_ns: u64s, bytes: u64s;
     PartnerWaitRow {
         location,
         context,
@@ -61,6 +61,7 @@ pub(super) fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWa
         late,
         late_context,
         misordered_ns,
+        bytes,
     })
 }
 

@@ -19,6 +19,8 @@ use crate::table::{Align, Table};
 pub(super) struct PathLine {
     /// From the first rank's begin of MPI to the last one's end.
     length_s: f64,
+    /// True where a filter selects less than that: the path is that of the whole run all the same.
+    ignores_where: bool,
     /// False where some messages or collectives are not matched: their waits would lead it elsewhere.
     complete: bool,
     /// Parts that it consists of, each in one thread.
@@ -68,7 +70,7 @@ struct PathImpact {
 }
 
 impl PathLine {
-    pub(super) fn of(selection: &Selection<'_>) -> Option<PathLine> {
+    pub(super) fn of(selection: &Selection<'_>, is_filtered: bool) -> Option<PathLine> {
         let profile = selection.profile();
         let path = CriticalPath::of(profile)?;
         let rank_of = |&(location, ns): &(LocationId, u64)| PathRank {
@@ -79,6 +81,7 @@ impl PathLine {
         let impact = path.impact;
         Some(PathLine {
             length_s: seconds(path.length_ns),
+            ignores_where: is_filtered,
             complete: path.is_complete,
             parts: path.steps.len(),
             ranks: path.by_location.iter().map(rank_of).collect(),
@@ -96,6 +99,9 @@ impl PathLine {
     pub(super) fn text(&self, style: &Style) -> String {
         let scope = format!("of the whole run, {}, no waits on it", duration(self.length_s));
         let mut text = section(style, "Critical path", &scope);
+        if self.ignores_where {
+            text.push_str(" --where does not select it: it leads through all ranks, from begin to end\n");
+        }
         if !self.complete {
             text.push_str(" not all messages and collectives are matched: it may lead elsewhere\n");
         }

@@ -36,9 +36,11 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     text.push_str(&efficiency(page, style));
     text.push_str(&waits(page, style));
     text.push_str(&causes(page, style));
+    text.push_str(&page.delay_costs.as_ref().map_or_else(String::new, |costs| costs.text(style)));
     text.push_str(&page.critical_path.as_ref().map_or_else(String::new, |path| path.text(style)));
     text.push_str(&operations(page, style));
     text.push_str(&messages(page, style));
+    text.push_str(&page.message_sizes.text(style));
     text.push_str(&collectives(page, style));
     text.push_str(&communicators(page, style));
     text.push_str(&matching(page, style));
@@ -375,7 +377,7 @@ fn matching(page: &MpiPage, style: &Style) -> String {
     }
     if matching.untraced_calls > 0 {
         lines.push(format!(
-            "{} of functions whose messages are not recorded (MPI_Isendrecv, partitioned messages)",
+            "{} of functions whose messages are not recorded (partitioned messages)",
             counted(matching.untraced_calls, "call")
         ));
     }

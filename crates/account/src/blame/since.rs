@@ -1,0 +1,122 @@
+//! Since when two locations can be compared: the last instant at which both went on together.
+//!
+//! Two locations synchronise when one waits for the other, and when both wait for the same third one, since
+//! all of these go on at one instant; the first time is when both had begun MPI.
+
+use proust_profile::{ContextId, Nature, Profile};
+
+/// How many synchronisations of a location are looked back at for one that another was a part of, too.
+const LOOKED_AT: usize = 512;
+
+/// The last instant, before a wait, at which the waiting location and the late one went on together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Since {
+    /// When, no later than the wait's begin.
+    pub time_ns: u64,
+    /// Where was waited then; None = they began.
+    pub site: Option<ContextId>,
+}
+
+/// An instant at which several locations went on.
+#[derive(Clone, Copy, Debug)]
+struct Synchronised {
+    number: usize,
+    time_ns: u64,
+    site: ContextId,
+}
+
+/// Calls `each` with the position of each wait for a partner, in the order of the waits' ends.
+pub fn each_since(profile: &Profile, mut each: impl FnMut(usize, Since)) {
+    let rows = &profile.partner_waits[..];
+    if rows.is_empty() {
+        return;
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let key = |at: usize| (rows[at].until_ns, rows[at].late, rows[at].location);
+    order.sort_unstable_by_key(|&at| key(at));
+    let mut history: Vec<Vec<Synchronised>> = vec![Vec::new(); profile.locations.len()];
+    let begins_ns = begins_ns(profile);
+    let same = |a: &usize, b: &usize| (key(*a).0, key(*a).1) == (key(*b).0, key(*b).1);
+    for (number, group) in order.chunk_by(same).enumerate() {
+        let (time_ns, late, _) = key(group[0]);
+        for &at in group {
+            let row = &rows[at];
+            let first_ns = begins_ns[row.location.index()].max(begins_ns[late.index()]);
+            let since = common(&history[row.location.index()], &history[late.index()], first_ns);
+            each(at, Since { time_ns: since.time_ns.min(row.begin_ns), ..since });
+        }
+        let site = group.iter().map(|&at| rows[at].context).min().unwrap_or(ContextId::PROGRAM);
+        let synchronised = Synchronised { number, time_ns, site };
+        history[late.index()].push(synchronised);
+        group.iter().for_each(|&at| history[rows[at].location.index()].push(synchronised));
+    }
+}
+
+/// The last synchronisation that both were a part of. Without one `first_ns`, or where there are too many to
+/// look at all of them the first of these: any instant will do, as long as it is the same for both.
+fn common(one: &[Synchronised], other: &[Synchronised], first_ns: u64) -> Since {
+    let looked_at = |all: &[Synchronised]| all.len().saturating_sub(LOOKED_AT);
+    let horizon_ns = |all: &[Synchronised]| match looked_at(all) {
+        0 => first_ns,
+        first => all[first].time_ns.max(first_ns),
+    };
+    let none = Since { time_ns: horizon_ns(one).max(horizon_ns(other)), site: None };
+    let (mut a, mut b) = (one[looked_at(one)..].iter().rev(), other[looked_at(other)..].iter().rev());
+    let (Some(mut of_one), Some(mut of_other)) = (a.next(), b.next()) else { return none };
+    loop {
+        let next = match of_one.number.cmp(&of_other.number) {
+            std::cmp::Ordering::Equal => {
+                return Since { time_ns: of_one.time_ns, site: Some(of_one.site) };
+            }
+            std::cmp::Ordering::Greater => a.next().map(|next| of_one = next),
+            std::cmp::Ordering::Less => b.next().map(|next| of_other = next),
+        };
+        if next.is_none() {
+            return none;
+        }
+    }
+}
+
+/// When each location had begun MPI: the end of its first call of the runtime's own, 0 where it made none.
+fn begins_ns(profile: &Profile) -> Vec<u64> {
+    let mut begins_ns = vec![0; profile.locations.len()];
+    for events in profile.events.chunk_by(|a, b| a.location == b.location) {
+        let begin = events.iter().find(|event| {
+            let kind = profile.operations.get(event.operation).and_then(|info| info.kind);
+            kind.is_some_and(|kind| kind.is_of_mpi() && kind.nature == Nature::Runtime)
+        });
+        if let Some(begin) = begin {
+            begins_ns[begin.location.index()] = begin.end_ns;
+        }
+    }
+    begins_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(numbers: impl IntoIterator<Item = usize>) -> Vec<Synchronised> {
+        let one = |number: usize| Synchronised {
+            number,
+            time_ns: 10 * number as u64,
+            site: ContextId(number as u32),
+        };
+        numbers.into_iter().map(one).collect()
+    }
+
+    fn found(one: Vec<Synchronised>, other: Vec<Synchronised>) -> (u64, Option<ContextId>) {
+        let since = common(&one, &other, 4);
+        (since.time_ns, since.site)
+    }
+
+    #[test]
+    fn the_last_common_one_is_found() {
+        assert_eq!(found(at([1, 3, 5, 8]), at([2, 3, 6, 7])), (30, Some(ContextId(3))));
+        assert_eq!(found(at([1, 3]), at([2, 4])), (4, None));
+        assert_eq!(found(at([]), at([2, 4])), (4, None));
+        // Too far back to be looked at.
+        let many = at((0..2 * LOOKED_AT).map(|n| 2 * n));
+        assert_eq!(found(many, at([0])), (20 * LOOKED_AT as u64, None));
+    }
+}
