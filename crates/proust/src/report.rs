@@ -346,12 +346,13 @@ fn show_run(run: &Run, question: &Question) -> Result<()> {
     let profile = if question.needs_samples() { run.profile_with_rows()? } else { run.profile()? };
     let style = terminal::style();
     let write = |show: &mut dyn FnMut(&Written<'_>)| -> Result<()> {
-        Ok(match kept(run, question) {
-            Ok(kept) => written(profile, Some(&kept), question, &style, show)?,
+        let done = match kept(run, question) {
+            Ok(kept) => written(profile, Some(&kept), question, &style, show),
             // A page has other numbers where no account can be drawn up.
-            Err(StoreError::Ledger(_)) => written(run.profile_with_rows()?, None, question, &style, show)?,
+            Err(StoreError::Ledger(_)) => written(run.profile_with_rows()?, None, question, &style, show),
             Err(error) => return Err(error.into()),
-        })
+        };
+        Ok(done?)
     };
     let print = |page: &Written<'_>| -> Result<()> {
         analysis_notes::print(run);
