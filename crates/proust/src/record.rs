@@ -25,6 +25,7 @@ mod foreign_marks;
 mod held_signals;
 mod job;
 mod launch;
+mod launcher;
 mod request_signals;
 mod schedule;
 mod stolen;

@@ -18,6 +18,7 @@ use proust_profile::run_file::{RunFile, SCHEMA};
 use zerocopy::IntoBytes;
 
 use super::control_group::{ControlGroup, Throttled};
+use super::launcher::Recorded;
 use super::stolen::Stolen;
 use super::{OnOff, RecordArgs, Source, job};
 use crate::control::at_start;
@@ -164,7 +165,13 @@ impl RunFolder {
             std::thread::sleep(Duration::from_millis(5));
         }
         let run = RunFile::read(&path)?;
-        if run.job_key.as_deref() != Some(key) {
+        let recorded = Recorded {
+            is_of_this_host: run.host == host_name(),
+            start_unix_s: run.start_unix_s,
+            end_unix_s: run.finished.map(|finished| finished.end_unix_s),
+        };
+        let is_older = job::launcher_start_unix_s().is_some_and(|start_s| recorded.is_before(start_s));
+        if run.job_key.as_deref() != Some(key) || is_older {
             bail!(
                 "{} holds another run ({}); a run is never written over: name another folder with -o",
                 shown.display(),

@@ -1,9 +1,12 @@
 //! Which job a process belongs to, from its launcher's variables.
 //!
 //! `mpirun -n 4 proust record -o run -- ./a.out` starts four recorders with one folder: they have the same
-//! key and share the run. A folder with another key is another run and is refused.
+//! key and share the run. A folder with another key is another run and is refused, and so is one that is
+//! older than the job's launcher.
 
 use std::env;
+
+use super::launcher;
 
 /// Variables that give each rank its number, and those that name its job, by launcher.
 const LAUNCHERS: [(&str, &[&str]); 5] = [
@@ -19,8 +22,21 @@ pub fn key() -> Option<String> {
     key_from(|name| env::var(name).ok())
 }
 
+/// When the launcher of this rank began, by the clock of day; None outside of a launcher, and where that is
+/// not known.
+pub fn launcher_start_unix_s() -> Option<f64> {
+    let (rank, _) = launcher_from(|name| env::var(name).ok())?;
+    launcher::start_unix_s(rank)
+}
+
+fn launcher_from(
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<&'static (&'static str, &'static [&'static str])> {
+    LAUNCHERS.iter().find(|(rank, _)| variable(rank).is_some())
+}
+
 fn key_from(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let (rank, names) = LAUNCHERS.iter().find(|(rank, _)| variable(rank).is_some())?;
+    let (rank, names) = launcher_from(&variable)?;
     let job = names.iter().find_map(|name| variable(name).map(|value| format!("{name}={value}")));
     let step = variable("SLURM_STEP_ID").map(|step| format!(" step {step}")).unwrap_or_default();
     // A launcher that names no job: its process is the parent of all ranks on a host.

@@ -297,6 +297,29 @@ fn what_a_missing_rank_was_a_part_of_is_not_matched() {
     }
 }
 
+/// A later job adds nothing to an earlier one's run: MPICH gives all its jobs one name.
+#[test]
+fn a_later_job_is_refused_the_folder_of_an_earlier_one() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let Some(launcher) = mpi.launcher() else { continue };
+        let folder = empty_folder();
+        let dir = folder.path().join("run");
+        let record = || {
+            let mut command = Command::new(&launcher[0]);
+            command.args(&launcher[1..]).arg(env!("CARGO_BIN_EXE_proust")).args(["record", "-o"]).arg(&dir);
+            run(command.args(["--", "sleep", "0.1"]))
+        };
+        let logs = || std::fs::read_dir(dir.join("log")).unwrap().count();
+        let first = record();
+        assert!(first.status.success(), "{}", first.said());
+        assert_eq!(logs(), 2);
+        let later = record();
+        assert!(!later.status.success(), "{}", later.said());
+        assert!(later.said().contains("holds another run (sleep 0.1)"), "{}", later.said());
+        assert_eq!(logs(), 2);
+    }
+}
+
 /// The launcher starts a recorder for each rank, and all of them record one run.
 #[test]
 fn ranks_with_a_recorder_each_are_matched_too() {

@@ -1,0 +1,119 @@
+//! When the launcher of a job's ranks began: what was recorded before is not of that job.
+//!
+//! Launchers may give all their jobs one name, as hydra does, which starts the ranks of MPICH.
+
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Ancestors that are looked at: scripts around a rank are few.
+const MOST_ANCESTORS: usize = 64;
+/// By so much the clock of day may have been moved since a run began.
+const CLOCK_SLACK_S: f64 = 1.0;
+/// By so much the clocks of day of two hosts may differ.
+const HOSTS_SLACK_S: f64 = 60.0;
+
+/// Begin and end of a run that is found, by the clock of day.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded {
+    /// Whether it was begun on this host.
+    pub is_of_this_host: bool,
+    /// When it was begun.
+    pub start_unix_s: f64,
+    /// When it ended; None = it goes on, or its recorder was killed.
+    pub end_unix_s: Option<f64>,
+}
+
+impl Recorded {
+    /// Whether a launcher that began at that time starts ranks of a later job. On the run's host the launcher
+    /// of its own job began before it; on another host it may begin a little later.
+    pub fn is_before(&self, launcher_unix_s: f64) -> bool {
+        let is_after = |time_s: f64, slack_s: f64| launcher_unix_s > time_s + slack_s;
+        if self.is_of_this_host {
+            is_after(self.start_unix_s, CLOCK_SLACK_S)
+                || self.end_unix_s.is_some_and(|end_s| is_after(end_s, 0.0))
+        } else {
+            self.end_unix_s.is_some_and(|end_s| is_after(end_s, HOSTS_SLACK_S))
+        }
+    }
+}
+
+/// When the launcher of this rank began: the nearest ancestor without the variable that numbers ranks. None
+/// where that cannot be read.
+pub fn start_unix_s(rank_variable: &str) -> Option<f64> {
+    let mut pid = std::os::unix::process::parent_id();
+    for _ in 0..MOST_ANCESTORS {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (parent, start_ticks) = parent_and_start(&stat)?;
+        if !names(&fs::read(format!("/proc/{pid}/environ")).ok()?, rank_variable) {
+            // SAFETY: no pointers are passed.
+            let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+            let age_s = since_boot_s()? - start_ticks as f64 / ticks_per_s as f64;
+            let now_s = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs_f64();
+            return (ticks_per_s > 0).then_some(now_s - age_s);
+        }
+        pid = parent;
+    }
+    None
+}
+
+fn since_boot_s() -> Option<f64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place of a time is passed.
+    let outcome = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut time) };
+    (outcome == 0).then(|| time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
+}
+
+/// The parent and the begin, in ticks since the boot (proc(5), fields 4 and 22). The name of a program may
+/// hold parentheses and spaces.
+fn parent_and_start(stat: &str) -> Option<(u32, u64)> {
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    let mut words = behind_name.split_ascii_whitespace();
+    let parent = words.nth(1)?.parse().ok()?;
+    Some((parent, words.nth(17)?.parse().ok()?))
+}
+
+/// Whether an environment has a variable.
+fn names(environment: &[u8], variable: &str) -> bool {
+    environment
+        .split(|&byte| byte == 0)
+        .any(|entry| entry.strip_prefix(variable.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parent_and_begin_are_read_behind_any_name() {
+        let stat = "77 (a) b (c)) S 12 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4711 9 9 9";
+        assert_eq!(parent_and_start(stat), Some((12, 4711)));
+        assert_eq!(parent_and_start("77 (a) S 12"), None);
+        assert_eq!(parent_and_start(""), None);
+    }
+
+    #[test]
+    fn a_variable_is_found_by_its_whole_name() {
+        let environment = b"A=1\0PMI_RANK=0\0OLD_PMI_RANK=1\0";
+        assert!(names(environment, "PMI_RANK") && names(environment, "A"));
+        assert!(!names(environment, "PMI") && !names(environment, "RANK") && !names(b"", "A"));
+    }
+
+    /// The test's own parent has no such variable: it is the launcher, and began before now.
+    #[test]
+    fn a_launcher_began_before_its_ranks() {
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+        let start_s = start_unix_s("NO_LAUNCHER_SETS_THIS").unwrap();
+        assert!(start_s <= now_s + 0.02 && start_s > 0.0, "{start_s} {now_s}");
+    }
+
+    #[test]
+    fn what_began_before_the_launcher_is_another_job() {
+        let here = Recorded { is_of_this_host: true, start_unix_s: 100.0, end_unix_s: Some(100.2) };
+        assert!(!here.is_before(99.9) && !here.is_before(100.1) && here.is_before(100.3));
+        let open = Recorded { end_unix_s: None, ..here };
+        assert!(!open.is_before(100.9) && open.is_before(101.1));
+        let elsewhere = Recorded { is_of_this_host: false, ..here };
+        assert!(!elsewhere.is_before(130.0) && elsewhere.is_before(170.0));
+        assert!(!Recorded { end_unix_s: None, ..elsewhere }.is_before(170.0));
+    }
+}
