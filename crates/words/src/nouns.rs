@@ -17,12 +17,14 @@ pub fn count(number: u64) -> String {
 /// word.
 pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
-    let ending = match number {
-        1 => "",
-        _ if noun.ends_with("ss") => "es",
-        _ => "s",
+    let is_of_vowel = |stem: &str| stem.ends_with(['a', 'e', 'i', 'o', 'u']);
+    let (stem, ending) = match noun.strip_suffix('y').filter(|stem| !is_of_vowel(stem)) {
+        _ if number == 1 => (noun, ""),
+        Some(stem) => (stem, "ies"),
+        None if noun.ends_with("ss") => (noun, "es"),
+        None => (noun, "s"),
     };
-    format!("{} {noun}{ending}", count(number))
+    format!("{} {stem}{ending}", count(number))
 }
 
 /// The verb's form for a number: `verb(1, "was", "were")`.
@@ -40,6 +42,11 @@ mod tests {
         assert_eq!(counted(0_u32, "call"), "0 calls");
         assert_eq!(counted(2_u64, "process"), "2 processes");
         assert_eq!(counted(1_i32, "process"), "1 process");
+        assert_eq!(counted(4_u64, "activity"), "4 activities");
+        assert_eq!(
+            (counted(1_u64, "activity"), counted(2_u64, "day")),
+            ("1 activity".into(), "2 days".into())
+        );
         assert_eq!(counted(12_000_u64, "partial path"), "12 000 partial paths");
         assert_eq!((verb(1_usize, "has", "have"), verb(0_usize, "has", "have")), ("has", "have"));
     }

@@ -114,7 +114,7 @@ impl DelayLines {
                     Some(since) => {
                         Cell::from(delay.waited_in.text()).with_tail(format!("since {}", since.text()))
                     }
-                    None => delay.waited_in.cell(),
+                    None => delay.waited_in.text().into(),
                 },
             ]);
         }
