@@ -16,7 +16,7 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     let dispatch = constructs.of_kind(Detail::Dispatch);
     let regions: BTreeSet<(ProcessId, RegionId)> =
         dispatch.flat_map(|one| one.regions().into_iter().map(|region| (one.process, region))).collect();
-    // Runtimes of LLVM before version 16 report no requests: there only samples do.
+    // Runtimes of LLVM up to version 16 report no requests: there only samples do.
     let told: BTreeSet<RegionId> = regions.iter().map(|(_, region)| *region).collect();
     let ends = constructs.of_kind(Detail::RegionEnd);
     let others: BTreeSet<RegionId> =

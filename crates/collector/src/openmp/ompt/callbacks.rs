@@ -262,8 +262,8 @@ pub unsafe extern "C" fn work(
 /// Marks a loop of which each thread has its part from the begin: nothing is handed out.
 const GIVEN_AT_ONCE: u64 = 1 << 63;
 
-/// `ompt_callback_dispatch`: how long it took to get iterations is not reported. Runtimes from LLVM 16 on
-/// report chunks, with the iterations in them.
+/// `ompt_callback_dispatch`: how long it took to get iterations is not reported. Runtimes of LLVM report
+/// chunks, with the iterations in them: 19 does, 16 does not.
 pub unsafe extern "C" fn dispatch(_: *mut Data, _: *mut Data, kind: c_int, instance: u64) {
     if !matches!(kind, DISPATCH_LOOP_CHUNK | DISPATCH_TASKLOOP_CHUNK) || life::recording().is_none() {
         return;
