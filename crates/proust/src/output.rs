@@ -17,7 +17,7 @@ pub fn print(text: &str) -> io::Result<()> {
     print_with(|out| out.write_all(text.as_bytes()))
 }
 
-/// As [`print`], for a result that is written piece by piece.
+/// As [`print()`], for a result that is written piece by piece.
 ///
 /// # Errors
 /// When it cannot be written; a broken pipe among them.

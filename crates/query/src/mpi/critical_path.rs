@@ -6,7 +6,7 @@
 //! and its length is the time from the first rank's begin of MPI to the last one's end (Scalasca: Böhme et
 //! al., ICPP 2012; [`PathSum`] and [`Impact`] as there).
 //!
-//! What a location did on its parts of the path is [`spending`](super::spending).
+//! What a location did on its parts of the path is `super::spending`.
 
 use proust_profile::{EventRow, LocationId, Nature, PartnerWaitRow, Profile};
 use rustc_hash::FxHashMap as Map;
