@@ -4,6 +4,7 @@
  *
  * elapsed    what the thread's time went into, by its own clocks and by Proust's
  * tight      ten million executions with nothing in them
+ * mixed      a million short executions; some sleep for a moment, and a few for 5 ms
  * parts      intervals with computing, writing, sleeping, and a wait for a lock, in known amounts
  * changes    `steady` and `changed`, which takes as many times longer as a third argument says
  */
@@ -95,6 +96,29 @@ static void tight(void)
     proust_end("all", PROUST_NO_NUMBER);
     say("all", 1, wall() - begin);
     say("tight", MANY, 0);
+}
+
+static void mixed(void)
+{
+    const int MANY = 1000000;
+    double begin = wall(), slept = 0;
+    uint64_t x = kept_result;
+    proust_begin("all", PROUST_NO_NUMBER);
+    for (int n = 0; n < MANY; n++) {
+        proust_begin("mixed", PROUST_NO_NUMBER);
+        if (n % 1000 == 77 || n % 25000 == 55) {
+            double since = wall();
+            sleep_s(n % 1000 == 77 ? 50e-6 : 5e-3);
+            slept += wall() - since;
+        }
+        BURN(x, 100);
+        proust_end("mixed", PROUST_NO_NUMBER);
+    }
+    proust_end("all", PROUST_NO_NUMBER);
+    kept_result = x;
+    say("all", 1, wall() - begin);
+    say("mixed", MANY, 0);
+    printf("},\"slept_s\":%.9f,\"more\":{", slept);
 }
 
 static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
@@ -189,7 +213,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"elapsed", elapsed}, {"tight", tight}, {"parts", parts}, {"changes", changes}};
+    } cases[] = {{"elapsed", elapsed}, {"tight", tight}, {"mixed", mixed},
+                 {"parts", parts}, {"changes", changes}};
     seconds = seconds_argument(argc, argv, 2, 1);
     times_longer = seconds_argument(argc, argv, 3, 1);
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)

@@ -76,7 +76,7 @@ mod windows;
 
 pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
-pub use inside::{Executed, Inside, InsideOwner, LostRow, inside};
+pub use inside::{Executed, InParts, Inside, InsideOwner, LostRow, inside, inside_in_parts};
 pub use kept::KeptRows;
 pub use merge::Merge;
 pub use observer::WaitCharge;

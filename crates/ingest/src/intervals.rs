@@ -16,6 +16,9 @@ use super::executed::{Executed, RawInterval};
 use super::log::LogHarvest;
 use super::paths::Paths;
 
+/// What the collector always records alone is what the analysis takes to be.
+const _: () = assert!(proust_log::records::LONG_EXECUTION_NS == proust_profile::LONG_EXECUTION_NS);
+
 /// File and line of marks that name none themselves, by log and the number of the interval or of the mark.
 pub(super) type MarkedAt = HashMap<(usize, u32), (Option<String>, Option<u32>)>;
 

@@ -127,6 +127,9 @@ impl ExecutionEnd {
     }
 }
 
+/// Executions this long have rows of their own however often a thread marks, ns.
+pub const LONG_EXECUTION_NS: u64 = 200_000;
+
 /// Executions of an interval by a thread that marked very often, which have no rows of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExecutionSumRow {

@@ -59,6 +59,7 @@ pub use ids::{
 };
 pub use intervals::{
     ExecutionEnd, ExecutionRow, ExecutionSumRow, IntervalContext, IntervalId, IntervalInfo, IntervalWork,
+    LONG_EXECUTION_NS,
 };
 pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};

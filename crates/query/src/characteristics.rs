@@ -42,8 +42,6 @@ pub struct Executing<'i> {
     pub locations: &'i BTreeMap<LocationId, Executions>,
     /// The account of the time in it.
     pub inside: &'i Inside,
-    /// By how much the account stands for more than what was recorded.
-    pub scale: f64,
     /// Whether a runtime reports iterations of loops in it: then those that did none did 0.
     pub has_loops: bool,
     /// Whether all of the run is asked for, so that sums over the run can be used.

@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use proust_account::ledger::{Executed, Inside, LedgerError, Processors, Window, Windows, inside};
+use proust_account::ledger::{Inside, LedgerError, Processors, Window, Windows};
 use proust_account::timelines::timelines;
 use proust_profile::{
     ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
 };
 
 use super::characteristics::{Characterised, Processors as ProcessorsOfRun};
+use parts::{Counted, Parts, share_within};
 use whole::Whole;
 
 mod account;
 mod caused;
+mod parts;
 mod spent;
 mod whole;
 mod windowed;
@@ -58,10 +60,8 @@ pub struct OfLocation {
     pub max_ns: u64,
     /// Iterations that the program counted.
     pub iterations: u64,
-    /// Of the executions, so many have a row of their own, and this is their time, ns.
+    /// Of the executions, so many have a row of their own.
     pub recorded: u64,
-    /// See `recorded`.
-    pub recorded_ns: u64,
     /// Of the executions, how many no mark of their own ended.
     pub unmarked: u64,
     /// Begin of the first, ns since the run's start.
@@ -83,7 +83,6 @@ impl OfLocation {
         self.time_ns += other.time_ns;
         self.iterations = self.iterations.saturating_add(other.iterations);
         self.recorded += other.recorded;
-        self.recorded_ns += other.recorded_ns;
         self.unmarked += other.unmarked;
     }
 }
@@ -124,18 +123,6 @@ pub struct Intervals {
     pub is_whole_run: bool,
 }
 
-impl IntervalNode {
-    /// By how much the account stands for more than the executions that were recorded alone: 1 where all
-    /// were.
-    pub fn scale(&self) -> f64 {
-        if self.all.recorded == self.all.executions || self.all.recorded_ns == 0 {
-            1.0
-        } else {
-            self.all.time_ns as f64 / self.all.recorded_ns as f64
-        }
-    }
-}
-
 /// What of the intervals is asked for.
 #[derive(Clone, Debug)]
 pub struct Question<'q> {
@@ -168,7 +155,6 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
         _ => Window::new(0, 0),
     };
     let mut by_interval: Vec<BTreeMap<LocationId, OfLocation>> = vec![BTreeMap::new(); infos.len()];
-    let mut executed = Vec::new();
     for row in &profile.executions {
         let id = row.interval as usize;
         if !wanted[id] || !is_in_scope(row.location) {
@@ -183,7 +169,6 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
         if !is_here {
             continue;
         }
-        executed.push(Executed { what: row.interval, location: row.location, window });
         if row.inherited {
             // Its process was forked in it, and the execution is that of the parent.
             continue;
@@ -195,7 +180,6 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
             max_ns: within,
             iterations: row.iterations,
             recorded: 1,
-            recorded_ns: within,
             unmarked: u64::from(row.end != ExecutionEnd::Marked),
             begin_ns: row.begin_ns,
             end_ns: row.end_ns,
@@ -203,14 +187,18 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
     }
     for row in &profile.execution_sums {
         let id = row.interval as usize;
-        let is_here = wanted[id] && is_in_scope(row.location) && contains(&windows, row.begin_ns);
-        if is_here {
+        if !wanted[id] || !is_in_scope(row.location) {
+            continue;
+        }
+        let share = share_within(&windows, row);
+        if share > 0.0 {
+            let part = |all: u64| if share == 1.0 { all } else { (all as f64 * share).round() as u64 };
             by_interval[id].entry(row.location).or_default().add(&OfLocation {
-                executions: row.executions,
-                time_ns: row.time_ns,
+                executions: part(row.executions),
+                time_ns: part(row.time_ns),
                 min_ns: row.min_ns,
                 max_ns: row.max_ns,
-                iterations: row.iterations,
+                iterations: part(row.iterations),
                 begin_ns: row.begin_ns,
                 end_ns: row.end_ns,
                 ..OfLocation::default()
@@ -219,12 +207,23 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
     }
     let run = timelines(profile);
     let processors_of_run = ProcessorsOfRun::of(profile, &run, &is_in_scope);
-    executed.extend(&processors_of_run.roots);
+    let mut parts = Parts::of(
+        infos.len() + 1,
+        &Counted {
+            profile,
+            windows: &windows,
+            thing_of: |interval: IntervalId| Some(interval as usize).filter(|&id| wanted[id]),
+            has: is_in_scope,
+        },
+    );
+    for root in &processors_of_run.roots {
+        parts.push(infos.len(), root.location, root.window);
+    }
     let processors = match question.processors {
         Some(total) => Processors::given(&run, total)?,
         None => Processors::measured(&run, &Windows::all())?,
     };
-    let inside = inside(&run, &processors, &windows, infos.len() + 1, &executed)?;
+    let inside = parts.inside(&run, &processors, &windows)?;
     let kinds = kinds(profile);
     let mut nodes = Vec::new();
     let mut position = HashMap::new();

@@ -4,7 +4,7 @@
 //! executions the acts of the process's locations are cut, and what is booked between two borders belongs to
 //! all that is executed there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proust_profile::{ContextId, LocationId, ProcessId};
 use serde::Serialize;
@@ -22,6 +22,8 @@ use super::state::PassiveTimes;
 use super::sweep::Sweep;
 use super::timeline::{Run, Spans};
 use super::windows::{Window, Windows};
+
+mod weighted;
 
 /// Something is executed by a location, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +111,19 @@ pub struct InsideOwner {
     pub beyond_ns: u64,
 }
 
+/// Executions of things that are accounted for in parts: what parts of one thing say can be weighted and
+/// added up ([`Inside::weighted`]).
+#[derive(Clone, Copy, Debug)]
+pub struct InParts<'e> {
+    /// Of which thing each part is.
+    pub thing_of: &'e [u32],
+    /// Executions of parts; those of one thing by one location do not overlap.
+    pub executed: &'e [Executed],
+    /// Windows in which further executions of a thing lie, nobody knows where: they may overlap with those of
+    /// other locations.
+    pub somewhere: &'e [Executed],
+}
+
 /// Draws up the account of the time in which each `what` of `executed` was executed, below `count`; within
 /// `windows`.
 ///
@@ -124,19 +139,36 @@ pub fn inside<S: Spans>(
     count: usize,
     executed: &[Executed],
 ) -> Result<Vec<Inside>, LedgerError> {
+    let thing_of: Vec<u32> = (0..count as u32).collect();
+    let parts = InParts { thing_of: &thing_of, executed, somewhere: &[] };
+    inside_in_parts(run, processors, windows, &parts)
+}
+
+/// As [`inside`], by part. Locations of a thing count for themselves in all of its parts or in none.
+///
+/// # Errors
+/// As [`super::Ledger::of`].
+pub fn inside_in_parts<S: Spans>(
+    run: &Run<S>,
+    processors: &Processors,
+    windows: &Windows,
+    parts: &InParts<'_>,
+) -> Result<Vec<Inside>, LedgerError> {
     let owners = Owners::new(&run.processes)?;
     refuse_too_long(run, &owners, processors, windows)?;
     let mut sweep = Sweep::new(run, &owners, processors, windows)?;
     let processes: HashMap<LocationId, ProcessId> =
         run.timelines.iter().map(|timeline| (timeline.location, timeline.process)).collect();
-    let mut observed = Observed::new(owners.list.len(), count, &processes);
-    for execution in executed {
-        let Some(&process) = processes.get(&execution.location) else { continue };
-        if let Some(owner) = owners.of(process)? {
-            observed.add(owner, execution);
+    let mut observed = Observed::new(owners.list.len(), parts.thing_of.len(), &processes);
+    for (executions, is_somewhere) in [(parts.executed, false), (parts.somewhere, true)] {
+        for execution in executions {
+            let Some(&process) = processes.get(&execution.location) else { continue };
+            if let Some(owner) = owners.of(process)? {
+                observed.add(owner, execution, is_somewhere);
+            }
         }
     }
-    observed.prepare(windows);
+    observed.prepare(windows, parts.thing_of);
     sweep.run(run, owners.life, windows, &mut observed);
     let of_owner = |owner: usize| {
         let process = owners.list[owner].process;
@@ -159,6 +191,8 @@ struct Change {
 #[derive(Debug, Default)]
 struct OfOwner {
     executed: Vec<Executed>,
+    /// What is executed somewhere within windows.
+    somewhere: Vec<Executed>,
     changes: Vec<Change>,
     /// The instants of the changes, each once.
     borders: Vec<u64>,
@@ -214,27 +248,32 @@ impl<'p> Observed<'p> {
         Observed { processes, owners, sums: vec![sums; count] }
     }
 
-    fn add(&mut self, owner: usize, executed: &Executed) {
+    fn add(&mut self, owner: usize, executed: &Executed, is_somewhere: bool) {
         if let Some(sums) = self.sums.get_mut(executed.what as usize) {
             sums.owners.entry(owner).or_default();
-            self.owners[owner].executed.push(*executed);
+            let owner = &mut self.owners[owner];
+            if is_somewhere { &mut owner.somewhere } else { &mut owner.executed }.push(*executed);
         }
     }
 
     /// Finds out what counts how, and where the borders are.
-    fn prepare(&mut self, windows: &Windows) {
-        for owner in &mut self.owners {
-            owner.executed.sort_by_key(|one| (one.what, one.window.start_ns, one.location));
-            for of_one in owner.executed.chunk_by(|a, b| a.what == b.what) {
-                if overlap(of_one, self.processes) {
-                    self.sums[of_one[0].what as usize].alone = true;
-                }
-            }
+    fn prepare(&mut self, windows: &Windows, thing_of: &[u32]) {
+        let thing_of = |one: &Executed| thing_of[one.what as usize];
+        let mut alone: HashSet<u32> = HashSet::new();
+        for owner in &self.owners {
+            let mut all: Vec<Executed> = owner.executed.iter().chain(&owner.somewhere).copied().collect();
+            all.sort_by_key(|one| (thing_of(one), one.window.start_ns, one.location));
+            let overlapping = all
+                .chunk_by(|a, b| thing_of(a) == thing_of(b))
+                .filter(|of_one| overlap(of_one, self.processes));
+            alone.extend(overlapping.map(|of_one| thing_of(&of_one[0])));
         }
         for (index, owner) in self.owners.iter_mut().enumerate() {
+            owner.executed.sort_by_key(|one| (one.what, one.window.start_ns, one.location));
             for of_one in owner.executed.chunk_by(|a, b| a.what == b.what) {
                 let what = of_one[0].what;
-                let alone = self.sums[what as usize].alone;
+                let alone = alone.contains(&thing_of(&of_one[0]));
+                self.sums[what as usize].alone = alone;
                 let all: Windows = of_one.iter().map(|one| one.window).collect();
                 let wall_ns = all.intersection(windows).length_ns();
                 self.sums[what as usize].wall_ns += wall_ns;

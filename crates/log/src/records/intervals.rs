@@ -94,6 +94,9 @@ pub const EXECUTION_OPEN: u16 = 2;
 /// [`Execution`] flag: its thread's process forked in it, and this one is the child.
 pub const EXECUTION_INHERITED: u16 = 4;
 
+/// Executions this long are recorded alone however many there are, ns.
+pub const LONG_EXECUTION_NS: u64 = 200_000;
+
 /// Executions of an interval by a thread that marks very often, which were not recorded alone: since its
 /// previous record of that interval. With those that were, all are there.
 #[repr(C)]

@@ -51,6 +51,26 @@ fn ten_million_executions_are_all_counted() {
     assert!(!quality.contains("marks were not recorded"), "{quality}");
 }
 
+/// Of a million executions not all are recorded alone. Some sleep for a moment and a few for long: neither
+/// stands for the others, which do not.
+#[test]
+fn summed_executions_have_their_own_accounts() {
+    let Some((run, page)) = agrees("marked-parts", &["mixed"]) else { return };
+    let mixed = intervals(&page).iter().find(|one| one["name"] == "mixed").expect("an interval");
+    assert!(number(mixed, "/recorded") < 0.9e6, "{mixed}");
+    let slept_s = number(&run.truth(), "/slept_s");
+    let location = &list(mixed, "/locations")[0];
+    assert_close("passive", number(location, "/passive_s"), slept_s, 0.01 + 0.03 * slept_s);
+    // What they did and that they slept is all of their time.
+    let time_s = number(location, "/time_s");
+    let sum_s = number(location, "/active_s") + number(location, "/passive_s");
+    assert_close("active and passive", sum_s, time_s, 0.01 * time_s);
+    let summary: Value = run.page("summary", &["--where", "interval=mixed"]);
+    let accounts = list(&summary, "/ledger/accounts").iter();
+    let sum_s: f64 = accounts.map(|account| number(account, "/seconds")).sum();
+    assert_close("the summary", sum_s, number(mixed, "/total_s"), 1e-6);
+}
+
 /// Threads that do nothing count in a region and in an operation, as they do in a marked interval.
 #[test]
 fn idle_threads_count_in_operations() {

@@ -88,8 +88,7 @@ pub type CpuTimes = HashMap<LocationId, u64>;
 
 /// CPU time of each location in an interval.
 pub fn cpu_times(executing: &Executing<'_>) -> CpuTimes {
-    let of =
-        |(&id, (accounts, _)): (&LocationId, &(Accounts, _))| (id, scaled(cpu_ns(accounts), executing.scale));
+    let of = |(&id, (accounts, _)): (&LocationId, &(Accounts, _))| (id, cpu_ns(accounts));
     executing.inside.locations.iter().map(of).collect()
 }
 
@@ -100,10 +99,6 @@ fn cpu_ns(accounts: &Accounts) -> u64 {
 /// Time on all accounts but `paused`.
 fn active_ns(accounts: &Accounts) -> u64 {
     accounts.sum_ns() - accounts[Account::Paused]
-}
-
-fn scaled(ns: u64, scale: f64) -> u64 {
-    if scale == 1.0 { ns } else { (ns as f64 * scale).round() as u64 }
 }
 
 /// The time that a processor has in an interval.
@@ -119,11 +114,11 @@ struct Room {
 }
 
 impl Room {
-    fn of_owner(owner: &InsideOwner, count: usize, scale: f64) -> Room {
+    fn of_owner(owner: &InsideOwner, count: usize) -> Room {
         let empty_ns = owner.serial_ns + owner.narrow_ns;
         Room {
-            wall_ns: scaled(owner.wall_ns.saturating_sub(owner.paused_ns), scale),
-            asleep_ns: scaled(owner.asleep_ns / u64::from(owner.processors.max(1)), scale),
+            wall_ns: owner.wall_ns.saturating_sub(owner.paused_ns),
+            asleep_ns: owner.asleep_ns / u64::from(owner.processors.max(1)),
             narrow_share: (empty_ns > 0).then(|| owner.narrow_ns as f64 / empty_ns as f64),
             is_only: count == 1,
         }
@@ -156,9 +151,9 @@ pub fn characterise(
         for owner in &inside.owners {
             let own: Vec<&Processor> =
                 processors.of_owner(owner.process).map(|at| &processors.all[at]).collect();
-            let own = apart(&own, executing, scaled(owner.wall_ns, executing.scale));
+            let own = apart(&own, executing, owner.wall_ns);
             let count = own.len();
-            let room = |processor| (processor, Room::of_owner(owner, count, executing.scale));
+            let room = |processor| (processor, Room::of_owner(owner, count));
             all.extend(own.into_iter().map(room));
         }
         all.sort_by_key(|(processor, _)| (processor.rank, processor.locations.iter().min().copied()));
@@ -191,7 +186,7 @@ pub fn characterise(
 fn apart(own: &[&Processor], executing: &Executing<'_>, wall_ns: u64) -> Vec<Processor> {
     let active_of = |id: &LocationId| {
         let accounts = executing.inside.locations.get(id).map(|(accounts, _)| accounts);
-        scaled(accounts.map_or(0, active_ns), executing.scale)
+        accounts.map_or(0, active_ns)
     };
     let mut all = Vec::new();
     for processor in own {
@@ -240,8 +235,7 @@ fn of_processor(
             in_regions += of;
         }
     }
-    let ns = |ns: u64| scaled(ns, executing.scale);
-    let left_ns = room.wall_ns.saturating_sub(ns(active_ns(&accounts)));
+    let left_ns = room.wall_ns.saturating_sub(active_ns(&accounts));
     let executes = |id: &LocationId| executing.locations.get(id).is_some_and(|of| of.count > 0);
     let passive_ns = match processor.locations.iter().any(executes) {
         _ if room.is_only => left_ns,
@@ -252,13 +246,13 @@ fn of_processor(
     let default_share = if executing.is_parallel { 1.0 } else { 0.0 };
     let absent_par_ns =
         ((absent_ns as f64 * room.narrow_share.unwrap_or(default_share)).round() as u64).min(absent_ns);
-    let work_ns = ns(cpu_ns(&accounts));
+    let work_ns = cpu_ns(&accounts);
     let sum = |of: &HashMap<LocationId, u64>| -> u64 {
         processor.locations.iter().filter_map(|id| of.get(id)).sum()
     };
     let parallel_ns = match executing.is_parallel {
         true => work_ns,
-        false => ns(cpu_ns(&in_regions)).max(sum(&replication.parallel_ns)).min(work_ns),
+        false => cpu_ns(&in_regions).max(sum(&replication.parallel_ns)).min(work_ns),
     };
     let cpu_ns = work_ns + passive_ns;
     let is_known = executing.is_parallel || replication.is_known;
@@ -274,7 +268,7 @@ fn of_processor(
         cpu_ns,
         cpu_seq_ns,
         cpu_passive_ns: Some(passive_ns),
-        io_ns: Some(ns(accounts[Account::Io])),
+        io_ns: Some(accounts[Account::Io]),
         replicated_seq_ns,
         replicated_par_ns: repeated(&replication.par_ns, rest_ns),
         // Of the only thread of a rank it is not known whether others repeat its work.
@@ -333,7 +327,7 @@ fn operations(
         }
     }
     for (account, otherwise) in COMMUNICATION {
-        let amount_ns = scaled(accounts[account], executing.scale);
+        let amount_ns = accounts[account];
         let of_account: Vec<(Operation, u64)> = weights
             .iter()
             .filter(|((of, _), ns)| *of == account && **ns > 0)

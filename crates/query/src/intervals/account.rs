@@ -2,19 +2,18 @@
 //! together.
 
 use proust_account::ledger::{
-    Accounts, Executed, Inside, Ledger, LedgerError, LocationAccounts, PassiveTimes, Processors,
-    SlotAccounts, Window, Windows, inside,
+    Accounts, Inside, Ledger, LedgerError, LocationAccounts, PassiveTimes, Processors, SlotAccounts, Windows,
 };
 use proust_account::timelines::timelines;
-use proust_profile::{LocationId, Profile};
+use proust_profile::{IntervalId, LocationId, Profile};
 
+use super::parts::{Counted, Parts};
 use crate::Selection;
 
 /// The account of the time in the outermost intervals in scope, within `windows`: integrated over the slots
 /// of the processes that execute them, as [`super::intervals`] does for each one. Without rows.
 ///
-/// Where some of a process's threads are not in scope it is the account of those that are, without slots. Of
-/// executions that are known as sums only the account is that of the others, in proportion.
+/// Where some of a process's threads are not in scope it is the account of those that are, without slots.
 ///
 /// # Errors
 /// When the profile's processes and locations contradict each other.
@@ -29,65 +28,45 @@ pub fn account_of(
         .map(|(info, is)| *is && !info.parent.is_some_and(|parent| in_scope[parent as usize]))
         .collect();
     let has = |location: LocationId| selection.locations().binary_search(&location).is_ok();
-    let (mut executed, mut recorded_ns, mut sums_ns) = (Vec::new(), 0, 0);
-    for row in &profile.executions {
-        if is_outermost[row.interval as usize] && has(row.location) {
-            let window = Window::new(row.begin_ns, row.end_ns);
-            recorded_ns += windows.within(window).length_ns();
-            executed.push(Executed { what: 0, location: row.location, window });
-        }
-    }
-    for row in &profile.execution_sums {
-        let is_here =
-            windows.as_slice().iter().any(|window| (window.start_ns..window.end_ns).contains(&row.begin_ns));
-        if is_here && is_outermost[row.interval as usize] && has(row.location) {
-            sums_ns += row.time_ns;
-        }
-    }
+    let parts = Parts::of(
+        1,
+        &Counted {
+            profile,
+            windows,
+            thing_of: |interval: IntervalId| is_outermost[interval as usize].then_some(0),
+            has,
+        },
+    );
     let run = timelines(profile);
     let processors = match processors {
         Some(total) => Processors::given(&run, total)?,
         None => Processors::measured(&run, &Windows::all())?,
     };
-    let found = inside(&run, &processors, windows, 1, &executed)?.into_iter().next().unwrap_or_default();
-    let scale = if recorded_ns > 0 && sums_ns > 0 {
-        (recorded_ns + sums_ns) as f64 / recorded_ns as f64
-    } else {
-        1.0
-    };
-    Ok(ledger_of(profile, found, scale, has))
+    let found = parts.inside(&run, &processors, windows)?.into_iter().next().unwrap_or_default();
+    Ok(ledger_of(profile, found, has))
 }
 
-fn ledger_of(profile: &Profile, found: Inside, scale: f64, has: impl Fn(LocationId) -> bool) -> Ledger {
+fn ledger_of(profile: &Profile, found: Inside, has: impl Fn(LocationId) -> bool) -> Ledger {
     let with_slots = !found.alone && found.locations.keys().all(|&location| has(location));
-    let scaled = |ns: u64| if scale == 1.0 { ns } else { (ns as f64 * scale).round() as u64 };
-    let each = |accounts: &Accounts| {
-        let mut all = Accounts::default();
-        accounts.iter().for_each(|(account, ns)| all[account] = scaled(ns));
-        all
-    };
-    let location = |(&location, (accounts, passive)): (&LocationId, &(Accounts, PassiveTimes))| {
-        let (accounts, mut reasons) = (each(accounts), PassiveTimes::default());
-        passive.iter().for_each(|(reason, ns)| reasons[reason] = scaled(ns));
-        LocationAccounts {
+    let location =
+        |(&location, (accounts, passive)): (&LocationId, &(Accounts, PassiveTimes))| LocationAccounts {
             location,
             process: profile.locations[location].process,
             service: false,
             charged: true,
             slots: found.owner_of.get(&location).copied().filter(|_| with_slots),
-            wall_ns: accounts.sum_ns() + reasons.sum_ns(),
-            accounts,
-            beyond: found.beyond.get(&location).filter(|_| with_slots).map(each).unwrap_or_default(),
-            passive: reasons,
-        }
-    };
+            wall_ns: accounts.sum_ns() + passive.sum_ns(),
+            accounts: *accounts,
+            beyond: found.beyond.get(&location).filter(|_| with_slots).copied().unwrap_or_default(),
+            passive: *passive,
+        };
     let locations: Vec<LocationAccounts> =
         found.locations.iter().filter(|(location, _)| has(**location)).map(location).collect();
-    let mut ledger = Ledger { wall_ns: scaled(found.wall_ns), ..Ledger::default() };
+    let mut ledger = Ledger { wall_ns: found.wall_ns, ..Ledger::default() };
     if with_slots {
         ledger.processors = found.processors;
-        ledger.accounts = each(&found.accounts);
-        ledger.beyond_ns = scaled(found.beyond_ns);
+        ledger.accounts = found.accounts;
+        ledger.beyond_ns = found.beyond_ns;
         for row in &locations {
             ledger.beyond += &row.beyond;
         }
@@ -99,15 +78,15 @@ fn ledger_of(profile: &Profile, found: Inside, scale: f64, has: impl Fn(Location
                 available: None,
                 processors: owner.processors,
                 active: 0,
-                total_ns: scaled(owner.total_ns),
-                beyond_ns: scaled(owner.beyond_ns),
-                accounts: each(&owner.slots),
+                total_ns: owner.total_ns,
+                beyond_ns: owner.beyond_ns,
+                accounts: owner.slots,
             })
             .collect();
     } else {
         locations.iter().for_each(|row| ledger.accounts += &row.accounts);
     }
-    ledger.total_ns = if with_slots && scale == 1.0 { found.total_ns } else { ledger.accounts.sum_ns() };
+    ledger.total_ns = if with_slots { found.total_ns } else { ledger.accounts.sum_ns() };
     ledger.locations = locations;
     ledger
 }

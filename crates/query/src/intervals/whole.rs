@@ -44,7 +44,6 @@ impl Whole<'_> {
                 is_parallel,
                 locations: &locations,
                 inside: &node.inside,
-                scale: node.scale(),
                 has_loops: iterations[at].has_loops,
                 is_whole_run: self.is_whole_run,
             };
@@ -72,7 +71,6 @@ impl Whole<'_> {
             is_parallel: false,
             locations: &locations,
             inside: self.inside,
-            scale: 1.0,
             has_loops: of_run.has_loops,
             is_whole_run: self.is_whole_run,
         };

@@ -315,7 +315,7 @@ impl Row {
                     end_ns: nanoseconds(profile.locations[row.location].end_s),
                     ..OfLocation::default()
                 };
-                LocationRow::new(profile, row.location, &of, (&row.accounts, &row.passive), 1.0)
+                LocationRow::new(profile, row.location, &of, (&row.accounts, &row.passive))
             })
             .collect();
         let wall_s = seconds(ledger.wall_ns);
@@ -366,8 +366,7 @@ impl Row {
     fn of(profile: &Profile, node: &IntervalNode, io: IoAs) -> Row {
         let info = &profile.intervals[node.id as usize];
         let inside = &node.inside;
-        let scale = node.scale();
-        let sums = Sums::of(&inside.accounts, inside.total_ns, scale, io);
+        let sums = Sums::of(&inside.accounts, inside.total_ns, 1.0, io);
         let nothing = (Accounts::default(), PassiveTimes::default());
         let mut all: BTreeMap<LocationId, OfLocation> = node.by_location.clone();
         if !inside.alone {
@@ -379,7 +378,7 @@ impl Row {
             .iter()
             .map(|(&id, of)| {
                 let (accounts, passive) = inside.locations.get(&id).unwrap_or(&nothing);
-                LocationRow::new(profile, id, of, (accounts, passive), scale)
+                LocationRow::new(profile, id, of, (accounts, passive))
             })
             .collect();
         let executions = node.all.executions;
@@ -403,7 +402,7 @@ impl Row {
             min_s: seconds(node.all.min_ns),
             mean_s: seconds(node.all.time_ns) / executions.max(1) as f64,
             max_s: seconds(node.all.max_ns),
-            wall_s: seconds(inside.wall_ns) * scale,
+            wall_s: seconds(inside.wall_ns),
             processors: inside.processors,
             alone: inside.alone,
             ranks: node.ranks.len(),
@@ -411,7 +410,7 @@ impl Row {
             productive_s: sums.productive_s,
             lost_s: sums.lost_s,
             efficiency: sums.efficiency,
-            beyond_s: seconds(inside.beyond_ns) * scale,
+            beyond_s: seconds(inside.beyond_ns),
             accounts: sums.accounts,
             comparative: comparative(&locations),
             caused: None,

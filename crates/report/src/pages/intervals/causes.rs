@@ -65,8 +65,7 @@ pub(super) fn fill(
         Some(id) => profile.intervals[id as usize].label(),
         None => "outside of all intervals".into(),
     };
-    for ((row, node), of) in rows.iter_mut().skip(1).zip(nodes).zip(&all) {
-        let seconds = |ns: u64| seconds(ns) * node.scale();
+    for (row, of) in rows.iter_mut().skip(1).zip(&all) {
         let mut before: Vec<Before> = of
             .elsewhere_ns
             .iter()

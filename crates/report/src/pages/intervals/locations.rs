@@ -48,7 +48,6 @@ impl LocationRow {
         id: LocationId,
         of: &OfLocation,
         (accounts, passive): (&Accounts, &PassiveTimes),
-        scale: f64,
     ) -> LocationRow {
         let location = &profile.locations[id];
         let process = &profile.processes[location.process];
@@ -65,10 +64,10 @@ impl LocationRow {
             min_s: seconds(of.min_ns),
             max_s: seconds(of.max_ns),
             iterations: of.iterations,
-            active_s: seconds(accounts.sum_ns()) * scale,
-            passive_s: seconds(passive.sum_ns()) * scale,
-            accounts: scaled(accounts_of(accounts), scale),
-            passive: scaled(passive_of(passive), scale),
+            active_s: seconds(accounts.sum_ns()),
+            passive_s: seconds(passive.sum_ns()),
+            accounts: accounts_of(accounts),
+            passive: passive_of(passive),
         }
     }
 }
