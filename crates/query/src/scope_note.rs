@@ -14,6 +14,28 @@ proust_profile::notes! {
             /// What there is instead.
             known: Known,
         }
+        /// No thread executed an interval so often.
+        NoSuchExecution "no-such-execution" Caution {
+            /// The word.
+            value: String,
+            /// How often the one did that executed it most.
+            most: u64,
+        }
+        /// Threads executed an interval unequally often: their executions of one number need not belong
+        /// together.
+        ExecutionsUnmatched "executions-unmatched" Caution {
+            /// The word.
+            value: String,
+            /// How often the one did that executed it least.
+            least: u64,
+            /// How often the one did that executed it most.
+            most: u64,
+        }
+        /// Not all executions were recorded alone: which number one has is not known.
+        ExecutionsUnnumbered "executions-unnumbered" Caution {
+            /// The word.
+            value: String,
+        }
         /// The last pieces of time of threads, after their last samples, are on no processor.
         ProcessorAtSamples "processor-at-samples" Note {
             /// Together.

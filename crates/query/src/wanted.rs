@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use proust_account::ledger::{Window, Windows};
-use proust_profile::{IntervalInfo, LocationId, Profile};
+use proust_profile::{ExecutionSumRow, IntervalInfo, LocationId, Profile};
 
+use crate::ScopeNote;
 use crate::glob::matches;
 
 /// Which interval is asked for: `solve`, `solve[3]`, `solve#2`, `solve[3]#2`.
@@ -64,6 +65,33 @@ impl Wanted {
         found.into_iter().collect()
     }
 
+    /// What a reader must know of the execution that is asked for; `word` is how it is asked for. An execution
+    /// is matched with those of other threads by its number, as long as all executed the interval equally often.
+    pub fn notes(&self, profile: &Profile, word: &str) -> Vec<ScopeNote> {
+        let Some(wanted) = self.execution else { return Vec::new() };
+        let mut counts: HashMap<LocationId, u64> = HashMap::new();
+        for row in profile.executions.iter().filter(|row| !row.inherited) {
+            if self.is(&profile.intervals[row.interval as usize]) {
+                *counts.entry(row.location).or_default() += 1;
+            }
+        }
+        let is_summed = |row: &ExecutionSumRow| self.is(&profile.intervals[row.interval as usize]);
+        let value = word.to_owned();
+        if profile.execution_sums.iter().any(is_summed) {
+            return vec![ScopeNote::ExecutionsUnnumbered { value }];
+        }
+        let (least, most) = (counts.values().min().copied(), counts.values().max().copied());
+        match (least, most) {
+            (Some(_), Some(most)) if (most as usize) < wanted => {
+                vec![ScopeNote::NoSuchExecution { value, most }]
+            }
+            (Some(least), Some(most)) if least < most => {
+                vec![ScopeNote::ExecutionsUnmatched { value, least, most }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether it is this interval.
     pub fn is(&self, info: &IntervalInfo) -> bool {
         matches(&self.name, &info.name) && self.number.is_none_or(|number| info.number == Some(number))
@@ -72,6 +100,8 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
+    use proust_profile::ExecutionRow;
+
     use super::*;
 
     fn info(name: &str, number: Option<i64>, parent: Option<u32>) -> IntervalInfo {
@@ -96,5 +126,37 @@ mod tests {
         }
         assert!(Wanted::parse("a#b").is(&info("a#b", None, None)));
         assert!(Wanted::parse("x[y]").is(&info("x[y]", None, None)));
+    }
+
+    #[test]
+    fn a_number_of_an_execution_that_means_little_is_noted() {
+        let row = |location, interval| ExecutionRow {
+            location: LocationId(location),
+            interval,
+            ..ExecutionRow::default()
+        };
+        let sum = ExecutionSumRow { interval: 2, executions: 9, ..ExecutionSumRow::default() };
+        let profile = Profile {
+            intervals: ["even", "uneven", "often"].map(|name| info(name, None, None)).to_vec(),
+            executions: vec![
+                row(0, 0),
+                row(0, 0),
+                row(1, 0),
+                row(1, 0),
+                row(0, 1),
+                row(1, 1),
+                row(1, 1),
+                row(0, 2),
+            ],
+            execution_sums: vec![sum],
+            ..Profile::default()
+        };
+        let notes = |word: &str| Wanted::parse(word).notes(&profile, word);
+        assert_eq!([notes("even"), notes("even#2"), notes("other#2")], [vec![], vec![], vec![]]);
+        let value = |word: &str| word.to_owned();
+        assert_eq!(notes("even#3"), [ScopeNote::NoSuchExecution { value: value("even#3"), most: 2 }]);
+        let unmatched = ScopeNote::ExecutionsUnmatched { value: value("uneven#2"), least: 1, most: 2 };
+        assert_eq!(notes("uneven#2"), [unmatched]);
+        assert_eq!(notes("often#1"), [ScopeNote::ExecutionsUnnumbered { value: value("often#1") }]);
     }
 }

@@ -6,7 +6,7 @@
 //! A thread has a stack of the intervals it is in. An interval has a number in the process, by thread, name,
 //! the program's own number, the interval around it and the call path; records of samples and operations name
 //! the innermost one. An execution is recorded when it has ended, in the short form; a thread that marks very
-//! often has only every n-th of an interval recorded alone, and sums of the others ([`executions`]). What a
+//! often has only one of n of an interval recorded alone, and sums of the others ([`executions`]). What a
 //! thread is in when its process is killed is in its lane's header.
 //!
 //! - [`mark`]: begin and end

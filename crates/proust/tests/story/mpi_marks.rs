@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::chance::assert_close;
 use crate::marks::{agreed, intervals};
 use crate::mpi::Mpi;
 use crate::recording::{Recorded, list, number};
@@ -81,5 +82,21 @@ fn messages_to_itself_mark_intervals_in_fortran() {
         let rows = rows.filter(|row| row["function"].as_str().is_some_and(|name| name.contains("unwanted")));
         let unwanted_s: f64 = rows.map(|row| number(row, "/metrics/cpu_s/inclusive")).sum();
         assert!(unwanted_s < 0.1, "{mpi:?}: {unwanted_s} of 0.4 s");
+    }
+}
+
+/// What a rank reads of its time in MPI while it runs is what its own clock has around its calls.
+#[test]
+fn a_rank_reads_how_long_it_was_in_mpi() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let Some(run) = mpi.record("elapsed", &["0.5"]) else { continue };
+        let printed = run.succeeded().ended.printed();
+        let ranks: Vec<Value> = printed.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        assert_eq!(ranks.len(), 2, "{mpi:?}: {printed}");
+        for rank in &ranks {
+            let (own_s, elapsed_s) = (number(rank, "/own_s"), number(rank, "/elapsed_s"));
+            assert!(own_s > 0.05, "{mpi:?}: {rank}");
+            assert_close(&format!("{mpi:?}"), elapsed_s, own_s, 0.01 + 0.05 * own_s);
+        }
     }
 }

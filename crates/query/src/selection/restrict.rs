@@ -24,6 +24,10 @@ impl Selection<'_> {
             Key::Interval => {
                 self.restrict_intervals(clause);
                 if clause.names_executions() {
+                    for pattern in &clause.patterns {
+                        let notes = pattern.interval().map(|of| of.notes(self.profile, &written(pattern)));
+                        self.notes.extend(notes.unwrap_or_default());
+                    }
                     let times = executions(self.profile, clause);
                     self.in_scope.times.push((false, ranges(&times)));
                 }

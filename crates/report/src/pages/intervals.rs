@@ -215,6 +215,9 @@ impl IntervalsPage {
             intervals.iter().map(|row| (row.parent, lost_ns(row))).collect();
         let mut critical = proust_characteristics::advice::critical(&tree);
         let mut notes = Notes::of(selection.notes());
+        if let (Some(wanted), Some(word)) = (&wanted, question.arguments.first()) {
+            notes.add(&wanted.notes(profile, word));
+        }
         notes.add(&notes_about(&intervals));
         let has_operations = !profile.exchanges.is_empty() || !profile.segments.is_empty();
         if has_operations && !found.is_whole_run {

@@ -170,7 +170,8 @@ impl Worded for PageNote {
             }
             PageNote::ExecutionsDrawn { intervals } => format!(
                 "{} marked so often that only some executions were recorded alone ({}{}): numbers and times \
-                 of executions are exact, the accounts are those of the recorded ones, in proportion",
+                 of executions are exact; of short executions what lies outside of recorded calls is \
+                 accounted for by those that were recorded",
                 counted(intervals.len(), "interval"),
                 intervals.first().map_or("", String::as_str),
                 if intervals.len() > 1 { " and others" } else { "" },

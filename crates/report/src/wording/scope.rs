@@ -2,6 +2,8 @@
 
 use proust_query::{Known, ScopeNote};
 
+use proust_words::counted;
+
 use super::Worded;
 
 impl Worded for ScopeNote {
@@ -10,6 +12,17 @@ impl Worded for ScopeNote {
             ScopeNote::NoMatch { kind, value, known } => {
                 format!("no {} of this run matches `{value}`{}", kind.id(), what_there_is(known))
             }
+            ScopeNote::NoSuchExecution { value, most } => format!(
+                "`{value}` selects nothing: no thread executed it more than {}",
+                counted(*most as usize, "time")
+            ),
+            ScopeNote::ExecutionsUnmatched { value, least, most } => format!(
+                "threads executed the interval {least} to {most} times: the executions that `{value}` selects, \
+                 one of each thread, need not belong together"
+            ),
+            ScopeNote::ExecutionsUnnumbered { value } => format!(
+                "not all executions of the interval were recorded alone: `{value}` counts only those that were"
+            ),
             ScopeNote::ProcessorAtSamples { cpu_ns } => format!(
                 "the processor is known at samples only: the last {:.3} s of all threads together, after \
                  their last samples, are on none",
