@@ -65,8 +65,9 @@ impl Wanted {
         found.into_iter().collect()
     }
 
-    /// What a reader must know of the execution that is asked for; `word` is how it is asked for. An execution
-    /// is matched with those of other threads by its number, as long as all executed the interval equally often.
+    /// What a reader must know of the execution that is asked for; `word` is how it is asked for. An
+    /// execution belongs to those of other threads by its number, as long as all executed the interval
+    /// equally often.
     pub fn notes(&self, profile: &Profile, word: &str) -> Vec<ScopeNote> {
         let Some(wanted) = self.execution else { return Vec::new() };
         let mut counts: HashMap<LocationId, u64> = HashMap::new();

@@ -3,8 +3,8 @@
 //! The account of an interval is the sum of its parts' accounts, each times a weight:
 //!
 //! - What is recorded with begin and end stands for itself: executions that are long, or that threads had
-//!   while they marked seldom; and operations that are recorded alone, whether the execution around them is or
-//!   not.
+//!   while they marked seldom; and operations that are recorded alone, whether the execution around them is
+//!   or not.
 //! - The rest of the short executions of a thread that marks often, what lies between those operations, is
 //!   known by its length for each half second ([`ExecutionSumRow`]), and of what it consists from those of
 //!   them that are recorded: these stand for all of that thread and half second.
@@ -264,8 +264,8 @@ impl Parts {
         Ok(all)
     }
 
-    /// How long a thing can have been executed in all processes together, ns: how often executions overlap that
-    /// are not recorded is not known.
+    /// How long a thing can have been executed in all processes together, ns: how often executions overlap
+    /// that are not recorded is not known.
     fn most_wall_ns(&self, thing: usize, run: &Run, windows: &Windows) -> u64 {
         let processes: HashMap<LocationId, ProcessId> =
             run.timelines.iter().map(|timeline| (timeline.location, timeline.process)).collect();

@@ -17,11 +17,12 @@ impl Worded for ScopeNote {
                 counted(*most as usize, "time")
             ),
             ScopeNote::ExecutionsUnmatched { value, least, most } => format!(
-                "threads executed the interval {least} to {most} times: the executions that `{value}` selects, \
-                 one of each thread, need not belong together"
+                "threads executed the interval {least} to {most} times: the executions that `{value}` \
+                 selects, one of each thread, need not belong together"
             ),
             ScopeNote::ExecutionsUnnumbered { value } => format!(
-                "not all executions of the interval were recorded alone: `{value}` counts only those that were"
+                "not all executions of the interval were recorded alone: `{value}` counts only those that \
+                 were"
             ),
             ScopeNote::ProcessorAtSamples { cpu_ns } => format!(
                 "the processor is known at samples only: the last {:.3} s of all threads together, after \

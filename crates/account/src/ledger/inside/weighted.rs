@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
+use proust_profile::{ContextId, LocationId};
+
 use super::super::account::{Account, Accounts};
 use super::super::fixed::{Units, units};
 use super::super::state::PassiveTimes;
-use super::{Inside, InsideOwner, lost_rows};
+use super::finished::lost_rows;
+use super::{Inside, InsideOwner};
 
 impl Inside {
     /// The sum of the accounts of parts of one thing, each times its weight: an amount of ns is rounded once
@@ -27,7 +30,7 @@ impl Inside {
 #[derive(Default)]
 struct Sum {
     inside: Inside,
-    lost: HashMap<(Account, proust_profile::LocationId, proust_profile::ContextId), Units>,
+    lost: HashMap<(Account, LocationId, ContextId), Units>,
 }
 
 impl Sum {

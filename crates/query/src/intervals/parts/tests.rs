@@ -70,8 +70,8 @@ fn profile(executions: Vec<ExecutionRow>, sums: Vec<ExecutionSumRow>, events: Ve
     }
 }
 
-/// Of the short executions only those are recorded of which `is_drawn`, and one of each half second; `in_each`
-/// make up a half second.
+/// Of the short executions only those are recorded of which `is_drawn`, and one of each half second;
+/// `in_each` make up a half second.
 fn thinned(
     all: &[ExecutionRow],
     is_drawn: &[bool],
@@ -161,7 +161,8 @@ proptest! {
             let own = found.locations[location].0;
             prop_assert!(own.sum_ns().abs_diff(accounts.sum_ns()) <= allowed_ns);
         }
-        let lost_ns: u64 = found.lost.iter().filter(|row| row.account == Account::Lock).map(|row| row.ns).sum();
+        let of_locks = found.lost.iter().filter(|row| row.account == Account::Lock);
+        let lost_ns: u64 = of_locks.map(|row| row.ns).sum();
         prop_assert_eq!(lost_ns, found.accounts[Account::Lock]);
     }
 }
