@@ -97,10 +97,14 @@ fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
     process.communicators.iter().map(size).collect()
 }
 
-/// The messages of a process that were completed, by the calls that started them.
+/// The messages of a process that were completed, and its prepared collectives, by the calls that started
+/// them.
 fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<TransferRow> {
-    let messages = gathered.endpoints.iter().filter(|endpoint| {
-        endpoint.end.is_complete() && matches!(endpoint.kind, Kind::Send(_) | Kind::Receive)
+    let messages = gathered.endpoints.iter().filter(|endpoint| match endpoint.kind {
+        Kind::Send(_) | Kind::Receive => endpoint.end.is_complete(),
+        Kind::Probe => false,
+        // All others are calls of their own.
+        Kind::Collective(_) => endpoint.series > 0,
     });
     let messages: Vec<_> = messages.collect();
     // Endpoints are in the order in which they were started: those of a call are neighbours.
@@ -114,6 +118,7 @@ fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<Operat
         for endpoint in of_call {
             let (count, bytes) = match endpoint.kind {
                 Kind::Receive => (&mut row.receives, &mut row.received_bytes),
+                Kind::Collective(_) => (&mut row.collectives, &mut row.collective_bytes),
                 _ => (&mut row.sends, &mut row.sent_bytes),
             };
             *count += 1;

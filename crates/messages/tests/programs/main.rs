@@ -56,7 +56,7 @@ proptest! {
         let (found, matched) = pairs(run_of(&played, &[]), &[]);
         let truth: Pairs = played.messages.iter().copied().collect();
         prop_assert_eq!(&found, &truth);
-        prop_assert_eq!(matched.violations, 0);
+        prop_assert_eq!((matched.violations, matched.contradictions), (0, 0));
         prop_assert_eq!(count(&matched, Part::Collective), 0);
         let instances: u64 = matched.gatherings.values().map(|gathering| gathering.instances).sum();
         prop_assert_eq!(instances, played.instances);
@@ -145,7 +145,7 @@ proptest! {
     #[test]
     fn an_ideal_network_is_not_slower((processes, mut steps) in programs()) {
         // Collectives end at once in these programs, whoever is missing.
-        steps.retain(|step| step.1 % 12 != 9);
+        steps.retain(|step| !matches!(step.1 % 16, 9 | 14 | 15));
         let played = play(processes, &steps, true);
         let run = run_of(&played, &[]);
         let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
