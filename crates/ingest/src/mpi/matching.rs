@@ -7,9 +7,11 @@ use proust_log::operations::Operation;
 use proust_log::records::{
     COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
 };
+use proust_messages::call::CallId;
 use proust_messages::endpoint::Kind;
-use proust_messages::matched::{Matched, Part, Reason, Wait, matched_with};
+use proust_messages::matched::{Matched, Wait, matched_with};
 use proust_messages::run::{Communicator, Membership, Process, Run};
+use proust_messages::unmatched::{Part, Reason};
 use proust_messages::waits::{Pattern, Times};
 use proust_profile::bindings;
 use proust_profile::{
@@ -311,13 +313,13 @@ fn tables(
 fn partner_waits(
     profile: &Profile,
     calls: &[Gathered],
-    waits: &[Vec<Option<Wait>>],
+    waits: &[Vec<(CallId, Wait)>],
     operations: &[Option<OperationId>],
 ) -> Vec<PartnerWaitRow> {
     let mut rows: Vec<PartnerWaitRow> = Vec::new();
     for (process, waits) in waits.iter().enumerate() {
-        for (call, wait) in waits.iter().enumerate() {
-            let Some(wait) = wait else { continue };
+        for &(call, wait) in waits {
+            let call = call as usize;
             let times = calls[process].times[call];
             let Made { location, operation, .. } = calls[process].made[call];
             let late = (wait.late.0 as usize, wait.late.1 as usize);
