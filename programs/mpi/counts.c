@@ -102,6 +102,28 @@ KEPT static void all_together(void)
     OTHER(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+#if MPI_VERSION >= 4
+/* What is only prepared is none; each start is one. */
+KEPT static void prepared(void)
+{
+    MPI_Request requests[3];
+    OTHER(MPI_Allreduce_init(out, in, FEW, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
+    OTHER(MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+    OTHER(MPI_Recv_init(in, VALUES, MPI_DOUBLE, MPI_PROC_NULL, 6, MPI_COMM_WORLD, &requests[2]));
+    OTHER(MPI_Start(&requests[0]));
+    HAS_GIVEN(FEW);
+    OTHER(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    for (int i = 0; i < 3; i++) {
+        OTHER(MPI_Startall(3, requests));
+        HAS_GIVEN(FEW);
+        HAS_GIVEN(0);
+        OTHER(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+    }
+    for (int i = 0; i < 3; i++)
+        OTHER(MPI_Request_free(&requests[i]));
+}
+#endif
+
 static void print(void)
 {
     printf("{\"program\":\"counts\",\"rank\":%d,\"mpi_s\":%.6f,\"mpi_sends\":%ld,\"mpi_receives\":%ld,"
@@ -123,6 +145,9 @@ int main(int argc, char **argv)
         started();
         persistent();
         all_together();
+#if MPI_VERSION >= 4
+        prepared();
+#endif
     }
     OTHER(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     OTHER(MPI_Comm_free(&copy));

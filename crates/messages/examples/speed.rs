@@ -2,8 +2,10 @@
 //!
 //! The calls are those of a ring: each rank sends to the next one and receives from the one before it, and
 //! every 16 rounds all of them take part in a collective. Of each pair of ranks one is late. The answer is
-//! known, and compared: how many messages there are, and how long all waited.
+//! known, and compared: how many messages there are, and how long all waited. Prints messages a second of
+//! wall time, and of the processor's, which others on a busy machine do not take from it.
 
+use std::fs;
 use std::time::Instant;
 
 use proust_messages::call::{Act, Call, Collective, Mode, Partner, Slots};
@@ -57,6 +59,19 @@ fn process(rank: u32, ranks: u32, rounds: u64) -> Process {
     }
 }
 
+/// How long this thread was on a processor, s.
+fn processor_s() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|word| word.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e9
+}
+
+/// Wall and processor time of some work, s.
+fn timed<R>(work: impl FnOnce() -> R) -> (R, [f64; 2]) {
+    let (begin, processor) = (Instant::now(), processor_s());
+    let result = work();
+    (result, [begin.elapsed().as_secs_f64(), processor_s() - processor])
+}
+
 fn main() {
     let argument = |at: usize, otherwise: u64| {
         std::env::args().nth(at).and_then(|word| word.parse().ok()).unwrap_or(otherwise)
@@ -67,29 +82,27 @@ fn main() {
     let run = Run { processes, communicators: vec![communicator] };
     let calls: Vec<Vec<Times>> = run.processes.iter().map(|process| process.calls.clone()).collect();
 
-    let begin = Instant::now();
-    let mut found = matched(run);
-    let matched_s = begin.elapsed().as_secs_f64();
-    let begin = Instant::now();
+    let (mut found, matched_s) = timed(|| matched(run));
     let all: Vec<_> = calls.iter().map(|calls| (&calls[..], 0..calls.len())).collect();
-    let (_, dropped) = std::mem::take(&mut found.dependencies).replay(&all);
-    let replayed_s = begin.elapsed().as_secs_f64();
+    let dependencies = std::mem::take(&mut found.dependencies);
+    let ((_, dropped), replayed_s) = timed(|| dependencies.replay(&all));
 
     let messages: u64 = found.traffic.values().map(|traffic| traffic.messages).sum();
     assert_eq!((messages, dropped), (ranks * rounds, 0));
     let waited = found.waits.iter().zip(&calls).flat_map(|(waits, calls)| {
-        let length_ns = |(wait, call): (&Option<_>, &Times)| match wait {
-            Some(proust_messages::matched::Wait { until_ns, .. }) => until_ns - call.begin_ns,
-            None => 0,
-        };
-        waits.iter().zip(calls).map(length_ns)
+        waits.iter().map(|(call, wait)| wait.until_ns - calls[*call as usize].begin_ns)
     });
     // Even ranks wait for odd ones: for their message, and where all come together.
     let expected_ns = ranks / 2 * (rounds * (LATE_NS - 200) + rounds.div_ceil(TOGETHER) * LATE_NS);
     assert_eq!(waited.sum::<u64>(), expected_ns);
+    let rate = |s: f64| messages as f64 / s / 1e6;
     println!(
-        "{messages} messages of {ranks} ranks: matched {:.2} M/s, with the replay {:.2} M/s",
-        messages as f64 / matched_s / 1e6,
-        messages as f64 / (matched_s + replayed_s) / 1e6
+        "{messages} messages of {ranks} ranks: matched {:.2} M/s ({:.2} by processor time), with the replay \
+         {:.2} M/s ({:.2}); most under way {}",
+        rate(matched_s[0]),
+        rate(matched_s[1]),
+        rate(matched_s[0] + replayed_s[0]),
+        rate(matched_s[1] + replayed_s[1]),
+        found.most_under_way,
     );
 }

@@ -10,7 +10,10 @@
 //! - [`waits`]: the time in a call before its partner arrived
 //! - [`order`]: waits while other messages were there already
 //! - [`replay`]: the run on an ideal network
-//! - `merge`: the endpoints of all processes in order of time
+//! - [`unmatched`]: why calls have no partner
+//! - `known`: the communicators, and which processes are their members
+//! - `under_way`: endpoints whose partners have not been met yet
+//! - [`merge`]: the endpoints of all processes in order of time
 //! - [`mod@run`]: the calls of all processes
 //! - [`observer`]: who wants to know of each message and collective
 //! - [`matched`]: all of it in one pass
@@ -21,12 +24,15 @@
 pub mod call;
 pub mod collectives;
 pub mod endpoint;
+mod known;
 pub mod matched;
-mod merge;
+pub mod merge;
 pub mod observer;
 pub mod order;
 pub mod point_to_point;
 pub mod replay;
 pub mod requests;
 pub mod run;
+mod under_way;
+pub mod unmatched;
 pub mod waits;

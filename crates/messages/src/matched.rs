@@ -1,16 +1,21 @@
 //! All calls of a run, matched in one pass in order of time.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 
-use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner, Place};
+use rustc_hash::FxHashMap;
+
+use crate::call::{ANY_TAG, CallId, Mode, Partner, Place};
 use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
+use crate::known::Known;
 use crate::merge;
 use crate::observer::{Attendance, Message, Observer};
 use crate::order::{self, Late, Taken};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
 use crate::replay::{self, Dependencies};
 use crate::run::{Communicator, Membership, Run};
+use crate::under_way::{Attending, Under, side};
+use crate::unmatched::{Part, Reason};
 use crate::waits::{self, Part as Arrival, Pattern, Side};
 
 /// A call waited for another one.
@@ -46,39 +51,11 @@ pub struct Gathering {
     pub bytes: u64,
 }
 
-/// Why an endpoint has no partner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// The partner's process, or that of a member, was not recorded.
-    NotRecorded,
-    /// How the communicator was made is not known.
-    UnknownCommunicator,
-    /// A process's record is incomplete from some time on: nothing behind it is matched.
-    BehindGap,
-    /// The partner's process was killed or aborted.
-    CutOff,
-    /// It was never completed, or one before it that may have got its message was not.
-    NeverCompleted,
-    /// The other end is not in the record.
-    Missing,
-}
-
-/// What an endpoint without a partner is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// A message that was sent.
-    Send,
-    /// A message that is received.
-    Receive,
-    /// A member's part of a collective.
-    Collective,
-}
-
 /// The result.
 #[derive(Clone, Debug, Default)]
 pub struct Matched {
-    /// The waits of each process's calls, by [`CallId`].
-    pub waits: Vec<Vec<Option<Wait>>>,
+    /// The calls of each process that waited, and their waits, in the order of the calls.
+    pub waits: Vec<Vec<(CallId, Wait)>>,
     /// Messages by their sender and receiver, as positions in [`Run::processes`].
     pub traffic: FxHashMap<(u32, u32), Traffic>,
     /// Messages by communicator.
@@ -101,19 +78,6 @@ pub struct Matched {
     pub dependencies: Dependencies,
 }
 
-/// An endpoint while it is under way.
-#[derive(Clone, Copy, Debug)]
-struct Under {
-    process: u32,
-    start: CallId,
-    end: End,
-    bytes: u64,
-    is_buffered: bool,
-    operation: u32,
-    root: Partner,
-    series: u32,
-}
-
 /// Matches all calls of a run.
 pub fn matched(run: Run) -> Matched {
     matched_with(run, |_: Message| ())
@@ -127,22 +91,22 @@ pub fn matched_with(mut run: Run, mut observer: impl Observer) -> Matched {
     let mut matching = Matching::new(&run, until_ns);
     let begin_ns =
         |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
-    merge::in_order(sources, begin_ns, |process, endpoint| {
-        matching.take(process as u32, &endpoint, &mut observer);
+    merge::in_order(&sources, begin_ns, |process, endpoint, begin_ns| {
+        matching.take(process as u32, endpoint, begin_ns, &mut observer);
     });
     matching.finish()
 }
 
 struct Matching<'r> {
     run: &'r Run,
-    /// Members that were recorded, and the process that each is.
-    recorded: FxHashMap<(u32, bool, u32), u32>,
-    /// Communicators all of whose members were recorded.
-    complete: FxHashSet<u32>,
+    /// Those of [`Run::communicators`].
+    communicators: Vec<Known>,
+    /// By process, the communicator of its last endpoint, by its own number.
+    last: Vec<Option<(u32, Membership)>>,
     /// Receives of which it is not known what they got, by communicator and process.
     unknown: FxHashMap<(u32, u32), Vec<(Partner, i32)>>,
     point_to_point: PointToPoint<Under>,
-    collectives: Collectives<(Under, Collective)>,
+    collectives: Collectives<Attending>,
     /// By process, the messages that it took, in the order in which they were matched.
     taken: Vec<Vec<Taken>>,
     result: Matched,
@@ -150,22 +114,24 @@ struct Matching<'r> {
 
 impl<'r> Matching<'r> {
     fn new(run: &'r Run, until_ns: Option<u64>) -> Matching<'r> {
-        let mut recorded = FxHashMap::default();
+        let mut recorded: Vec<Vec<(bool, u32, u32)>> = vec![Vec::new(); run.communicators.len()];
         for (process, of) in (0..).zip(&run.processes) {
             for &Membership { communicator, rank, is_on_second_side } in of.communicators.values() {
-                recorded.insert((communicator, is_on_second_side, rank), process);
+                if let Some(recorded) = recorded.get_mut(communicator as usize) {
+                    recorded.push((is_on_second_side, rank, process));
+                }
             }
         }
-        let mut members: FxHashMap<u32, u64> = FxHashMap::default();
-        recorded.keys().for_each(|(communicator, ..)| *members.entry(*communicator).or_default() += 1);
-        let is_complete = |&(communicator, members): &(u32, u64)| {
-            let of = run.communicators.get(communicator as usize).copied().unwrap_or_default();
-            members >= of.members()
+        let known = |(of, mut recorded): (&Communicator, Vec<(bool, u32, u32)>)| {
+            // Of several that claim to be one member the last one is.
+            recorded.sort_by_key(|&(side, rank, _)| (side, rank));
+            recorded.reverse();
+            recorded.dedup_by_key(|&mut (side, rank, _)| (side, rank));
+            Known::new(*of, &recorded)
         };
-        let complete =
-            members.into_iter().filter(is_complete).map(|(communicator, _)| communicator).collect();
+        let communicators = run.communicators.iter().zip(recorded).map(known).collect();
         let result = Matched {
-            waits: run.processes.iter().map(|process| vec![None; process.calls.len()]).collect(),
+            waits: vec![Vec::new(); run.processes.len()],
             matched_until_ns: until_ns,
             dependencies: Dependencies::new(run.processes.len()),
             ..Matched::default()
@@ -173,8 +139,8 @@ impl<'r> Matching<'r> {
         let (point_to_point, collectives) = (PointToPoint::default(), Collectives::default());
         Matching {
             run,
-            recorded,
-            complete,
+            communicators,
+            last: vec![None; run.processes.len()],
             unknown: FxHashMap::default(),
             point_to_point,
             collectives,
@@ -183,26 +149,36 @@ impl<'r> Matching<'r> {
         }
     }
 
-    fn take(&mut self, process: u32, endpoint: &Endpoint, observer: &mut impl Observer) {
+    /// How a process knows a communicator.
+    fn membership(&mut self, process: u32, number: u32) -> Option<Membership> {
+        let last = &mut self.last[process as usize];
+        match *last {
+            Some((known, membership)) if known == number => Some(membership),
+            _ => {
+                let membership = *self.run.processes[process as usize].communicators.get(&number)?;
+                *last = Some((number, membership));
+                Some(membership)
+            }
+        }
+    }
+
+    fn take(&mut self, process: u32, endpoint: &Endpoint, begin_ns: u64, observer: &mut impl Observer) {
         let side = match endpoint.kind {
             Kind::Send(_) => Part::Send,
             Kind::Receive | Kind::Probe => Part::Receive,
             Kind::Collective(_) => Part::Collective,
         };
-        let own = &self.run.processes[process as usize];
+        let receives_until_ns = self.run.processes[process as usize].receives_known_until_ns;
         let until_ns = self.result.matched_until_ns.unwrap_or(u64::MAX);
-        let begin_ns = own.times(endpoint.start).begin_ns;
-        let membership = own.communicators.get(&endpoint.communicator).copied();
-        let communicator = membership.and_then(|of| self.run.communicators.get(of.communicator as usize));
-        let refused = match (endpoint.end, membership.zip(communicator)) {
+        let membership = self.membership(process, endpoint.communicator);
+        let known = membership.and_then(|of| self.communicators.get(of.communicator as usize));
+        let refused = match (endpoint.end, membership.zip(known)) {
             (End::Cancelled, _) => return,
             _ if begin_ns >= until_ns => Err(Reason::BehindGap),
-            _ if side == Part::Receive
-                && own.receives_known_until_ns.is_some_and(|from_ns| begin_ns >= from_ns) =>
-            {
+            _ if side == Part::Receive && receives_until_ns.is_some_and(|from_ns| begin_ns >= from_ns) => {
                 Err(Reason::BehindGap)
             }
-            (_, Some((membership, communicator))) if communicator.is_known => Ok((membership, *communicator)),
+            (_, Some((membership, known))) if known.of.is_known => Ok((membership, known.of)),
             _ => Err(Reason::UnknownCommunicator),
         };
         let (membership, communicator) = match refused {
@@ -212,15 +188,15 @@ impl<'r> Matching<'r> {
         let under = Under {
             process,
             start: endpoint.start,
+            begin_ns,
             end: endpoint.end,
             bytes: endpoint.bytes,
             is_buffered: endpoint.kind == Kind::Send(Mode::Buffered),
-            operation: endpoint.operation,
-            root: endpoint.partner,
-            series: endpoint.series,
         };
         if let Kind::Collective(kind) = endpoint.kind {
-            return self.collective(under, kind, (membership, communicator), observer);
+            let Endpoint { operation, partner: root, series, .. } = *endpoint;
+            let attending = Attending { of: under, kind, operation, root };
+            return self.collective(attending, series, (membership, communicator), observer);
         }
         if endpoint.is_unknown_receive() {
             let unknown = self.unknown.entry((membership.communicator, process)).or_default();
@@ -235,7 +211,8 @@ impl<'r> Matching<'r> {
         }
         let is_between = communicator.second_size > 0;
         let partner_side = membership.is_on_second_side != is_between;
-        if !self.recorded.contains_key(&(membership.communicator, partner_side, partner)) {
+        let known = &self.communicators[membership.communicator as usize];
+        if known.process(partner_side, partner).is_none() {
             return self.unmatched(process, side, endpoint.kind, Reason::NotRecorded);
         }
         let of_sender = |from: u32, to: u32, from_second_side: bool| Channel {
@@ -245,12 +222,12 @@ impl<'r> Matching<'r> {
             to,
             tag: endpoint.tag,
         };
-        let Matching { run, point_to_point, taken, result, .. } = self;
+        let Matching { run, point_to_point, taken, result, communicators, .. } = self;
+        let known = &mut communicators[membership.communicator as usize];
         let found = |pair: Pair<Under>| {
             if let Pair::Message(send, receive) = pair {
                 if let End::Waited(call) | End::Tested(call) = receive.end {
-                    let sent_ns = run.processes[send.process as usize].times(send.start).begin_ns;
-                    taken[receive.process as usize].push(Taken { call, sent_ns });
+                    taken[receive.process as usize].push(Taken { call, sent_ns: send.begin_ns });
                     let sent = (send.process, send.start);
                     result.dependencies.message(sent, (receive.process, call));
                 }
@@ -261,7 +238,7 @@ impl<'r> Matching<'r> {
                     received_end: receive.end,
                 });
             }
-            message(run, result, membership.communicator, pair);
+            message(run, result, known, pair);
         };
         match endpoint.kind {
             Kind::Send(_) => {
@@ -290,18 +267,17 @@ impl<'r> Matching<'r> {
 
     fn collective(
         &mut self,
-        under: Under,
-        kind: Collective,
+        attending: Attending,
+        series: u32,
         (Membership { communicator, rank, is_on_second_side }, of): (Membership, Communicator),
         observer: &mut impl Observer,
     ) {
-        if !self.complete.contains(&communicator) {
-            let kind = Kind::Collective(kind);
-            return self.unmatched(under.process, Part::Collective, kind, Reason::NotRecorded);
+        if !self.communicators[communicator as usize].is_complete {
+            let kind = Kind::Collective(attending.kind);
+            return self.unmatched(attending.of.process, Part::Collective, kind, Reason::NotRecorded);
         }
         let member = (is_on_second_side, rank);
-        let series = (communicator, under.series);
-        if let Some(parts) = self.collectives.call(series, of.members(), member, (under, kind)) {
+        if let Some(parts) = self.collectives.call((communicator, series), of.members(), member, attending) {
             self.instance(communicator, of, &parts, observer);
         }
     }
@@ -310,11 +286,11 @@ impl<'r> Matching<'r> {
         &mut self,
         communicator: u32,
         of: Communicator,
-        members: &[(Member, (Under, Collective))],
+        members: &[(Member, Attending)],
         observer: &mut impl Observer,
     ) {
-        let Some(&(_, (first, kind))) = members.first() else { return };
-        let root_of = |&(member, (under, _)): &(Member, (Under, Collective))| match under.root {
+        let Some(&(_, Attending { kind, operation, .. })) = members.first() else { return };
+        let root_of = |&(member, attending): &(Member, Attending)| match attending.root {
             Partner::Root => Some(member),
             // Of an intercommunicator those that receive name the root by its rank on the other side.
             Partner::Rank(rank) if of.second_size > 0 => Some((!member.0, rank)),
@@ -323,15 +299,15 @@ impl<'r> Matching<'r> {
         };
         let mut roots = members.iter().filter_map(root_of);
         let root = roots.next();
-        let same = members.iter().all(|(_, (under, _))| under.operation == first.operation);
+        let same = members.iter().all(|(_, attending)| attending.operation == operation);
         if !same || roots.any(|other| Some(other) != root) {
             self.result.contradictions += 1;
             return;
         }
         let parts: Vec<Arrival> = members
             .iter()
-            .map(|&((second, rank), (under, _))| {
-                let (part, has_part) = (side(self.run, under), under.root != Partner::Nobody);
+            .map(|&((second, rank), Attending { of, root: of_root, .. })| {
+                let (part, has_part) = (side(self.run, of), of_root != Partner::Nobody);
                 Arrival {
                     rank: u64::from(second) << 32 | u64::from(rank),
                     is_root: root == Some((second, rank)),
@@ -339,45 +315,54 @@ impl<'r> Matching<'r> {
                 }
             })
             .collect();
-        let of_part = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| Attendance {
-            start: (under.process, under.start),
-            end: under.end,
+        let of_part = |(part, (_, Attending { of, .. })): (&Arrival, &(Member, Attending))| Attendance {
+            start: (of.process, of.start),
+            end: of.end,
             is_root: part.is_root,
         };
         observer.collective(kind, &parts.iter().zip(members).map(of_part).collect::<Vec<_>>());
-        let member = |(part, (_, (under, _))): (&Arrival, &(Member, (Under, Collective)))| replay::Member {
+        let member = |(part, (_, Attending { of, .. })): (&Arrival, &(Member, Attending))| replay::Member {
             rank: part.rank,
             is_root: part.is_root,
-            start: (under.process, under.start),
-            waited: part.side.waited.and_then(|_| under.end.waited()),
+            start: (of.process, of.start),
+            waited: part.side.waited.and_then(|_| of.end.waited()),
         };
         let depending: Vec<replay::Member> = parts.iter().zip(members).map(member).collect();
         self.result.dependencies.collective(kind, &depending);
-        let gathering = self.result.gatherings.entry((communicator, first.operation)).or_default();
+        let gathering = self.result.gatherings.entry((communicator, operation)).or_default();
         gathering.instances += 1;
-        gathering.bytes += members.iter().map(|(_, (under, _))| under.bytes).sum::<u64>();
+        gathering.bytes += members.iter().map(|(_, attending)| attending.of.bytes).sum::<u64>();
         for (at, wait) in waits::collective(kind, &parts).into_iter().enumerate() {
-            let (Some((until_ns, pattern, late)), (_, (under, _))) = (wait, members[at]) else { continue };
-            let (_, (late, _)) = members[late];
+            let (Some((until_ns, pattern, late)), (_, Attending { of, .. })) = (wait, members[at]) else {
+                continue;
+            };
+            let (_, Attending { of: late, .. }) = members[late];
             let wait =
                 Wait { until_ns, pattern, late: (late.process, late.start), misordered_ns: 0, bytes: 0 };
-            add(&mut self.result.waits, under, wait);
+            add(&mut self.result.waits, of, wait);
         }
     }
 
-    /// How much of the waits for late senders other messages could have filled.
+    /// One wait for each call; and how much of those for late senders other messages could have filled.
     fn misordered(&mut self) {
         for (process, mut taken) in std::mem::take(&mut self.taken).into_iter().enumerate() {
             let (calls, waits) = (&self.run.processes[process].calls, &mut self.result.waits[process]);
-            let late = |(call, wait): (CallId, &Option<Wait>)| {
-                let wait = wait.filter(|wait| wait.pattern == Pattern::LateSender)?;
+            // A call that waits for several has the longest wait of them, of equal ones the first.
+            waits.sort_by_key(|&(call, wait)| (call, Reverse(wait.until_ns)));
+            waits.dedup_by_key(|(call, _)| *call);
+            let late = |&(call, wait): &(CallId, Wait)| {
                 let begin_ns = calls.get(call as usize)?.begin_ns;
-                Some(Late { call, begin_ns, until_ns: wait.until_ns })
+                let is_late_sender = wait.pattern == Pattern::LateSender;
+                is_late_sender.then_some(Late { call, begin_ns, until_ns: wait.until_ns })
             };
-            let late: Vec<Late> = (0..).zip(&*waits).filter_map(late).collect();
+            let late: Vec<Late> = waits.iter().filter_map(late).collect();
             taken.sort_unstable_by_key(|one| (one.call, one.sent_ns));
+            let mut at = 0;
             for (call, ns) in order::misordered(&taken, &late, calls) {
-                if let Some(wait) = waits.get_mut(call as usize).and_then(Option::as_mut) {
+                while waits.get(at).is_some_and(|(of, _)| *of < call) {
+                    at += 1;
+                }
+                if let Some((_, wait)) = waits.get_mut(at).filter(|(of, _)| *of == call) {
                     wait.misordered_ns = ns;
                 }
             }
@@ -399,8 +384,12 @@ impl<'r> Matching<'r> {
         let mut count = |process: u32, side: Part, reason: Reason| {
             *self.result.unmatched.entry((process, side, reason)).or_default() += 1;
         };
-        let reason = |member: (u32, bool, u32), under: &Under| {
-            let partner = self.recorded.get(&member).map(|&process| &self.run.processes[process as usize]);
+        for (number, known) in (0..).zip(&self.communicators).filter(|(_, known)| known.messages > 0) {
+            self.result.messages.insert(number, (known.messages, known.bytes));
+        }
+        let reason = |(communicator, side, rank): (u32, bool, u32), under: &Under| {
+            let process = self.communicators.get(communicator as usize).and_then(|of| of.process(side, rank));
+            let partner = process.map(|process| &self.run.processes[process as usize]);
             match partner {
                 None => Reason::NotRecorded,
                 Some(partner) if partner.was_cut_off => Reason::CutOff,
@@ -424,7 +413,7 @@ impl<'r> Matching<'r> {
         }
         let any_cut_off = self.run.processes.iter().any(|process| process.was_cut_off);
         for (_, members) in std::mem::take(&mut self.collectives).finish() {
-            for (_, (under, _)) in members {
+            for (_, Attending { of: under, .. }) in members {
                 let reason = match until_ns {
                     _ if any_cut_off => Reason::CutOff,
                     Some(_) => Reason::BehindGap,
@@ -437,12 +426,7 @@ impl<'r> Matching<'r> {
     }
 }
 
-fn side(run: &Run, under: Under) -> Side {
-    let process = &run.processes[under.process as usize];
-    Side { start: process.times(under.start), waited: under.end.waited().map(|call| process.times(call)) }
-}
-
-fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>) {
+fn message(run: &Run, result: &mut Matched, communicator: &mut Known, pair: Pair<Under>) {
     let (Pair::Message(send, receive) | Pair::Probed(send, receive)) = pair;
     let (sent, received) = (side(run, send), side(run, receive));
     let late_sender = waits::late_sender(sent, received);
@@ -465,8 +449,8 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
         let traffic = result.traffic.entry((send.process, receive.process)).or_default();
         traffic.messages += 1;
         traffic.bytes += bytes;
-        let of_communicator = result.messages.entry(communicator).or_default();
-        (of_communicator.0, of_communicator.1) = (of_communicator.0 + 1, of_communicator.1 + bytes);
+        communicator.messages += 1;
+        communicator.bytes += bytes;
     }
     if let Some(until_ns) = late_sender {
         let late = (send.process, send.start);
@@ -486,13 +470,11 @@ fn message(run: &Run, result: &mut Matched, communicator: u32, pair: Pair<Under>
     }
 }
 
-/// A call that waits for several has the longest wait of them.
-fn add(waits: &mut [Vec<Option<Wait>>], under: Under, wait: Wait) {
-    let Some(call) = under.end.waited() else { return };
-    let known = waits.get_mut(under.process as usize).and_then(|calls| calls.get_mut(call as usize));
-    if let Some(known) = known
-        && known.is_none_or(|known| wait.until_ns > known.until_ns)
+/// Those of calls that wait for several are sorted out at the end.
+fn add(waits: &mut [Vec<(CallId, Wait)>], under: Under, wait: Wait) {
+    if let Some(call) = under.end.waited()
+        && let Some(waits) = waits.get_mut(under.process as usize)
     {
-        *known = Some(wait);
+        waits.push((call, wait));
     }
 }

@@ -6,8 +6,6 @@
 //! waited for. So a process that takes all messages before it computes has nothing to win by another order.
 //! Scalasca looks for the same pattern (late sender, wrong order) and counts the whole wait.
 
-use std::collections::VecDeque;
-
 use crate::call::CallId;
 use crate::waits::Times;
 
@@ -34,34 +32,54 @@ pub struct Late {
     pub until_ns: u64,
 }
 
+/// Messages whose earliest send is known without looking at each.
+const BLOCK: usize = 16;
+
 /// The calls of one process that waited although others of its messages were there, in the order of `late`,
 /// and how much of the wait these could have filled, ns.
 ///
 /// `taken` and `late` are in the order of calls, `calls` has the times of each call of the process.
 pub fn misordered(taken: &[Taken], late: &[Late], calls: &[Times]) -> Vec<(CallId, u64)> {
-    // What the process computes after a call, as far as no other wait was filled with it.
-    let mut left_ns: VecDeque<(usize, u64)> = VecDeque::new();
-    let (mut found, mut next) = (Vec::new(), 0);
+    if late.is_empty() {
+        return Vec::new();
+    }
+    let earliest_ns = |block: &[Taken]| block.iter().map(|one| one.sent_ns).min().unwrap_or(u64::MAX);
+    // Most messages that are taken later were sent later, too: then whole blocks are passed over.
+    let blocks: Vec<u64> = taken.chunks(BLOCK).map(earliest_ns).collect();
+    // What the process computes after the call that took each message, as far as no other wait was filled
+    // with it.
+    let mut left_ns: Vec<u64> = Vec::new();
+    let (mut found, mut first) = (Vec::new(), 0);
     for wait in late {
-        while left_ns.front().is_some_and(|&(at, _)| taken[at].call <= wait.call) {
-            left_ns.pop_front();
+        while taken.get(first).is_some_and(|one| one.call <= wait.call) {
+            first += 1;
         }
-        next = next.max(taken.partition_point(|one| one.call <= wait.call));
-        let first = left_ns.front().map_or(next, |&(at, _)| at);
-        while next < taken.len() && next < first + LOOKED_AT {
-            // Of several that one call completed, the last one is followed by what is computed.
-            let is_last = taken.get(next + 1).is_none_or(|after| after.call != taken[next].call);
-            left_ns.push_back((next, if is_last { after_ns(calls, taken[next].call) } else { 0 }));
-            next += 1;
-        }
-        let each_ns = after_ns(calls, wait.call);
         let length_ns = wait.until_ns.saturating_sub(wait.begin_ns);
-        let mut filled_ns = 0;
-        for (at, left_ns) in &mut left_ns {
-            let idle_ns = wait.until_ns.saturating_sub(taken[*at].sent_ns.max(wait.begin_ns));
-            let part_ns = (*left_ns).min(each_ns).min(idle_ns.saturating_sub(filled_ns));
-            *left_ns -= part_ns;
-            filled_ns += part_ns;
+        let each_ns = after_ns(calls, wait.call).min(length_ns);
+        if each_ns == 0 {
+            continue;
+        }
+        let behind = taken.len().min(first + LOOKED_AT);
+        let (mut at, mut filled_ns) = (first, 0);
+        while at < behind && filled_ns < length_ns {
+            let next = behind.min((at / BLOCK + 1) * BLOCK);
+            if blocks[at / BLOCK] >= wait.until_ns {
+                at = next;
+                continue;
+            }
+            while left_ns.len() < next {
+                let at = left_ns.len();
+                // Of several that one call completed, the last one is followed by what is computed.
+                let is_last = taken.get(at + 1).is_none_or(|after| after.call != taken[at].call);
+                left_ns.push(if is_last { after_ns(calls, taken[at].call) } else { 0 });
+            }
+            for (one, left_ns) in taken[at..next].iter().zip(&mut left_ns[at..next]) {
+                let idle_ns = wait.until_ns.saturating_sub(one.sent_ns.max(wait.begin_ns));
+                let part_ns = (*left_ns).min(each_ns).min(idle_ns.saturating_sub(filled_ns));
+                *left_ns -= part_ns;
+                filled_ns += part_ns;
+            }
+            at = next;
         }
         if filled_ns > 0 {
             found.push((wait.call, filled_ns.min(length_ns)));
@@ -80,6 +98,74 @@ fn after_ns(calls: &[Times], call: CallId) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// The same, looking at each message.
+    fn one_by_one(taken: &[Taken], late: &[Late], calls: &[Times]) -> Vec<(CallId, u64)> {
+        use std::collections::VecDeque;
+        // What the process computes after a call, as far as no other wait was filled with it.
+        let mut left_ns: VecDeque<(usize, u64)> = VecDeque::new();
+        let (mut found, mut next) = (Vec::new(), 0);
+        for wait in late {
+            while left_ns.front().is_some_and(|&(at, _)| taken[at].call <= wait.call) {
+                left_ns.pop_front();
+            }
+            next = next.max(taken.partition_point(|one| one.call <= wait.call));
+            let first = left_ns.front().map_or(next, |&(at, _)| at);
+            while next < taken.len() && next < first + LOOKED_AT {
+                // Of several that one call completed, the last one is followed by what is computed.
+                let is_last = taken.get(next + 1).is_none_or(|after| after.call != taken[next].call);
+                left_ns.push_back((next, if is_last { after_ns(calls, taken[next].call) } else { 0 }));
+                next += 1;
+            }
+            let each_ns = after_ns(calls, wait.call);
+            let length_ns = wait.until_ns.saturating_sub(wait.begin_ns);
+            let mut filled_ns = 0;
+            for (at, left_ns) in &mut left_ns {
+                let idle_ns = wait.until_ns.saturating_sub(taken[*at].sent_ns.max(wait.begin_ns));
+                let part_ns = (*left_ns).min(each_ns).min(idle_ns.saturating_sub(filled_ns));
+                *left_ns -= part_ns;
+                filled_ns += part_ns;
+            }
+            if filled_ns > 0 {
+                found.push((wait.call, filled_ns.min(length_ns)));
+            }
+        }
+        found
+    }
+
+    proptest! {
+        /// Blocks are passed over only where they have nothing.
+        #[test]
+        fn passing_over_blocks_changes_nothing(
+            calls in prop::collection::vec((0..40_u64, 0..40_u64), 1..300),
+            taken in prop::collection::vec((any::<prop::sample::Index>(), 0..12_000_u64), 0..500),
+            late in prop::collection::vec((any::<prop::sample::Index>(), 0..400_u64), 0..60),
+        ) {
+            let mut now_ns = 0;
+            let calls: Vec<Times> = calls.iter().map(|(before_ns, length_ns)| {
+                let begin_ns = now_ns + before_ns;
+                now_ns = begin_ns + length_ns;
+                Times { begin_ns, end_ns: now_ns }
+            }).collect();
+            let number = |index: &prop::sample::Index| index.index(calls.len()) as CallId;
+            let mut taken: Vec<Taken> = taken
+                .iter()
+                .map(|(call, sent_ns)| Taken { call: number(call), sent_ns: *sent_ns })
+                .collect();
+            taken.sort_unstable_by_key(|one| (one.call, one.sent_ns));
+            let mut late: Vec<Late> = late
+                .iter()
+                .map(|(call, length_ns)| {
+                    let begin_ns = calls[number(call) as usize].begin_ns;
+                    Late { call: number(call), begin_ns, until_ns: begin_ns + length_ns }
+                })
+                .collect();
+            late.sort_unstable_by_key(|one| one.call);
+            late.dedup_by_key(|one| one.call);
+            prop_assert_eq!(misordered(&taken, &late, &calls), one_by_one(&taken, &late, &calls));
+        }
+    }
 
     /// Receives one after the other, each followed by 40 ns of work: when each began, its message was sent,
     /// and it ended.

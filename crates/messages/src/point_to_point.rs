@@ -3,6 +3,7 @@
 //! another one). A wildcard receive counts as what it got.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
@@ -38,11 +39,14 @@ pub struct PointToPoint<E> {
     most_under_way: usize,
 }
 
+/// What waits in a channel. Most wait alone: for one, and its channel, nothing is allocated.
 #[derive(Debug)]
 struct Queue<E> {
-    /// Of the two only one is not empty.
-    sends: VecDeque<E>,
-    receives: VecDeque<E>,
+    /// Whether these are sends; receives otherwise.
+    are_sends: bool,
+    first: Option<E>,
+    /// Those behind it.
+    others: VecDeque<E>,
     /// Probes that saw a message before its send is known, with the number of receives before them.
     probes: VecDeque<(usize, E)>,
 }
@@ -50,9 +54,35 @@ struct Queue<E> {
 /// Endpoints without a partner, by channel.
 pub type Unmatched<E> = Vec<(Channel, E)>;
 
-impl<E> Default for Queue<E> {
-    fn default() -> Queue<E> {
-        Queue { sends: VecDeque::new(), receives: VecDeque::new(), probes: VecDeque::new() }
+impl<E> Queue<E> {
+    fn new(are_sends: bool, first: Option<E>) -> Queue<E> {
+        Queue { are_sends, first, others: VecDeque::new(), probes: VecDeque::new() }
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.others.len()
+    }
+
+    fn push(&mut self, are_sends: bool, one: E) {
+        if self.first.is_none() {
+            (self.are_sends, self.first) = (are_sends, Some(one));
+        } else {
+            self.others.push_back(one);
+        }
+    }
+
+    fn pop(&mut self) -> Option<E> {
+        let next = self.others.pop_front();
+        std::mem::replace(&mut self.first, next)
+    }
+
+    /// Whether endpoints of this sort wait.
+    fn has(&self, sends: bool) -> bool {
+        self.first.is_some() && self.are_sends == sends
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_none() && self.probes.is_empty()
     }
 }
 
@@ -65,47 +95,63 @@ impl<E> Default for PointToPoint<E> {
 impl<E: Copy> PointToPoint<E> {
     /// The next send of a channel.
     pub fn send(&mut self, channel: Channel, send: E, mut found: impl FnMut(Matched<E>)) {
-        let queue = self.channels.entry(channel).or_default();
-        let mut seen = |probe: E| found(Matched::Probed(send, probe));
+        let mut queue = match self.channels.entry(channel) {
+            Entry::Occupied(queue) => queue,
+            Entry::Vacant(vacant) => {
+                vacant.insert(Queue::new(true, Some(send)));
+                return self.more();
+            }
+        };
+        let waiting = queue.get_mut();
         // Those that no receive preceded see this one.
-        while let Some(&(0, probe)) = queue.probes.front() {
-            queue.probes.pop_front();
+        while let Some(&(0, probe)) = waiting.probes.front() {
+            waiting.probes.pop_front();
             self.under_way -= 1;
-            seen(probe);
+            found(Matched::Probed(send, probe));
         }
-        let Some(receive) = queue.receives.pop_front() else {
-            queue.sends.push_back(send);
+        let receive = if waiting.has(false) { waiting.pop() } else { None };
+        let Some(receive) = receive else {
+            waiting.push(true, send);
             return self.more();
         };
-        queue.probes.iter_mut().for_each(|(before, _)| *before -= 1);
+        waiting.probes.iter_mut().for_each(|(before, _)| *before -= 1);
         self.under_way -= 1;
-        if queue.receives.is_empty() && queue.probes.is_empty() {
-            self.channels.remove(&channel);
+        if waiting.is_empty() {
+            queue.remove();
         }
         found(Matched::Message(send, receive));
     }
 
     /// The next receive of a channel.
     pub fn receive(&mut self, channel: Channel, receive: E, mut found: impl FnMut(Matched<E>)) {
-        let queue = self.channels.entry(channel).or_default();
-        let Some(send) = queue.sends.pop_front() else {
-            queue.receives.push_back(receive);
+        let mut queue = match self.channels.entry(channel) {
+            Entry::Occupied(queue) => queue,
+            Entry::Vacant(vacant) => {
+                vacant.insert(Queue::new(false, Some(receive)));
+                return self.more();
+            }
+        };
+        let waiting = queue.get_mut();
+        let send = if waiting.has(true) { waiting.pop() } else { None };
+        let Some(send) = send else {
+            waiting.push(false, receive);
             return self.more();
         };
         self.under_way -= 1;
-        if queue.sends.is_empty() && queue.probes.is_empty() {
-            self.channels.remove(&channel);
+        if waiting.is_empty() {
+            queue.remove();
         }
         found(Matched::Message(send, receive));
     }
 
     /// A probe that has seen the next message of a channel.
     pub fn probe(&mut self, channel: Channel, probe: E, mut found: impl FnMut(Matched<E>)) {
-        let queue = self.channels.entry(channel).or_default();
-        match queue.sends.front() {
-            Some(&send) => found(Matched::Probed(send, probe)),
+        let queue = self.channels.entry(channel).or_insert_with(|| Queue::new(false, None));
+        match queue.first.filter(|_| queue.are_sends) {
+            Some(send) => found(Matched::Probed(send, probe)),
             None => {
-                queue.probes.push_back((queue.receives.len(), probe));
+                let before = queue.len();
+                queue.probes.push_back((before, probe));
                 self.more();
             }
         }
@@ -128,8 +174,8 @@ impl<E: Copy> PointToPoint<E> {
         channels.sort_unstable_by_key(|(channel, _)| *channel);
         let (mut sends, mut receives) = (Vec::new(), Vec::new());
         for (channel, queue) in channels {
-            sends.extend(queue.sends.into_iter().map(|send| (channel, send)));
-            receives.extend(queue.receives.into_iter().map(|receive| (channel, receive)));
+            let of_sort = if queue.are_sends { &mut sends } else { &mut receives };
+            of_sort.extend(queue.first.into_iter().chain(queue.others).map(|one| (channel, one)));
         }
         (sends, receives)
     }

@@ -137,7 +137,8 @@ struct Replay<'c> {
     cursors: Vec<Cursor>,
     /// When each call began in the replay.
     begins_ns: Vec<Vec<u64>>,
-    waiting_for_call: FxHashMap<Place, Vec<usize>>,
+    /// By process: its calls that others wait for, and who does. Few at a time.
+    waiting_for_call: Vec<Vec<(CallId, usize)>>,
     waiting_for_instance: FxHashMap<u32, Vec<usize>>,
     ready: VecDeque<usize>,
     dropped: u64,
@@ -157,7 +158,7 @@ impl<'c> Replay<'c> {
             of,
             calls,
             cursors,
-            waiting_for_call: FxHashMap::default(),
+            waiting_for_call: vec![Vec::new(); calls.len()],
             waiting_for_instance: FxHashMap::default(),
             dropped: 0,
         }
@@ -229,8 +230,10 @@ impl<'c> Replay<'c> {
         cursor.has_begun = true;
         let clock_ns = cursor.clock_ns;
         self.begins_ns[process][call] = clock_ns;
-        if let Some(waiting) = self.waiting_for_call.remove(&(process as u32, call as CallId)) {
-            self.ready.extend(waiting);
+        let Replay { waiting_for_call, ready, .. } = self;
+        let waiting = &mut waiting_for_call[process];
+        if !waiting.is_empty() {
+            ready.extend(waiting.extract_if(.., |(of, _)| *of as usize == call).map(|(_, waiting)| waiting));
         }
         while let Some(&(of, instance, at)) = self.of.arrivals[process].get(self.cursors[process].arrival) {
             if of as usize > call {
@@ -246,7 +249,9 @@ impl<'c> Replay<'c> {
         instance.arrived_ns[at as usize] = Some(clock_ns);
         instance.missing -= 1;
         instance.last_ns = instance.last_ns.max(clock_ns);
-        if let Some(waiting) = self.waiting_for_instance.remove(&number) {
+        if !self.waiting_for_instance.is_empty()
+            && let Some(waiting) = self.waiting_for_instance.remove(&number)
+        {
             self.ready.extend(waiting);
         }
     }
@@ -283,7 +288,12 @@ impl<'c> Replay<'c> {
 
     fn wait(&mut self, process: usize, on: On) {
         match on {
-            On::Call(place) => self.waiting_for_call.entry(place).or_default().push(process),
+            On::Call((of, call)) => {
+                // A call of a process that is not known never begins.
+                if let Some(waiting) = self.waiting_for_call.get_mut(of as usize) {
+                    waiting.push((call, process));
+                }
+            }
             On::Member(number, _) => self.waiting_for_instance.entry(number).or_default().push(process),
         }
     }

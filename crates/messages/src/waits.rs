@@ -47,8 +47,8 @@ pub enum Pattern {
 /// One end of a message, as far as waiting goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// The call that began it.
-    pub start: Times,
+    /// When the call that began it began, ns.
+    pub begin_ns: u64,
     /// The call that waited until it was complete; None = none did.
     pub waited: Option<Times>,
 }
@@ -56,19 +56,19 @@ pub struct Side {
 /// Until when the receiver waited for the sender.
 pub fn late_sender(send: Side, receive: Side) -> Option<u64> {
     let call = receive.waited?;
-    until(send.start.begin_ns.min(call.end_ns), call)
+    until(send.begin_ns.min(call.end_ns), call)
 }
 
 /// Until when the sender waited for the receiver.
 pub fn late_receiver(send: Side, receive: Side) -> Option<u64> {
     let call = send.waited?;
-    let started_ns = receive.start.begin_ns;
+    let started_ns = receive.begin_ns;
     if call.end_ns > started_ns { until(started_ns, call) } else { None }
 }
 
 /// Whether a message was received before it was sent, as far as the clocks go; by how much, ns.
 pub fn violation_ns(send: Side, received: Times) -> u64 {
-    send.start.begin_ns.saturating_sub(received.end_ns)
+    send.begin_ns.saturating_sub(received.end_ns)
 }
 
 fn until(until_ns: u64, call: Times) -> Option<u64> {
@@ -88,7 +88,7 @@ pub struct Part {
 
 /// For each member until when it waited, why, and for which other one, as positions in `parts`.
 pub fn collective(kind: Collective, parts: &[Part]) -> Vec<Option<(u64, Pattern, usize)>> {
-    let arrival_ns = |at: usize| parts[at].side.start.begin_ns;
+    let arrival_ns = |at: usize| parts[at].side.begin_ns;
     let last_of = |of: &mut dyn Iterator<Item = usize>| of.max_by_key(|&at| (arrival_ns(at), at));
     let all = || 0..parts.len();
     let root = all().find(|&at| parts[at].is_root);
@@ -141,12 +141,12 @@ mod tests {
 
     fn call(begin_ns: u64, end_ns: u64) -> Side {
         let times = Times { begin_ns, end_ns };
-        Side { start: times, waited: Some(times) }
+        Side { begin_ns, waited: Some(times) }
     }
 
     fn started(start: (u64, u64), waited: Option<(u64, u64)>) -> Side {
         let times = |(begin_ns, end_ns)| Times { begin_ns, end_ns };
-        Side { start: times(start), waited: waited.map(times) }
+        Side { begin_ns: start.0, waited: waited.map(times) }
     }
 
     #[test]

@@ -88,7 +88,8 @@ impl PartnerWaitRow {
     }
 }
 
-/// The messages that a call started and that were completed.
+/// What a call has besides its own: the messages that it started and that were completed, and the prepared
+/// collectives that it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferRow {
     /// The location that called.
@@ -109,6 +110,10 @@ pub struct TransferRow {
     pub sent_bytes: u64,
     /// Bytes of those that it received, as they came.
     pub received_bytes: u64,
+    /// Prepared collectives that it started; a call that is a collective itself is not among them.
+    pub collectives: u32,
+    /// This process's part of their data, bytes.
+    pub collective_bytes: u64,
 }
 
 impl TransferRow {

@@ -2,7 +2,8 @@
 //!
 //! Time: `mpi_s` is all time in calls, `mpi_wait_s` the part before partners arrived, `mpi_work_s` the rest;
 //! the beginning and the end of MPI are in neither of the two. Messages are counted at the call that started
-//! them, sends and receives apart, once they are complete, with the bytes that they really had.
+//! them, sends and receives apart, once they are complete, with the bytes that they really had. Prepared
+//! collectives are counted at each call that starts them.
 
 use crate::event_metrics::Operations;
 use crate::{
@@ -33,8 +34,8 @@ pub fn wait_of<'p>(waits: &'p [PartnerWaitRow], event: &EventRow) -> Option<&'p 
     same.into_iter().find(of_call).filter(|wait| wait.until_ns <= event.end_ns)
 }
 
-/// What a call adds, in the order of [`MPI_METRICS`] without messages: time, work, wait, collectives, their
-/// bytes, other calls.
+/// What a call adds by itself, without what it started: time, work, wait, collectives, their bytes, other
+/// calls.
 fn amounts_of_call(kind: OperationKind, event: &EventRow, waited_ns: u64) -> [(Metric, f64); 6] {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let is_runtime = kind.nature == Nature::Runtime;
@@ -75,11 +76,14 @@ pub fn each_amount(
     }
     for row in profile.transfers.iter().filter(|row| has(&row.as_event())) {
         let TransferRow { sends, receives, sent_bytes, received_bytes, .. } = *row;
+        let TransferRow { collectives, collective_bytes, .. } = *row;
         for (metric, amount) in [
             (Metric::MpiSends, f64::from(sends)),
             (Metric::MpiReceives, f64::from(receives)),
             (Metric::MpiSentBytes, sent_bytes as f64),
             (Metric::MpiReceivedBytes, received_bytes as f64),
+            (Metric::MpiCollectives, f64::from(collectives)),
+            (Metric::MpiCollectiveBytes, collective_bytes as f64),
         ] {
             if amount != 0.0 {
                 add(row.context, row.location, metric, amount);

@@ -3,6 +3,7 @@
 pub mod critical_path;
 pub mod delay_costs;
 pub mod efficiency;
+pub mod hybrid;
 pub mod sizes;
 mod spending;
 

@@ -136,6 +136,8 @@ impl Exchanges {
         let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
         for (at, process) in processes.iter().enumerate() {
             let groups = self.groups(at);
+            // In the order of the calls, too.
+            let mut waits = matched.waits.get(at).map_or(&[][..], |waits| &waits[..]);
             for (number, call) in self.calls[at].iter().enumerate() {
                 let (times, made) = (process.times[number], process.made[number]);
                 let Some(operation) = of_operation(made.operation) else { continue };
@@ -168,8 +170,11 @@ impl Exchanges {
                 };
                 row.calls += 1;
                 row.time_ns += times.end_ns.saturating_sub(times.begin_ns);
-                let wait = matched.waits.get(at).and_then(|waits| waits.get(number).copied().flatten());
-                let until_ns = wait.map_or(0, |wait| wait.until_ns.min(times.end_ns));
+                while waits.first().is_some_and(|(waiting, _)| (*waiting as usize) < number) {
+                    waits = &waits[1..];
+                }
+                let wait = waits.first().filter(|(waiting, _)| *waiting as usize == number);
+                let until_ns = wait.map_or(0, |(_, wait)| wait.until_ns.min(times.end_ns));
                 row.partner_ns += until_ns.saturating_sub(times.begin_ns);
                 let partners = call.started + call.completed;
                 let is_matched = partners > 0 && call.matched == partners;

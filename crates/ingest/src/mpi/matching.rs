@@ -7,9 +7,11 @@ use proust_log::operations::Operation;
 use proust_log::records::{
     COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
 };
+use proust_messages::call::CallId;
 use proust_messages::endpoint::Kind;
-use proust_messages::matched::{Matched, Part, Reason, Wait, matched_with};
+use proust_messages::matched::{Matched, Wait, matched_with};
 use proust_messages::run::{Communicator, Membership, Process, Run};
+use proust_messages::unmatched::{Part, Reason};
 use proust_messages::waits::{Pattern, Times};
 use proust_profile::bindings;
 use proust_profile::{
@@ -97,10 +99,14 @@ fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
     process.communicators.iter().map(size).collect()
 }
 
-/// The messages of a process that were completed, by the calls that started them.
+/// The messages of a process that were completed, and its prepared collectives, by the calls that started
+/// them.
 fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<TransferRow> {
-    let messages = gathered.endpoints.iter().filter(|endpoint| {
-        endpoint.end.is_complete() && matches!(endpoint.kind, Kind::Send(_) | Kind::Receive)
+    let messages = gathered.endpoints.iter().filter(|endpoint| match endpoint.kind {
+        Kind::Send(_) | Kind::Receive => endpoint.end.is_complete(),
+        Kind::Probe => false,
+        // All others are calls of their own.
+        Kind::Collective(_) => endpoint.series > 0,
     });
     let messages: Vec<_> = messages.collect();
     // Endpoints are in the order in which they were started: those of a call are neighbours.
@@ -114,6 +120,7 @@ fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<Operat
         for endpoint in of_call {
             let (count, bytes) = match endpoint.kind {
                 Kind::Receive => (&mut row.receives, &mut row.received_bytes),
+                Kind::Collective(_) => (&mut row.collectives, &mut row.collective_bytes),
                 _ => (&mut row.sends, &mut row.sent_bytes),
             };
             *count += 1;
@@ -306,13 +313,13 @@ fn tables(
 fn partner_waits(
     profile: &Profile,
     calls: &[Gathered],
-    waits: &[Vec<Option<Wait>>],
+    waits: &[Vec<(CallId, Wait)>],
     operations: &[Option<OperationId>],
 ) -> Vec<PartnerWaitRow> {
     let mut rows: Vec<PartnerWaitRow> = Vec::new();
     for (process, waits) in waits.iter().enumerate() {
-        for (call, wait) in waits.iter().enumerate() {
-            let Some(wait) = wait else { continue };
+        for &(call, wait) in waits {
+            let call = call as usize;
             let times = calls[process].times[call];
             let Made { location, operation, .. } = calls[process].made[call];
             let late = (wait.late.0 as usize, wait.late.1 as usize);

@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 
 use play::{Played, Step, play};
 use proptest::prelude::*;
-use proust_messages::matched::{Matched, Part, matched_with};
+use proust_messages::matched::{Matched, matched_with};
+use proust_messages::merge::AT_ONCE;
 use proust_messages::observer::Message;
 use proust_messages::run::{Communicator, Run};
+use proust_messages::unmatched::Part;
 
 fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
     let communicators =
@@ -56,7 +58,7 @@ proptest! {
         let (found, matched) = pairs(run_of(&played, &[]), &[]);
         let truth: Pairs = played.messages.iter().copied().collect();
         prop_assert_eq!(&found, &truth);
-        prop_assert_eq!(matched.violations, 0);
+        prop_assert_eq!((matched.violations, matched.contradictions), (0, 0));
         prop_assert_eq!(count(&matched, Part::Collective), 0);
         let instances: u64 = matched.gatherings.values().map(|gathering| gathering.instances).sum();
         prop_assert_eq!(instances, played.instances);
@@ -84,8 +86,8 @@ proptest! {
     fn little_is_kept((processes, steps) in programs()) {
         let played = play(processes, &steps, true);
         let (_, matched) = pairs(run_of(&played, &[]), &[]);
-        prop_assert!(matched.most_under_way <= played.most_under_way, "{} > {}", matched.most_under_way,
-            played.most_under_way);
+        let most = played.most_under_way + AT_ONCE * processes;
+        prop_assert!(matched.most_under_way <= most, "{} > {most}", matched.most_under_way);
     }
 
     /// Records that end early, or are missing, lose messages, and make none up.
@@ -145,7 +147,7 @@ proptest! {
     #[test]
     fn an_ideal_network_is_not_slower((processes, mut steps) in programs()) {
         // Collectives end at once in these programs, whoever is missing.
-        steps.retain(|step| step.1 % 12 != 9);
+        steps.retain(|step| !matches!(step.1 % 16, 9 | 14 | 15));
         let played = play(processes, &steps, true);
         let run = run_of(&played, &[]);
         let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
@@ -171,9 +173,9 @@ proptest! {
         let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
         let (_, matched) = pairs(run, &[]);
         for (process, waits) in matched.waits.iter().enumerate() {
-            for (call, wait) in waits.iter().enumerate() {
-                let Some(wait) = wait else { continue };
-                let call = calls[process][call];
+            prop_assert!(waits.is_sorted_by(|(one, _), (next, _)| one < next), "one wait for each call");
+            for (call, wait) in waits {
+                let call = calls[process][*call as usize];
                 prop_assert!(call.begin_ns < wait.until_ns && wait.until_ns <= call.end_ns);
                 prop_assert!(wait.misordered_ns <= wait.until_ns - call.begin_ns);
                 let late = calls[wait.late.0 as usize][wait.late.1 as usize];

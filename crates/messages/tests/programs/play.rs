@@ -1,11 +1,15 @@
 //! Plays a random program: every step, one process that is not blocked does something that is allowed.
 
+mod collectives;
+
 use std::collections::{BTreeMap, VecDeque};
 
-use proust_messages::call::{ANY_TAG, Act, Call, Collective, Mode, Partner, Received, Slots};
+use proust_messages::call::{ANY_TAG, Act, Call, Mode, Partner, Received, Slots};
 use proust_messages::requests::Endpoints;
 use proust_messages::run::{Membership, Process};
 use proust_messages::waits::Times;
+
+use collectives::Series;
 
 /// Numbers by which a step is chosen.
 pub type Step = (u8, u8, u8, u8);
@@ -16,6 +20,8 @@ pub struct Recorded {
     begin_ns: u64,
     end_ns: u64,
     act: Act,
+    /// A collective's number, the same on all members.
+    operation: u32,
     communicator: u32,
     partner: Partner,
     tag: i32,
@@ -57,6 +63,8 @@ struct Posted {
     /// None = the process is blocked in it.
     slot: Option<u16>,
     bytes: u64,
+    /// What the same call sends: to whom, its tag and bytes.
+    also: Option<(u32, i32, u64)>,
 }
 
 /// A prepared request: slot, whether it is under way, what it sends; a receive otherwise.
@@ -73,6 +81,7 @@ struct Proc {
     blocked: Option<Posted>,
     prepared: Vec<Prepared>,
     called: BTreeMap<u32, u64>,
+    series: BTreeMap<u32, Series>,
 }
 
 struct World {
@@ -87,9 +96,6 @@ struct World {
 
 /// Members of a communicator are all processes. There are two, and a schedule of collectives for each.
 const COMMUNICATORS: u32 = 2;
-const KINDS: [Collective; 5] =
-    [Collective::Barrier, Collective::AllToAll, Collective::OneToAll, Collective::AllToOne, Collective::Scan];
-
 pub fn play(processes: usize, steps: &[Step], with_wildcards: bool) -> Played {
     let mut world = World {
         now_ns: 1,
@@ -128,7 +134,7 @@ impl World {
         let (to, tag) = (u32::from(a) % self.procs.len() as u32, i32::from(b % 3));
         let communicator = u32::from(b / 3) % COMMUNICATORS;
         let bytes = u64::from(a) * 8;
-        match what % 12 {
+        match what % 16 {
             0 | 1 => self.send(process, (communicator, to, tag, bytes), None),
             2 | 3 => {
                 let slot = self.slot(process);
@@ -143,7 +149,62 @@ impl World {
             8 => self.complete(process, 1, Act::Test),
             9 => self.collective(process, communicator, a),
             10 => self.prepare(process, (communicator, to, tag, bytes), a % 2 == 0),
-            _ => self.start(process, usize::from(a)),
+            11 => self.start(process, usize::from(a)),
+            12 => self.send_and_receive(process, (communicator, to, tag, bytes), (a, b), true),
+            13 => self.send_and_receive(process, (communicator, to, tag, bytes), (a, b), false),
+            14 => self.prepare_collective(process, communicator),
+            _ => {
+                let prepared = self.procs[process].series.entry(communicator).or_default().all.len();
+                self.start_collective(process, communicator, usize::from(a) % prepared.max(1));
+            }
+        }
+    }
+
+    /// Receives from the rank below, and sends to the given one. One that does not only start is called only
+    /// if its message has come: what others have got of a call that never ends would not be in any record.
+    fn send_and_receive(
+        &mut self,
+        process: usize,
+        (communicator, to, tag, bytes): (u32, u32, i32, u64),
+        (a, b): (u8, u8),
+        only_starts: bool,
+    ) {
+        let count = self.procs.len() as u32;
+        let (any_source, any_tag) = (self.with_wildcards && a % 4 == 1, self.with_wildcards && b % 5 == 1);
+        let mut posted = Posted {
+            communicator,
+            source: (!any_source).then_some((to + count - 1) % count),
+            tag: (!any_tag).then_some((tag + 1) % 3),
+            begin_ns: self.now_ns + 1,
+            slot: None,
+            bytes: 4096,
+            also: Some((to, tag, bytes)),
+        };
+        if !only_starts && !self.procs[process].come.iter().any(|sent| fits(&posted, sent)) {
+            return;
+        }
+        let begin_ns = self.tick();
+        if only_starts {
+            posted.slot = Some(self.slot(process));
+            let end_ns = self.tick();
+            let source = posted.source.map_or(Partner::Any, Partner::Rank);
+            let tag = posted.tag.unwrap_or(ANY_TAG);
+            let expected = Received { slot: None, source, tag, bytes: posted.bytes, cancelled: false };
+            let call = self.of_both(&posted, end_ns, Act::StartSendReceive, expected);
+            self.record(process, call);
+        }
+        self.sent(process, begin_ns, (communicator, to, tag, bytes));
+        self.post(process, posted);
+    }
+
+    fn of_both(&self, posted: &Posted, end_ns: u64, act: Act, received: Received) -> Recorded {
+        let (to, tag, bytes) = posted.also.unwrap_or_default();
+        Recorded {
+            partner: Partner::Rank(to),
+            tag,
+            bytes,
+            received: vec![received],
+            ..self.of_posted(posted, end_ns, act)
         }
     }
 
@@ -163,6 +224,7 @@ impl World {
             begin_ns,
             end_ns,
             act,
+            operation: 0,
             communicator: 0,
             partner: Partner::None,
             tag: 0,
@@ -221,6 +283,7 @@ impl World {
             begin_ns,
             slot,
             bytes: 4096,
+            also: None,
         };
         if slot.is_some() {
             let end_ns = self.tick();
@@ -290,6 +353,10 @@ impl World {
         }
         self.procs[process].blocked = None;
         let end_ns = self.tick();
+        if posted.also.is_some() {
+            let call = self.of_both(&posted, end_ns, Act::SendReceive, received);
+            return self.record(process, call);
+        }
         let call = Recorded {
             communicator: posted.communicator + 1,
             partner: received.source,
@@ -311,8 +378,11 @@ impl World {
         }
         for &(slot, _) in &done {
             let proc = &mut self.procs[process];
-            match proc.prepared.iter_mut().find(|prepared| prepared.0 == slot) {
-                Some(prepared) => prepared.1 = false,
+            let of_messages = proc.prepared.iter_mut().map(|prepared| (prepared.0, &mut prepared.1));
+            let series = proc.series.values_mut().flat_map(|series| &mut series.all);
+            let of_collectives = series.map(|prepared| (prepared.0, &mut prepared.1));
+            match of_messages.chain(of_collectives).find(|prepared| prepared.0 == slot) {
+                Some((_, is_active)) => *is_active = false,
                 None => proc.used.retain(|used| *used != slot),
             }
         }
@@ -328,8 +398,15 @@ impl World {
         let (communicator, partner, tag, bytes) = of;
         let slot = self.slot(process);
         let (begin_ns, end_ns) = (self.tick(), self.tick());
-        let posted =
-            Posted { communicator, source: Some(partner), tag: Some(tag), begin_ns, slot: Some(slot), bytes };
+        let posted = Posted {
+            communicator,
+            source: Some(partner),
+            tag: Some(tag),
+            begin_ns,
+            slot: Some(slot),
+            bytes,
+            also: None,
+        };
         let act = if is_send { Act::PrepareSend(Mode::Standard) } else { Act::PrepareReceive };
         let call = self.of_posted(&posted, end_ns, act);
         self.record(process, call);
@@ -357,30 +434,6 @@ impl World {
         }
     }
 
-    /// The next collective of a communicator.
-    fn collective(&mut self, process: usize, communicator: u32, a: u8) {
-        let (begin_ns, end_ns) = (self.tick(), self.tick());
-        let called = self.procs[process].called.entry(communicator).or_default();
-        let nth = *called;
-        *called += 1;
-        let kind = KINDS[(nth + u64::from(communicator)) as usize % KINDS.len()];
-        let has_root = matches!(kind, Collective::OneToAll | Collective::AllToOne);
-        let root = Partner::Rank((nth % self.procs.len() as u64) as u32);
-        let starts = a.is_multiple_of(2);
-        let slot = starts.then(|| self.slot(process));
-        let act = if starts { Act::StartCollective(kind) } else { Act::Collective(kind) };
-        let call = Recorded {
-            communicator: communicator + 1,
-            partner: if has_root { root } else { Partner::None },
-            bytes: 8,
-            slots: slot.map(|slot| (slot, 1)).into_iter().collect(),
-            ..self.call(begin_ns, end_ns, act)
-        };
-        self.record(process, call);
-        self.procs[process].done.extend(slot.map(|slot| (slot, None)));
-        self.more();
-    }
-
     /// All that is on its way arrives, and all call what others have called.
     fn end(&mut self) {
         while self.ways.values().any(|way| !way.is_empty()) {
@@ -395,6 +448,7 @@ impl World {
                 }
             }
             self.played.instances += most;
+            self.end_series(communicator);
         }
         for process in 0..self.procs.len() {
             self.complete(process, usize::MAX, Act::Wait);
@@ -422,7 +476,7 @@ impl Played {
                 begin_ns,
                 end_ns,
                 act: call.act,
-                operation: 0,
+                operation: call.operation,
                 communicator: call.communicator,
                 partner: call.partner,
                 tag: call.tag,

@@ -427,6 +427,8 @@ fn transfers(profile: &Profile) -> Vec<Column> {
         column!(rows, "receives", U32, |r| r.receives),
         column!(rows, "sent_bytes", U64, |r| r.sent_bytes),
         column!(rows, "received_bytes", U64, |r| r.received_bytes),
+        column!(rows, "collectives", U32, |r| r.collectives),
+        column!(rows, "collective_bytes", U64, |r| r.collective_bytes),
     ]
 }
 

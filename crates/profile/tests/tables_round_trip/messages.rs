@@ -32,6 +32,8 @@ pub fn transfers(rows: &[ReleaseRow]) -> Vec<TransferRow> {
         receives: row.weight_ns as u32,
         sent_bytes: row.object,
         received_bytes: row.held_ns,
+        collectives: row.context.0,
+        collective_bytes: row.weight_ns,
     };
     rows.iter().map(exchange).collect()
 }

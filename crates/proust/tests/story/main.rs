@@ -43,6 +43,7 @@ mod hostile_data;
 mod hostile_modules;
 mod hostile_waits;
 mod hybrid;
+mod hybrid_efficiencies;
 mod interruptions;
 mod interval_pages;
 mod io;

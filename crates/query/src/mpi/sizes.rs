@@ -68,7 +68,9 @@ pub fn sizes(selection: &Selection<'_>) -> Vec<SizeSum> {
         let is_it = |row: &&TransferRow| {
             !event.summed && key(&row.as_event()) == key(event) && row.operation == event.operation
         };
-        let Some(row) = at_end.into_iter().find(is_it) else {
+        // One that only starts prepared collectives has no message either.
+        let has_message = |row: &&TransferRow| is_it(row) && row.sends + row.receives > 0;
+        let Some(row) = at_end.into_iter().find(has_message) else {
             add(None, &|sum| sum.time_ns += event.time_ns as f64);
             continue;
         };

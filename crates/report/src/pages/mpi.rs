@@ -13,6 +13,8 @@
 //! of a run on several, and how their clocks were brought to one.
 
 mod delays;
+mod efficiency;
+mod hybrid;
 mod path;
 mod row;
 mod sizes;
@@ -29,10 +31,11 @@ use proust_query::mpi::efficiency::Efficiency;
 use serde::Serialize;
 
 use delays::DelayLines;
+use efficiency::EfficiencyLine;
 use path::PathLine;
 use row::{
-    CauseLine, ClockLine, CollectiveLine, CommunicatorLine, EfficiencyLine, Matching, OperationLine,
-    PairLine, UnmatchedLine, WaitState,
+    CauseLine, ClockLine, CollectiveLine, CommunicatorLine, Matching, OperationLine, PairLine, UnmatchedLine,
+    WaitState,
 };
 use sizes::SizeLines;
 

@@ -78,6 +78,7 @@ pub fn messaging() -> Profile {
             receives: received.min(1) as u32,
             sent_bytes: sent,
             received_bytes: received,
+            ..TransferRow::default()
         };
     let process = |rank| Process { pid: 10 + rank, rank: Some(rank), end_s: 0.7, ..Process::default() };
     let location = |process| Location {

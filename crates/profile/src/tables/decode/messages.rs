@@ -68,7 +68,7 @@ pub(super) fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWa
 pub(super) fn transfers(table: &Table, group: usize) -> Result<Vec<TransferRow>, TablesError> {
     zip_rows!(table, group;
     location: ids, context: ids, operation: ids, begin_ns: u64s, end_ns: u64s, sends: u32s, receives: u32s,
-    sent_bytes: u64s, received_bytes: u64s;
+    sent_bytes: u64s, received_bytes: u64s, collectives: u32s, collective_bytes: u64s;
     TransferRow {
         location,
         context,
@@ -79,5 +79,7 @@ pub(super) fn transfers(table: &Table, group: usize) -> Result<Vec<TransferRow>,
         receives,
         sent_bytes,
         received_bytes,
+        collectives,
+        collective_bytes,
     })
 }

@@ -5,7 +5,6 @@ use proust_profile::{
     ClockBasis, CommunicatorInfo, HostClock, LocationId, MessageQuality, OperationId, ProcessId, Profile,
     UnmatchedRow, WaitPattern,
 };
-use proust_query::mpi::efficiency::Efficiency;
 use proust_query::mpi::{CallSum, MpiSums, PairSum, WaitSum};
 use proust_query::{Handle, Selection};
 use serde::Serialize;
@@ -13,46 +12,6 @@ use serde::Serialize;
 use super::super::facts::seconds;
 use super::super::site::Site;
 use crate::number::sum;
-
-/// The POP efficiencies of the whole run.
-#[derive(Debug, Serialize)]
-pub(super) struct EfficiencyLine {
-    pub(super) time_s: f64,
-    pub(super) ideal_s: Option<f64>,
-    pub(super) parallel_efficiency: f64,
-    pub(super) load_balance: f64,
-    pub(super) communication_efficiency: f64,
-    pub(super) serialisation_efficiency: Option<f64>,
-    pub(super) transfer_efficiency: Option<f64>,
-    pub(super) outside: Vec<OutsideLine>,
-}
-
-/// A process's time outside of MPI.
-#[derive(Debug, Serialize)]
-pub(super) struct OutsideLine {
-    #[serde(flatten)]
-    pub(super) process: ProcessName,
-    pub(super) seconds: f64,
-}
-
-impl EfficiencyLine {
-    pub(super) fn new(profile: &Profile, of: &Efficiency) -> EfficiencyLine {
-        let outside = |&(id, seconds): &(ProcessId, f64)| OutsideLine {
-            process: ProcessName::new(profile, id),
-            seconds,
-        };
-        EfficiencyLine {
-            time_s: of.time_s,
-            ideal_s: of.ideal_s,
-            parallel_efficiency: of.parallel,
-            load_balance: of.load_balance,
-            communication_efficiency: of.communication,
-            serialisation_efficiency: of.serialisation,
-            transfer_efficiency: of.transfer,
-            outside: of.outside_s.iter().map(outside).collect(),
-        }
-    }
-}
 
 /// The waits of one pattern.
 #[derive(Debug, Serialize)]
@@ -210,7 +169,7 @@ pub(super) struct ProcessName {
 }
 
 impl ProcessName {
-    fn new(profile: &Profile, id: ProcessId) -> ProcessName {
+    pub(super) fn new(profile: &Profile, id: ProcessId) -> ProcessName {
         ProcessName { rank: profile.processes[id].rank, process: Handle::Process(id).to_string() }
     }
 

@@ -83,6 +83,10 @@ fn efficiency(page: &MpiPage, style: &Style) -> String {
         ),
         None => " serialisation and transfer are not known, since not all is matched\n".to_owned(),
     });
+    text.push_str(&of.hybrid.as_ref().map_or_else(String::new, |hybrid| hybrid.text(style)));
+    if let Some(unknown) = of.hybrid_unknown {
+        text.push_str(&format!(" the efficiencies of ranks and their threads are not known: {unknown}\n"));
+    }
     text
 }
 
