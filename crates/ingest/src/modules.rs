@@ -125,16 +125,28 @@ fn identity(load: Option<&ModuleLoad>, path: Option<&String>) -> Identity {
         Some(load) if build_id.is_empty() => (load.module.file_bytes, load.module.file_modified_ns),
         _ => (0, 0),
     };
-    let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| "[unknown module]".into());
+    let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| nameless(&build_id));
     Identity { path, build_id, file }
 }
 
-fn module(identity: &Identity) -> Module {
-    let build_id = identity.build_id.iter().fold(String::new(), |mut text, byte| {
+/// What a module is called whose path was lost: what remains known of it.
+fn nameless(build_id: &[u8]) -> String {
+    match build_id {
+        [] => "[module whose path was lost]".into(),
+        _ => format!("[module of build-id {}]", hexadecimal(build_id)),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
-    });
+    })
+}
+
+fn module(identity: &Identity) -> Module {
+    let build_id = hexadecimal(&identity.build_id);
     Module { path: identity.path.clone(), build_id, notes: Vec::new() }
 }
 

@@ -347,7 +347,7 @@ impl<'m> Paths<'m> {
     fn shown_by_name(&mut self, module: Option<ModuleId>, node: LaneNode) -> Shown {
         let function = match module {
             Some(module) => {
-                let file = self.modules.modules.get(module.index()).map_or("[unknown module]", Module::name);
+                let file = self.modules.modules.get(module.index()).map_or(UNKNOWN_MODULE, Module::name);
                 self.named(Some(module), &format!("{file}+{:#x}", node.address))
             }
             None => self.named(None, if node.module == 0 { OUTSIDE } else { UNKNOWN_MODULE }),
@@ -386,7 +386,10 @@ impl<'m> Paths<'m> {
                 file: known.file.clone(),
                 line: known.line,
             }),
-            None => self.named(Some(module), "[unknown function]"),
+            None => {
+                let file = self.modules.modules.get(module.index()).map_or(UNKNOWN_MODULE, Module::name);
+                self.named(Some(module), &format!("{file}, function {position}"))
+            }
         };
         self.function_ids.insert((module, position), id);
         id

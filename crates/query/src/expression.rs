@@ -256,6 +256,21 @@ impl fmt::Display for Filter {
     }
 }
 
+/// The comma that ends the name of a function: those between the arguments of a template do not.
+fn comma_behind_a_function(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, character) in text.char_indices() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    // Brackets that are not closed are those of an operator.
+    text.find(',').filter(|_| depth > 0)
+}
+
 struct Parser<'t> {
     text: &'t str,
     at: usize,
@@ -345,7 +360,8 @@ impl<'t> Parser<'t> {
             return Ok(Pattern::Name { text, quoted: true });
         }
         let rest = self.rest();
-        let end = [rest.find(','), rest.find(" and ")].into_iter().flatten().min().unwrap_or(rest.len());
+        let comma = if key == Key::Function { comma_behind_a_function(rest) } else { rest.find(',') };
+        let end = [comma, rest.find(" and ")].into_iter().flatten().min().unwrap_or(rest.len());
         let text = rest[..end].trim_end().to_owned();
         if text.is_empty() {
             return Err(self.error(start, 1, format!("`{}` has no value here", key.word())));

@@ -29,7 +29,7 @@ mod tree;
 mod waits;
 
 use account::Drawn;
-pub(crate) use findings::{kind_text, name as finding_name, thresholds_text};
+pub(crate) use findings::{kind_text, name as finding_name, thresholds_text, who as finding_who};
 use std::sync::Arc;
 
 use proust_account::ledger::Ledger;

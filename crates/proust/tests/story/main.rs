@@ -43,6 +43,7 @@ mod hostile_data;
 mod hostile_modules;
 mod hostile_waits;
 mod hybrid;
+mod instances;
 mod interruptions;
 mod interval_pages;
 mod io;
