@@ -15,6 +15,7 @@
 use std::fmt;
 
 use proust_account::ledger::{Window, Windows};
+use proust_words::arguments::comma_behind;
 use proust_words::durations::parse_ns;
 use proust_words::nearest::nearest;
 
@@ -256,21 +257,6 @@ impl fmt::Display for Filter {
     }
 }
 
-/// The comma that ends the name of a function: those between the arguments of a template do not.
-fn comma_behind_a_function(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, character) in text.char_indices() {
-        match character {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => return Some(at),
-            _ => {}
-        }
-    }
-    // Brackets that are not closed are those of an operator.
-    text.find(',').filter(|_| depth > 0)
-}
-
 struct Parser<'t> {
     text: &'t str,
     at: usize,
@@ -360,7 +346,7 @@ impl<'t> Parser<'t> {
             return Ok(Pattern::Name { text, quoted: true });
         }
         let rest = self.rest();
-        let comma = if key == Key::Function { comma_behind_a_function(rest) } else { rest.find(',') };
+        let comma = if key == Key::Function { comma_behind(rest) } else { rest.find(',') };
         let end = [comma, rest.find(" and ")].into_iter().flatten().min().unwrap_or(rest.len());
         let text = rest[..end].trim_end().to_owned();
         if text.is_empty() {

@@ -20,6 +20,7 @@ mod debug_info;
 mod declaration;
 mod image;
 mod location;
+mod made;
 mod names;
 mod note;
 mod paths;
@@ -36,6 +37,7 @@ mod unwind_ranges;
 mod vdso;
 
 pub use cache::default_cache_dir;
+pub use made::MadeCode;
 pub use names::{Names, demangle, without_clone_suffix};
 pub use note::{Difference, ModuleNote};
 pub use request::{FileIdentity, ModuleRequest};

@@ -1,13 +1,13 @@
 //! Arguments of templates and generic functions in names: `<float>` of `solve<float>`.
 //!
-//! Brackets also belong to operators (`operator<`), types (`<u8 as Clone>::clone`), lambdas and expressions in
-//! parentheses; none of these are arguments.
+//! Brackets also belong to operators (`operator<`), types (`<u8 as Clone>::clone`), lambdas and expressions
+//! in parentheses; none of these are arguments.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Where the outermost argument lists of a name are, with their brackets. None in a name whose brackets do not
-/// match: it is not understood.
+/// Where the outermost argument lists of a name are, with their brackets. None in a name whose brackets do
+/// not match: it is not understood.
 pub fn lists(name: &str) -> Vec<Range<usize>> {
     let mut lists = Vec::new();
     let mut at = 0;
@@ -85,6 +85,21 @@ pub fn split(list: &str) -> Vec<&str> {
         arguments.push(last);
     }
     arguments
+}
+
+/// The comma that ends the name of a function at the begin of `text`: those between its arguments do not.
+pub fn comma_behind(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, character) in text.char_indices() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    // Brackets that are not closed are those of an operator.
+    text.find(',').filter(|_| depth > 0)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,6 +52,7 @@ mod kernel_time;
 mod launchers;
 mod limits;
 mod loops;
+mod made_code;
 mod marks;
 mod marks_measured;
 mod memo;
