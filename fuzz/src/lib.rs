@@ -7,7 +7,7 @@ use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress
 
 /// Analyses a log. An error is fine, a contradiction is not.
 pub fn check(bytes: &[u8]) {
-    let logs = [LogBytes { name: "log/1.plog", bytes: Ok(bytes) }];
+    let logs = [LogBytes::alone("log/1.plog", Ok(bytes))];
     if let Ok(profile) = ingest_logs("run", &logs, None, &names, &Counter::default()) {
         check_profile(&profile);
     }

@@ -235,6 +235,24 @@ pub fn take_chunk(bytes: usize) -> Option<Chunk> {
     None
 }
 
+/// Makes a file beside the log, under its name with another extension, unless there is one. Makes a few
+/// system calls and takes memory of the arena alone, as a handler may.
+pub fn write_beside(extension: &str, bytes: &[u8]) -> bool {
+    let stem = path().and_then(|path| path.to_bytes().strip_suffix(EXTENSION.as_bytes()));
+    let Some(stem) = stem else { return false };
+    let Some(name) = join(c"", &[stem, extension.as_bytes()]) else { return false };
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+    let descriptor = raw::open_in_run(name, flags, MODE);
+    if raw::failed(descriptor) {
+        return false;
+    }
+    let descriptor = descriptor as i32;
+    raw::fchmod(descriptor, MODE);
+    let written = raw::pwrite(descriptor, bytes, 0);
+    raw::close(descriptor);
+    written == bytes.len() as isize
+}
+
 fn path() -> Option<&'static CStr> {
     let bytes = PATH_BYTES.load(Ordering::Relaxed);
     let path = PATH.load(Ordering::Acquire);

@@ -436,7 +436,8 @@ impl Author {
         let is_installed = module.is_in_system_folder()
             || INSTALLED.iter().any(|folder| path.contains(folder))
             || libraries::is_known(file_name);
-        if path.starts_with('[') || is_library && is_installed {
+        let is_of_kernel = path.starts_with('[') && !module.is_made_at_run_time();
+        if is_of_kernel || is_library && is_installed {
             return Author::System;
         }
         let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };

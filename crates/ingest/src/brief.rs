@@ -4,6 +4,7 @@ use proust_log::children::{Child, ChildEnd, NOT_READ};
 use proust_log::layout::{FileHeader, LaneHeader, Origin};
 use proust_log::records::{Subject, ThreadBegin, ThreadEnd};
 use proust_log::{Damage, Log};
+use proust_structure::MadeCode;
 
 use super::lane::LaneHarvest;
 use super::log::LogHarvest;
@@ -73,6 +74,7 @@ fn harvest(child: &Child, parent: &LogHarvest, limits: Limits) -> LogHarvest {
         weights,
         paused: Vec::new(),
         paused_cpu_ns: 0,
+        made: MadeCode::default(),
     }
 }
 

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 use memmap2::{Mmap, MmapOptions};
 use proust_log::children::children_in;
-use proust_log::layout::{ChunkHeader, EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER, UNIT_BYTES};
+use proust_log::layout::{
+    ChunkHeader, DUMP_EXTENSION, EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER, MAP_EXTENSION,
+    UNIT_BYTES,
+};
 use proust_profile::RunFile;
 use proust_profile::notes::RunNote;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
@@ -49,6 +52,9 @@ pub fn sources(dir: &Path) -> Result<Vec<SourceFile>, IngestError> {
     if paths.is_empty() {
         return Ok(Vec::new());
     }
+    let beside = |path: &PathBuf| [MAP_EXTENSION, DUMP_EXTENSION].map(|beside| path.with_extension(beside));
+    let beside: Vec<PathBuf> = paths.iter().flat_map(beside).collect();
+    paths.extend(beside);
     paths.push(dir.join(RUN_FILE));
     let mut sources = Vec::new();
     for path in paths {
@@ -64,11 +70,16 @@ pub fn sources(dir: &Path) -> Result<Vec<SourceFile>, IngestError> {
 }
 
 /// Length of a file, and the part of it that changes whenever it is written to: of a log its first page and
-/// the head of each chunk, which counts the bytes in use; of another file all of it.
+/// the head of each chunk, which counts the bytes in use; of names of code nothing, since they are only added
+/// to; of another file all of it.
 fn state_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();
-    if path.extension().is_none_or(|extension| extension != EXTENSION) {
+    let extension = path.extension();
+    if extension.is_some_and(|extension| extension == MAP_EXTENSION || extension == DUMP_EXTENSION) {
+        return Ok((bytes, Vec::new()));
+    }
+    if extension.is_none_or(|extension| extension != EXTENSION) {
         return Ok((bytes, fs::read(path)?));
     }
     let mut state = vec![0; HEADER_BYTES.min(bytes as usize)];
@@ -179,10 +190,17 @@ pub fn ingest(
         Err(error) => (None, Some(RunNote::RunFileUnread { error: error.to_string() })),
     };
     let maps: Vec<(String, Result<Option<Mmap>, String>)> = paths.iter().map(|path| map(path)).collect();
+    let beside = |extension| -> Vec<Option<Mmap>> {
+        paths.iter().map(|path| map_whole(&path.with_extension(extension))).collect()
+    };
+    let (perf_maps, jitdumps) = (beside(MAP_EXTENSION), beside(DUMP_EXTENSION));
     let logs: Vec<LogBytes<'_>> = maps
         .iter()
-        .map(|(name, map)| LogBytes {
+        .zip(perf_maps.iter().zip(&jitdumps))
+        .map(|((name, map), (perf_map, jitdump))| LogBytes {
             name,
+            perf_map: perf_map.as_deref().unwrap_or_default(),
+            jitdump: jitdump.as_deref().unwrap_or_default(),
             bytes: match map {
                 Ok(Some(map)) => Ok(map),
                 Ok(None) => Ok(&[]),
@@ -213,6 +231,14 @@ fn map(path: &Path) -> (String, Result<Option<Mmap>, String>) {
         unsafe { MmapOptions::new().len(bytes as usize).map(&file) }.map(Some)
     };
     (format!("{LOG_FOLDER}/{name}"), map().map_err(|error: io::Error| error.to_string()))
+}
+
+/// A file beside a log; None if there is none, or it is empty.
+fn map_whole(path: &Path) -> Option<Mmap> {
+    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|data| data.is_file()))?;
+    // SAFETY: the mapping is only read, as bytes, of which any value is accepted. It is a copy that nobody
+    // writes to, or the file of a live process, which only adds to it.
+    unsafe { MmapOptions::new().map(&file) }.ok().filter(|map| !map.is_empty())
 }
 
 #[cfg(test)]

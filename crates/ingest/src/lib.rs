@@ -54,6 +54,7 @@ use proust_profile::{
     EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow,
     RunFile, SampleRow, SegmentRow, StayRow,
 };
+use proust_structure::MadeCode;
 use rayon::prelude::*;
 
 pub use error::IngestError;
@@ -75,7 +76,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 44;
+pub const ANALYSIS_VERSION: u32 = 45;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -87,6 +88,17 @@ pub struct LogBytes<'a> {
     pub name: &'a str,
     /// Its contents, or why they cannot be had.
     pub bytes: Result<&'a [u8], &'a str>,
+    /// The process's map of code that it made at run time, in perf's format; empty: none.
+    pub perf_map: &'a [u8],
+    /// Its jitdump; empty: none.
+    pub jitdump: &'a [u8],
+}
+
+impl<'a> LogBytes<'a> {
+    /// Of a process that made no code.
+    pub fn alone(name: &'a str, bytes: Result<&'a [u8], &'a str>) -> LogBytes<'a> {
+        LogBytes { name, bytes, perf_map: &[], jitdump: &[] }
+    }
 }
 
 /// A log that cannot be read, and its version if that is why.
@@ -127,11 +139,14 @@ pub fn ingest_logs_showing(
             let name = log.name.to_owned();
             let refuse = |reason: String, version| (Refused { name: name.clone(), reason }, version);
             let bytes = log.bytes.map_err(|reason| refuse(reason.to_owned(), None))?;
-            let harvest = log::harvest(log.name, bytes).map_err(|error| {
+            let mut harvest = log::harvest(log.name, bytes).map_err(|error| {
                 let version = if let LogError::Version { found } = error { Some(found) } else { None };
                 refuse(error.to_string(), version)
             })?;
             counter.add(bytes.len() as u64);
+            if let Some(own) = harvest.first_mut() {
+                own.made = MadeCode::read(log.perf_map, log.jitdump, &modules::addresses_outside(own));
+            }
             let own = harvest.first().filter(|own| !own.damage.header);
             match own.and_then(|own| foreign::owner(log.name, &own.header)) {
                 Some(pid) => {
@@ -199,7 +214,8 @@ fn analyse(
             .collect();
         pauses::cut(log, &others);
     }
-    let modules = Modules::of(&logs, symbols, counter);
+    let made = logs.iter_mut().map(|log| std::mem::take(&mut log.made)).collect();
+    let modules = Modules::of(&logs, made, symbols, counter);
     let quality = quality::quality(&logs);
     counter.begin(Stage::Contexts, quality.samples);
 
@@ -311,6 +327,7 @@ impl Filling<'_> {
             let (mut cpu_ns, mut measurement_ns) = (0, 0);
             let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
             let mut fill_in = |row: &mut SampleRow| {
+                paths.go_to(contexts, number, row.time_ns);
                 row.context =
                     paths.charge(contexts, number, &lane.nodes, row.context.0, row.partial, lost_as);
                 row.location = location;
@@ -334,6 +351,7 @@ impl Filling<'_> {
             }
             for event in std::mem::take(&mut thread.events.rows) {
                 let (mut row, operation) = (event.row, event.row.operation.index());
+                self.paths.go_to(contexts, number, row.begin_ns);
                 let Some(id) = self.operations.get(operation).copied().flatten() else { continue };
                 row.context =
                     self.paths.charge(contexts, number, &lane.nodes, row.context.0, event.partial, lost_as);
@@ -354,6 +372,7 @@ impl Filling<'_> {
                 let Some(id) = self.operations.get(row.operation.index()).copied().flatten() else {
                     continue;
                 };
+                self.paths.go_to(contexts, number, row.time_ns);
                 let mut charge = |place, partial| {
                     self.paths.charge(contexts, number, &lane.nodes, place, partial, lost_as)
                 };

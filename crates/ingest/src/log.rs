@@ -2,6 +2,7 @@
 
 use proust_log::layout::{Ending, FileHeader};
 use proust_log::{Damage, Log, LogError};
+use proust_structure::MadeCode;
 use rayon::prelude::*;
 
 use super::brief;
@@ -23,6 +24,8 @@ pub(super) struct LogHarvest {
     pub(super) paused: Vec<(u64, u64)>,
     /// CPU time of the process meanwhile.
     pub(super) paused_cpu_ns: u64,
+    /// Names of code that the process made at run time.
+    pub(super) made: MadeCode,
 }
 
 /// Reads a log, its lanes side by side: first those of its process, then those of children without a log of
@@ -48,6 +51,7 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogEr
         weights,
         paused: Vec::new(),
         paused_cpu_ns: 0,
+        made: MadeCode::default(),
     };
     let end_ns = harvest.end_ns();
     for thread in harvest.lanes.iter_mut().flat_map(|lane| &mut lane.threads) {

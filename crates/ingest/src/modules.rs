@@ -4,11 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
+use proust_profile::context::MADE_AT_RUN_TIME;
 use proust_profile::notes::ModuleNote;
 use proust_profile::{Module, ModuleId};
 use proust_structure::{
-    Difference, FileIdentity, ModuleNote as Found, ModuleRequest, ModuleStructure, Structurer,
-    default_cache_dir,
+    Difference, FileIdentity, MadeCode, ModuleNote as Found, ModuleRequest, ModuleStructure, Names,
+    Structurer, default_cache_dir,
 };
 use rayon::prelude::*;
 
@@ -58,6 +59,10 @@ pub(super) struct Modules {
     pub(super) structures: Vec<ModuleStructure>,
     /// Per log: the process's numbers.
     numbers: Vec<HashMap<u32, ModuleId>>,
+    /// Per log: the names of code that its process made at run time.
+    made: Vec<MadeCode>,
+    /// What such code is shown as a part of; None where none has a name.
+    made_module: Option<ModuleId>,
 }
 
 impl Modules {
@@ -66,9 +71,25 @@ impl Modules {
         self.numbers.get(log)?.get(&number).copied()
     }
 
+    /// The function at an address outside of all modules at a time of the log's clock, and its module.
+    pub(super) fn made(&self, log: usize, address: u64, time_ns: u64) -> Option<(ModuleId, &Names)> {
+        Some((self.made_module?, self.made.get(log)?.at(address, time_ns)?))
+    }
+
+    /// When addresses of a log outside of all modules became something else.
+    #[inline]
+    pub(super) fn changes_of_made(&self, log: usize) -> &[u64] {
+        self.made.get(log).map_or(&[], MadeCode::changes)
+    }
+
     /// Finds the modules that were sampled in, and resolves the sampled addresses of each, modules side by
     /// side.
-    pub(super) fn of(logs: &[LogHarvest], symbols: &dyn Symbols, counter: &Counter) -> Modules {
+    pub(super) fn of(
+        logs: &[LogHarvest],
+        made: Vec<MadeCode>,
+        symbols: &dyn Symbols,
+        counter: &Counter,
+    ) -> Modules {
         let mut found = Modules::default();
         let mut known: HashMap<Identity, ModuleId> = HashMap::new();
         let mut requests: Vec<ModuleRequest> = Vec::new();
@@ -113,6 +134,12 @@ impl Modules {
         for (module, structure) in found.modules.iter_mut().zip(&found.structures) {
             module.notes = notes(structure);
         }
+        if made.iter().any(|made| !made.is_empty()) {
+            found.made_module = Some(ModuleId::from_index(found.modules.len()));
+            found.modules.push(Module { path: MADE_AT_RUN_TIME.into(), ..Module::default() });
+            found.structures.push(ModuleStructure::default());
+        }
+        found.made = made;
         found
     }
 }
@@ -125,16 +152,28 @@ fn identity(load: Option<&ModuleLoad>, path: Option<&String>) -> Identity {
         Some(load) if build_id.is_empty() => (load.module.file_bytes, load.module.file_modified_ns),
         _ => (0, 0),
     };
-    let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| "[unknown module]".into());
+    let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| nameless(&build_id));
     Identity { path, build_id, file }
 }
 
-fn module(identity: &Identity) -> Module {
-    let build_id = identity.build_id.iter().fold(String::new(), |mut text, byte| {
+/// What a module is called whose path was lost: what remains known of it.
+fn nameless(build_id: &[u8]) -> String {
+    match build_id {
+        [] => "[module whose path was lost]".into(),
+        _ => format!("[module of build-id {}]", hexadecimal(build_id)),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
-    });
+    })
+}
+
+fn module(identity: &Identity) -> Module {
+    let build_id = hexadecimal(&identity.build_id);
     Module { path: identity.path.clone(), build_id, notes: Vec::new() }
 }
 
@@ -204,6 +243,12 @@ fn replaced(path: String, difference: &Difference) -> ModuleNote {
 }
 
 /// Module number and address of every node on a path that was sampled, each once.
+/// The sampled addresses of a log that are in no module.
+pub(super) fn addresses_outside(log: &LogHarvest) -> BTreeSet<u64> {
+    let all = log.lanes.iter().flat_map(sampled_addresses);
+    all.filter(|&(module, _)| module == 0).map(|(_, address)| address).collect()
+}
+
 fn sampled_addresses(lane: &LaneHarvest) -> Vec<(u32, u64)> {
     let mut seen = NodeSet::default();
     let mut sampled = Vec::new();

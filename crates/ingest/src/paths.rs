@@ -16,7 +16,7 @@ use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED as NOT_RE
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, IntervalContext, Module, ModuleId,
 };
-use proust_structure::{ResolvedAddress, SourceFrame};
+use proust_structure::{Names, ResolvedAddress, SourceFrame};
 
 use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
@@ -107,6 +107,8 @@ pub(super) struct Paths<'m> {
     /// Of those that were opened in a marked interval, its number.
     region_intervals: HashMap<(usize, u32), u32>,
     intervals: KnownIntervals,
+    /// Time of what is being charged, by its log's clock: memory of code that was made is used again.
+    now_ns: u64,
 }
 
 /// Contexts and functions of a finished tree.
@@ -138,12 +140,24 @@ impl<'m> Paths<'m> {
             regions: HashMap::new(),
             region_intervals: HashMap::new(),
             intervals: KnownIntervals::default(),
+            now_ns: 0,
         }
     }
 
     pub(super) fn finish(self) -> Tree {
         let intervals = self.intervals.into_contexts();
         Tree { contexts: self.contexts, functions: self.functions, intervals }
+    }
+
+    /// Goes to a time of a log. What was found for a lane's nodes counts no more if an address has become
+    /// something else since.
+    #[inline]
+    pub(super) fn go_to(&mut self, lane: &mut LaneContexts, log: usize, time_ns: u64) {
+        self.now_ns = time_ns;
+        let changes = self.modules.changes_of_made(log);
+        if !changes.is_empty() {
+            lane.go_to(changes.partition_point(|&change_ns| change_ns <= time_ns));
+        }
     }
 
     /// The context that a row is charged to.
@@ -264,7 +278,7 @@ impl<'m> Paths<'m> {
             }),
             None => {
                 let module = modules.module(log, node.module);
-                let shown = self.shown_by_name(module, node);
+                let shown = self.shown_by_name(log, module, node);
                 self.go_down(from, &shown)
             }
         }
@@ -328,7 +342,7 @@ impl<'m> Paths<'m> {
             Some((module, address)) => address.frames.iter().map(|frame| self.shown(module, frame)).collect(),
             None => {
                 let module = self.modules.module(log, node.module);
-                vec![self.shown_by_name(module, node)]
+                vec![self.shown_by_name(log, module, node)]
             }
         }
     }
@@ -343,14 +357,18 @@ impl<'m> Paths<'m> {
         }
     }
 
-    /// A frame of which nothing is known but its module.
-    fn shown_by_name(&mut self, module: Option<ModuleId>, node: LaneNode) -> Shown {
+    /// A frame of which nothing is known but its module, or of code that was made at run time.
+    fn shown_by_name(&mut self, log: usize, module: Option<ModuleId>, node: LaneNode) -> Shown {
         let function = match module {
             Some(module) => {
-                let file = self.modules.modules.get(module.index()).map_or("[unknown module]", Module::name);
+                let file = self.modules.modules.get(module.index()).map_or(UNKNOWN_MODULE, Module::name);
                 self.named(Some(module), &format!("{file}+{:#x}", node.address))
             }
-            None => self.named(None, if node.module == 0 { OUTSIDE } else { UNKNOWN_MODULE }),
+            None if node.module != 0 => self.named(None, UNKNOWN_MODULE),
+            None => match self.modules.made(log, node.address, self.now_ns) {
+                Some((module, names)) => self.made(module, names),
+                None => self.named(None, OUTSIDE),
+            },
         };
         Shown { kind: Some(ContextKind::Frame), function, own: Line::default() }
     }
@@ -386,9 +404,28 @@ impl<'m> Paths<'m> {
                 file: known.file.clone(),
                 line: known.line,
             }),
-            None => self.named(Some(module), "[unknown function]"),
+            None => {
+                let file = self.modules.modules.get(module.index()).map_or(UNKNOWN_MODULE, Module::name);
+                self.named(Some(module), &format!("{file}, function {position}"))
+            }
         };
         self.function_ids.insert((module, position), id);
+        id
+    }
+
+    fn made(&mut self, module: ModuleId, names: &Names) -> FunctionId {
+        if let Some(&known) = self.named.get(&(Some(module), names.full.clone())) {
+            return known;
+        }
+        let id = self.add(Function {
+            name: names.short.clone(),
+            full_name: names.full.clone(),
+            linkage_name: None,
+            module: Some(module),
+            file: None,
+            line: None,
+        });
+        self.named.insert((Some(module), names.full.clone()), id);
         id
     }
 

@@ -45,7 +45,8 @@ pub(super) fn process(log: &LogHarvest) -> Process {
         log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::Variable)).map(|text| text.text()).collect();
     let link = first(log, Subject::StartedAs);
     let path = [&link, &executable].into_iter().find(|path| !path.is_empty()).or(arguments.first());
-    let name = path.map_or("[unknown]", |path| path.rsplit('/').next().unwrap_or(path)).to_owned();
+    let name = path.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
+    let name = name.unwrap_or_else(|| format!("process {}", header.pid));
     Process {
         pid: header.pid,
         parent_pid: header.parent_pid,

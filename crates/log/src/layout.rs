@@ -20,6 +20,13 @@ pub const MAX_CHUNK_BYTES: usize = 64 * 1024;
 pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
 /// File name extension of logs.
 pub const EXTENSION: &str = "plog";
+/// Extension of what lies beside a log under its name: the process's map of code that it made, in perf's
+/// format.
+pub const MAP_EXTENSION: &str = "map";
+/// And a copy of the process's jitdump.
+pub const DUMP_EXTENSION: &str = "dump";
+/// And the path where the process writes it.
+pub const JITDUMP_PATH_EXTENSION: &str = "jitdump-path";
 /// Name of the folder of logs inside a run's folder.
 pub const LOG_FOLDER: &str = "log";
 

@@ -112,6 +112,9 @@ pub const NOT_RECORDED: &str = "[not recorded: size budget used up]";
 /// the start function is known.
 pub const NO_CALL_PATH: &str = "[no call path]";
 
+/// Path of the pseudo-module of code that processes made at run time, where its functions have names.
+pub const MADE_AT_RUN_TIME: &str = "[made at run time]";
+
 /// An executable or library.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
@@ -132,6 +135,11 @@ impl Module {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
+    /// Whether it stands for code that processes made at run time.
+    pub fn is_made_at_run_time(&self) -> bool {
+        self.path == MADE_AT_RUN_TIME
+    }
+
     /// Whether it lies where systems keep their libraries. Some programs do, too.
     pub fn is_in_system_folder(&self) -> bool {
         SYSTEM_FOLDERS.iter().any(|folder| self.path.starts_with(folder))
@@ -139,6 +147,7 @@ impl Module {
 
     /// Whether it is a shared library of the system, by folder and name, or code that the kernel provides.
     pub fn is_system_library(&self) -> bool {
-        self.path.starts_with('[') || self.is_in_system_folder() && self.name().contains(".so")
+        let is_of_kernel = self.path.starts_with('[') && !self.is_made_at_run_time();
+        is_of_kernel || self.is_in_system_folder() && self.name().contains(".so")
     }
 }

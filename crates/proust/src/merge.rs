@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use proust_log::layout::{EXTENSION, LOG_FOLDER};
+use proust_log::layout::{DUMP_EXTENSION, EXTENSION, LOG_FOLDER, MAP_EXTENSION};
 use proust_profile::run_file::Finished;
 use proust_profile::{Profile, RunFile};
 use proust_words::counted;
@@ -109,8 +109,9 @@ fn fill(folder: &Path, files: &[(&Path, RunFile)]) -> Result<usize> {
     Ok(count)
 }
 
-/// Copies a log under its own name, or where another host's has that, the next one that is free: a log's name
-/// is the number of its process and the nanosecond of its begin.
+/// Copies a log, and the names of code that its process made, under its own name, or where another host's has
+/// that, the next one that is free: a log's name is the number of its process and the nanosecond of its
+/// begin.
 fn copy(log: &Path, folder: &Path) -> Result<()> {
     let name = log.file_stem().and_then(|name| name.to_str()).and_then(|name| name.split_once('-'));
     let Some((pid, start)) = name else { bail!("{} has not the name of a log", log.display()) };
@@ -120,8 +121,12 @@ fn copy(log: &Path, folder: &Path) -> Result<()> {
         match File::create_new(&place) {
             Ok(mut file) => {
                 let copied = File::open(log).and_then(|mut from| io::copy(&mut from, &mut file));
-                copied
-                    .with_context(|| format!("{} cannot be copied to {}", log.display(), place.display()))?;
+                let cannot = || format!("{} cannot be copied to {}", log.display(), place.display());
+                copied.with_context(cannot)?;
+                for beside in [MAP_EXTENSION, DUMP_EXTENSION].map(|beside| log.with_extension(beside)) {
+                    let Some(extension) = beside.extension().filter(|_| beside.exists()) else { continue };
+                    fs::copy(&beside, place.with_extension(extension)).with_context(cannot)?;
+                }
                 return Ok(());
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

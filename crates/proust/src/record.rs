@@ -8,6 +8,7 @@
 //! - [`request_signals`]: signals by which a process is asked for samples, and to pause
 //! - [`schedule`]: recording that begins later than the command, or ends earlier
 //! - [`stops`]: when its processes were stopped
+//! - [`made_code`]: the names of code that processes made at run time
 //! - [`stolen`]: the time that the host of a virtual machine took meanwhile
 //! - [`closing`]: the messages at the end
 
@@ -26,6 +27,7 @@ mod held_signals;
 mod job;
 mod launch;
 mod launcher;
+mod made_code;
 mod request_signals;
 mod schedule;
 mod stolen;
@@ -286,6 +288,9 @@ pub fn record(
     let outcome = launch::run(args, found, &sanitizers, &folder, setting);
     let told = match &outcome {
         Ok(Outcome::Ended(ending, stops)) => {
+            if folder.is_in_place() {
+                made_code::keep(&folder);
+            }
             // The command has run: how it ended counts, whatever became of its recording.
             let runtime = LinkedRuntime::of(found);
             closing::finish(&folder, ending, stops, &sanitizers, runtime).unwrap_or_else(|error| {

@@ -15,6 +15,7 @@
 use std::fmt;
 
 use proust_account::ledger::{Window, Windows};
+use proust_words::arguments::comma_behind;
 use proust_words::durations::parse_ns;
 use proust_words::nearest::nearest;
 
@@ -345,7 +346,8 @@ impl<'t> Parser<'t> {
             return Ok(Pattern::Name { text, quoted: true });
         }
         let rest = self.rest();
-        let end = [rest.find(','), rest.find(" and ")].into_iter().flatten().min().unwrap_or(rest.len());
+        let comma = if key == Key::Function { comma_behind(rest) } else { rest.find(',') };
+        let end = [comma, rest.find(" and ")].into_iter().flatten().min().unwrap_or(rest.len());
         let text = rest[..end].trim_end().to_owned();
         if text.is_empty() {
             return Err(self.error(start, 1, format!("`{}` has no value here", key.word())));

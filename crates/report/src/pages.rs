@@ -29,7 +29,7 @@ mod tree;
 mod waits;
 
 use account::Drawn;
-pub(crate) use findings::{kind_text, name as finding_name, thresholds_text};
+pub(crate) use findings::{kind_text, name as finding_name, thresholds_text, who as finding_who};
 use std::sync::Arc;
 
 use proust_account::ledger::Ledger;
@@ -282,8 +282,7 @@ impl FunctionHead {
     fn cell_named(&self, name: String) -> Cell {
         let mut tail = place(self.file.as_deref(), self.line).unwrap_or_default();
         if tail.is_empty() {
-            tail =
-                self.module.as_deref().map(|module| format!("[{}]", base_name(module))).unwrap_or_default();
+            tail = self.module.as_deref().map(module_tail).unwrap_or_default();
         }
         Cell::from(name).with_tail(tail)
     }
@@ -293,6 +292,12 @@ impl FunctionHead {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         vec![self.handle.clone(), self.function.clone(), text(&self.file), line, text(&self.module)]
     }
+}
+
+/// A module behind the name of its function: `[libm.so.6]`.
+fn module_tail(path: &str) -> String {
+    // What is no file is written so already: `[vdso]`.
+    if path.starts_with('[') { path.to_owned() } else { format!("[{}]", base_name(path)) }
 }
 
 pub(crate) fn base_name(path: &str) -> &str {

@@ -1,14 +1,55 @@
 //! Long names in narrow columns.
 
+use std::ops::Range;
+
+use proust_words::arguments::lists;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text in at most `width` columns of a terminal; a name that is too long loses its middle, since both
-/// ends distinguish names.
+/// The text in at most `width` columns of a terminal. A name that is too long loses parts of its template
+/// arguments first, then its middle, since both ends distinguish names.
 pub fn middle(text: &str, width: usize, unicode: bool) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let gap = if unicode { "…" } else { "..." };
+    within_arguments(text, width, unicode).unwrap_or_else(|| without_middle(text, width, unicode))
+}
+
+fn gap(unicode: bool) -> &'static str {
+    if unicode { "…" } else { "..." }
+}
+
+/// The arguments of each list in equal room, if what is around them leaves enough of it.
+fn within_arguments(text: &str, width: usize, unicode: bool) -> Option<String> {
+    /// A letter at each end, so that lists can still differ.
+    const LETTERS: usize = 2;
+    let lists = lists(text);
+    let inside = |list: &Range<usize>| list.start + 1..list.end - 1;
+    let mut contents: Vec<(usize, &str)> = lists.iter().map(|list| &text[inside(list)]).enumerate().collect();
+    let around = text.width() - contents.iter().map(|(_, content)| content.width()).sum::<usize>();
+    let mut room = width.checked_sub(around).filter(|_| !contents.is_empty())?;
+    if room < contents.len() * (gap(unicode).width() + LETTERS) {
+        return None;
+    }
+    // What short ones do not need is left to the others.
+    contents.sort_by_key(|(_, content)| content.width());
+    let mut shown = vec![String::new(); contents.len()];
+    for (done, &(list, content)) in contents.iter().enumerate() {
+        shown[list] = middle(content, room / (contents.len() - done), unicode);
+        room -= shown[list].width();
+    }
+    let mut short = String::with_capacity(text.len());
+    let mut from = 0;
+    for (list, shown) in lists.iter().zip(shown) {
+        short.push_str(&text[from..inside(list).start]);
+        short.push_str(&shown);
+        from = inside(list).end;
+    }
+    short.push_str(&text[from..]);
+    Some(short)
+}
+
+fn without_middle(text: &str, width: usize, unicode: bool) -> String {
+    let gap = gap(unicode);
     let kept = width.saturating_sub(gap.width());
     if kept == 0 {
         return text[..front(text, width)].to_owned();
@@ -47,6 +88,7 @@ fn back(text: &str, width: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn both_ends_stay() {
@@ -55,6 +97,30 @@ mod tests {
         assert_eq!(middle("abcdefghij", 7, false), "ab...ij");
         assert_eq!(middle("abcdefghij", 1, true), "a");
         assert_eq!(middle("abcdefghij", 0, true), "");
+    }
+
+    #[test]
+    fn arguments_are_shortened_first() {
+        let name = "grid::Field<std::map<int, std::string>>::smooth<double>";
+        assert_eq!(middle(name, 60, true), name);
+        assert_eq!(middle(name, 50, true), "grid::Field<std::map<int, …tring>>::smooth<double>");
+        assert_eq!(middle(name, 40, true), "grid::Field<std::m…ing>>::smooth<double>");
+        assert_eq!(middle(name, 30, true), "grid::Field<st…>>::smooth<do…le>");
+        assert_eq!(middle(name, 20, true), "grid::Fie…oth<double>");
+        assert_eq!(middle("solve<float>", 11, false), "solve<f...t>");
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_is_wider_than_its_room(
+            name in "[a-c:]{0,9}(<[a-c<>, :é計]{0,12}>)?[a-c:]{0,9}(<[a-c, ]{0,9}>)?",
+            width in 0_usize..40,
+            unicode: bool,
+        ) {
+            let shown = middle(&name, width, unicode);
+            prop_assert!(shown.width() <= width);
+            prop_assert!(name.width() > width || shown == name);
+        }
     }
 
     #[test]

@@ -69,6 +69,8 @@ pub struct Table {
 
 /// The last column never gets narrower than this, however narrow the terminal.
 const NARROWEST: usize = 24;
+/// The other columns may be as wide as this, however narrow the terminal.
+const WIDEST: usize = 60;
 
 impl Table {
     /// A table without rows.
@@ -89,7 +91,9 @@ impl Table {
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|column| {
                 let cells = self.rows.iter().map(|row| row[column].text.width());
-                cells.chain([self.columns[column].0.width()]).max().unwrap_or(0)
+                let widest = cells.chain([self.columns[column].0.width()]).max().unwrap_or(0);
+                // A name with many template arguments leaves room for what is behind it.
+                widest.min((style.width / 2).max(WIDEST))
             })
             .collect();
         let fixed: usize = self.indent + widths[..last].iter().map(|width| width + 2).sum::<usize>();
@@ -119,8 +123,9 @@ impl Table {
                 }
                 break;
             }
-            let padding = " ".repeat(widths[column] - cell.text.width());
-            let shown = style.paint(cell.paint, &cell.text);
+            let fitting = middle(&cell.text, widths[column], style.unicode);
+            let padding = " ".repeat(widths[column] - fitting.width());
+            let shown = style.paint(cell.paint, &fitting);
             match self.columns[column].1 {
                 Align::Left => line.push_str(&(shown + &padding)),
                 Align::Right => line.push_str(&(padding + &shown)),

@@ -121,7 +121,7 @@ fn main() {
     print("reading records, one processor", records, "records", (best, worst));
 
     let analyse = || -> Profile {
-        let logs = [LogBytes { name: "log/9.plog", bytes: Ok(&bytes) }];
+        let logs = [LogBytes::alone("log/9.plog", Ok(&bytes))];
         ingest_logs("run", &logs, None, &names, &Counter::default()).expect("a profile")
     };
     let all = std::thread::available_parallelism().map_or(1, usize::from);

@@ -83,8 +83,7 @@ fn rich() -> Vec<u8> {
 
 /// Reads logs that may be damaged in any way; an error is fine, a contradiction is not.
 fn read(logs: &[&[u8]]) {
-    let logs: Vec<LogBytes<'_>> =
-        logs.iter().map(|bytes| LogBytes { name: "log/x.plog", bytes: Ok(bytes) }).collect();
+    let logs: Vec<LogBytes<'_>> = logs.iter().map(|bytes| LogBytes::alone("log/x.plog", Ok(bytes))).collect();
     if let Ok(profile) = ingest_logs("run", &logs, None, &names, &Counter::default()) {
         assert_consistent(&profile);
         assert!(profile.facts.wall_s.is_finite() && profile.quality.delivered_rate.is_finite());

@@ -38,7 +38,7 @@ fn profile(paths: CallPaths) -> Profile {
     lane.node(5, 3, 2, 0x409).node(6, 5, 2, 0x60a);
     lane.sample(1010, 1, 3).sample(1020, 3, 4).sample(1030, 7, 6).sample(1040, 15, 5).end(10, 1050, 15);
     let bytes = log(header(9), &[lane]);
-    let logs = [LogBytes { name: "log/0.plog", bytes: Ok(&bytes) }];
+    let logs = [LogBytes::alone("log/0.plog", Ok(&bytes))];
     let profile =
         ingest_logs_showing(paths, "run", &logs, None, &symbols, &Counter::default()).expect("a profile");
     assert_consistent(&profile);
@@ -81,7 +81,7 @@ fn a_log_of_nothing_but_entrances_does_no_harm() {
     });
     lane.sample(1010, 1, DEEP).end(10, 1050, 1);
     let bytes = log(header(9), &[lane]);
-    let logs = [LogBytes { name: "log/0.plog", bytes: Ok(&bytes) }];
+    let logs = [LogBytes::alone("log/0.plog", Ok(&bytes))];
     let profile = ingest_logs_showing(CallPaths::User, "run", &logs, None, &symbols, &Counter::default());
     assert_eq!(profile.expect("a profile").contexts.len(), DEEP as usize + 1);
 }

@@ -169,7 +169,7 @@ fn a_module_loaded_again_is_the_same_module_and_another_build_is_not() {
         names(module, addresses)
     };
     let bytes = log(header(9), &[lane]);
-    let logs = [LogBytes { name: "log/9.plog", bytes: Ok(&bytes) }];
+    let logs = [LogBytes::alone("log/9.plog", Ok(&bytes))];
     let profile = ingest_logs("run", &logs, None, &asking, &Counter::default()).unwrap();
     assert_consistent(&profile);
     let modules: Vec<_> = profile.modules.iter().map(|m| (m.path.as_str(), m.build_id.as_str())).collect();
@@ -334,10 +334,10 @@ fn a_log_that_cannot_be_read_is_a_note_and_none_is_an_error() {
     let mut other_version = good.clone();
     other_version[8] = 99;
     let read = |logs: &[LogBytes<'_>]| ingest_logs("run", logs, None, &names, &Counter::default());
-    let good = LogBytes { name: "log/1.plog", bytes: Ok(&good) };
-    let gone = LogBytes { name: "log/2.plog", bytes: Err("permission denied") };
-    let short = LogBytes { name: "log/3.plog", bytes: Ok(&[0; 100]) };
-    let newer = LogBytes { name: "log/4.plog", bytes: Ok(&other_version) };
+    let good = LogBytes::alone("log/1.plog", Ok(&good));
+    let gone = LogBytes::alone("log/2.plog", Err("permission denied"));
+    let short = LogBytes::alone("log/3.plog", Ok(&[0; 100]));
+    let newer = LogBytes::alone("log/4.plog", Ok(&other_version));
     let profile = read(&[gone, good, short, newer]).unwrap();
     for words in
         [["log/2.plog", "permission denied"], ["log/3.plog", "100 bytes"], ["log/4.plog", "version 99"]]

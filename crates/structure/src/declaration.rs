@@ -314,7 +314,7 @@ pub(crate) fn string<'a>(unit: UnitRef<'_, Slice<'a>>, attribute: &Attribute<Sli
     (!text.is_empty()).then(|| text.into_owned())
 }
 
-fn language(unit: UnitRef<'_, Slice<'_>>) -> Option<DwLang> {
+pub(crate) fn language(unit: UnitRef<'_, Slice<'_>>) -> Option<DwLang> {
     let mut entries = unit.entries_raw(None).ok()?;
     let abbreviation = entries.read_abbreviation().ok()??;
     for specification in abbreviation.attributes() {

@@ -13,12 +13,14 @@
 //!
 //! This crate is not for unwinding, for variables and types, or for modules that are not 64-bit ELF.
 
+mod beginning;
 mod cache;
 mod debug_files;
 mod debug_info;
 mod declaration;
 mod image;
 mod location;
+mod made;
 mod names;
 mod note;
 mod paths;
@@ -35,6 +37,7 @@ mod unwind_ranges;
 mod vdso;
 
 pub use cache::default_cache_dir;
+pub use made::MadeCode;
 pub use names::{Names, demangle, without_clone_suffix};
 pub use note::{Difference, ModuleNote};
 pub use request::{FileIdentity, ModuleRequest};

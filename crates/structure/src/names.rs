@@ -2,17 +2,18 @@
 
 mod clones;
 mod cpp;
+mod defaults;
 mod rust;
 mod source;
 
 pub use clones::without_clone_suffix;
-pub(crate) use source::{component_without_template_arguments, lambda_as_linkers_write_it};
+pub(crate) use source::Arguments;
 
 /// A demangled name in two lengths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
-    /// Qualified, without parameters and template arguments (C++), without hashes and generic arguments
-    /// (Rust).
+    /// Qualified, without parameters and the standard library's default arguments (C++), without hashes and
+    /// generic arguments (Rust).
     pub short: String,
     /// Everything the linker's name says.
     pub full: String,

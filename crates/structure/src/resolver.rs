@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ModuleNote;
+use crate::beginning::Beginning;
 use crate::debug_files::Sources;
 use crate::debug_info::{DebugFrame, DebugInfo};
 use crate::declaration::Declaration;
@@ -16,7 +17,7 @@ use crate::symbols::Symbols;
 use crate::unwind_ranges::UnwindRanges;
 
 /// Everything that can name the code of one module: debug information, then sized symbols, linker stubs,
-/// unsized symbols, unwind tables, and at last the bare offset.
+/// unsized symbols, unwind tables, the entry point, and at last the bare offset.
 pub(crate) struct Resolver<'s, 'a> {
     sources: &'s Sources<'a>,
     module_name: &'s str,
@@ -24,6 +25,7 @@ pub(crate) struct Resolver<'s, 'a> {
     symbols: Symbols<'a>,
     stubs: Stubs<'s, 'a>,
     unwind_ranges: Option<UnwindRanges<'a>>,
+    beginning: Option<Beginning>,
     functions: FunctionTable,
     /// Functions made from declarations, by the declaration's place in memory, where `debug_info` keeps it.
     declared: HashMap<*const Declaration, u32>,
@@ -53,6 +55,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
             symbols: Symbols::read(&sources.symbol_files()),
             stubs: Stubs::find(&sources.module),
             unwind_ranges: UnwindRanges::read(&sources.module, keep),
+            beginning: Beginning::of(&sources.module),
             functions: FunctionTable::default(),
             declared: HashMap::new(),
             notes,
@@ -182,7 +185,10 @@ impl<'s, 'a> Resolver<'s, 'a> {
                 symbol.address,
                 range.end.min(symbol.address + symbol.size_bytes) - symbol.address,
             ),
-            (_, Some(range)) => nameless(self.module_name, range.start, range.end - range.start),
+            (_, Some(range)) => match self.beginning.as_ref().and_then(|known| known.name(range.start)) {
+                Some(name) => named(name, range.start, range.end - range.start),
+                None => nameless(self.module_name, range.start, range.end - range.start),
+            },
             (None, None) => nameless(self.module_name, address, 0),
         }
     }

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use addr2line::gimli::{self, AttributeValue, DwTag, UnitOffset, UnitRef};
 
-use crate::declaration::string;
+use crate::declaration::{language, string};
 use crate::image::Slice;
-use crate::names::{Names, component_without_template_arguments, lambda_as_linkers_write_it};
+use crate::names::{Arguments, Names};
 
 /// The qualified names of the units that were asked about.
 #[derive(Default)]
@@ -41,6 +41,10 @@ fn qualified_names(unit: UnitRef<'_, Slice<'_>>) -> HashMap<UnitOffset, Names> {
 
 fn collect(unit: UnitRef<'_, Slice<'_>>, names: &mut HashMap<UnitOffset, Names>) -> gimli::Result<()> {
     let mut around: Vec<Scope> = Vec::new();
+    let arguments = match language(unit) {
+        Some(gimli::DW_LANG_Rust) => Arguments::LeftOut,
+        _ => Arguments::Kept,
+    };
     let mut entries = unit.entries_raw(None)?;
     while !entries.is_empty() {
         let offset = entries.next_offset();
@@ -67,7 +71,9 @@ fn collect(unit: UnitRef<'_, Slice<'_>>, names: &mut HashMap<UnitOffset, Names>)
         }
         let is_function = abbreviation.tag() == gimli::DW_TAG_subprogram;
         if let (true, Some(name), false) = (is_function, &name, has_linkage_name) {
-            names.insert(offset, join(&around, name));
+            let path: Vec<&str> =
+                around.iter().map(|scope| scope.component.as_str()).chain([name.as_str()]).collect();
+            names.insert(offset, Names::of_components(&path, arguments));
         }
         let component =
             name.or_else(|| name_of_origin(unit, origin?)).unwrap_or_else(|| anonymous(abbreviation.tag()));
@@ -119,12 +125,4 @@ fn name_of_origin<'a>(unit: UnitRef<'_, Slice<'a>>, mut origin: AttributeValue<S
         origin = next?;
     }
     None
-}
-
-fn join(around: &[Scope], name: &str) -> Names {
-    let components = || around.iter().map(|scope| scope.component.as_str()).chain([name]);
-    let written = |component: &str| lambda_as_linkers_write_it(component);
-    let short: Vec<String> = components().map(|c| written(component_without_template_arguments(c))).collect();
-    let full: Vec<String> = components().map(written).collect();
-    Names { short: short.join("::"), full: full.join("::") }
 }

@@ -2,6 +2,8 @@
 
 use strsim::osa_distance;
 
+use crate::arguments;
+
 /// Those of `known` that look most like `word`, best first, at most `limit`.
 ///
 /// Of a name with a path, such as `text::parse<f64>`, the last part may be meant.
@@ -24,14 +26,18 @@ fn distance(word: &str, candidate: &str) -> Option<usize> {
     // A third of the letters may be wrong, two at least and in short words one, but not all.
     let allowed = if letters < 4 { 1 } else { 2.max(letters / 3) };
     let of_whole = osa_distance(word, &candidate);
-    let distance = last_part(&candidate).map_or(of_whole, |part| of_whole.min(osa_distance(word, part)));
+    let bare = arguments::without(&candidate);
+    let distance = of_whole.min(osa_distance(word, last_part(&bare)));
     (distance <= allowed && distance < letters.max(1)).then_some(distance)
 }
 
-/// The last part of a name with a path, without what follows it in brackets.
-fn last_part(name: &str) -> Option<&str> {
-    let name = name.split(['<', '(']).find(|part| !part.is_empty())?;
-    name.rsplit_once("::").map(|(_, last)| last).or(Some(name))
+/// The last part of a name with a path, without its parameters.
+fn last_part(name: &str) -> &str {
+    let last = arguments::last_part(name);
+    match last.split_once('(') {
+        Some((name, _)) if !name.is_empty() => name,
+        _ => last,
+    }
 }
 
 #[cfg(test)]
@@ -49,6 +55,7 @@ mod tests {
     fn the_last_part_of_a_path_may_be_meant() {
         let known = ["demo::workload::merge_sort", "demo::workload::parse<f64>", "main"];
         assert_eq!(nearest("mergesort", known, 3), ["demo::workload::merge_sort"]);
+        assert_eq!(nearest("sovle", ["grid::Grid<a::B>::solve", "x"], 3), ["grid::Grid<a::B>::solve"]);
         assert_eq!(nearest("prase", known, 3), ["demo::workload::parse<f64>"]);
     }
 

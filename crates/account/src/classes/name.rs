@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 
+use proust_words::arguments::without;
+
 /// The plain path of a function's short name.
 ///
 /// Rust writes a method as `<std::sync::barrier::Barrier>::wait` or as `std::sync::barrier::Barrier::wait`,
 /// by the mangling its crate was built with, and a trait's as `<X as Trait>::f`; here it is the path of the
 /// type, or of the trait where the type is the language's own, and the function's name. A closure belongs to
-/// the function it is written in.
+/// the function it is written in. All instances of a template are one.
 pub(super) fn plain(name: &str) -> Cow<'_, str> {
+    let name = without(name);
     if !name.starts_with('<') && !name.contains('{') {
-        return Cow::Borrowed(name);
+        return name;
     }
-    Cow::Owned(without_closures(&unwrapped(name, MAX_NESTING)))
+    Cow::Owned(without_closures(&unwrapped(&name, MAX_NESTING)))
 }
 
 /// Deeper ones are left as they are.
@@ -120,6 +123,11 @@ mod tests {
             (
                 "<std::sys::thread::unix::Thread>::new::thread_start",
                 "std::sys::thread::unix::Thread::new::thread_start",
+            ),
+            ("std::counting_semaphore<1l>::acquire", "std::counting_semaphore::acquire"),
+            (
+                "std::condition_variable_any::wait<std::unique_lock<std::mutex>>",
+                "std::condition_variable_any::wait",
             ),
         ];
         for (written, expected) in same {

@@ -35,16 +35,25 @@ impl Mapping {
 
 /// The mapping that contains `address`.
 pub fn find(address: u64) -> Option<Mapping> {
+    first(|line| line.mapping(|range| range.contains(&address), |_| true))
+}
+
+/// The first mapping of a file whose path is wanted.
+pub fn find_file(is_wanted: impl Fn(&[u8]) -> bool) -> Option<Mapping> {
+    first(|line| line.mapping(|_| true, &is_wanted))
+}
+
+fn first(found: impl Fn(&Line) -> Option<Mapping>) -> Option<Mapping> {
     let descriptor = raw::open(c"/proc/self/maps", libc::O_RDONLY, 0);
     if raw::failed(descriptor) {
         return None;
     }
-    let found = search(descriptor as i32, address);
+    let found = search(descriptor as i32, found);
     raw::close(descriptor as i32);
     found
 }
 
-fn search(descriptor: i32, address: u64) -> Option<Mapping> {
+fn search(descriptor: i32, found: impl Fn(&Line) -> Option<Mapping>) -> Option<Mapping> {
     let mut buffer = [0_u8; 2048];
     let mut line = Line::default();
     loop {
@@ -54,7 +63,7 @@ fn search(descriptor: i32, address: u64) -> Option<Mapping> {
         }
         for &byte in buffer.get(..got as usize)? {
             if byte == b'\n' {
-                if let Some(mapping) = line.containing(address) {
+                if let Some(mapping) = found(&line) {
                     return Some(mapping);
                 }
                 line = Line::default();
@@ -85,12 +94,16 @@ impl Line {
         }
     }
 
-    fn containing(&self, address: u64) -> Option<Mapping> {
+    fn mapping(
+        &self,
+        is_range: impl Fn(&Range<u64>) -> bool,
+        is_path: impl Fn(&[u8]) -> bool,
+    ) -> Option<Mapping> {
         let text = self.text.get(..self.bytes)?;
         let mut fields = text.splitn(6, |&byte| byte == b' ');
         let mut bounds = fields.next()?.splitn(2, |&byte| byte == b'-');
         let range = number(bounds.next()?, 16)?..number(bounds.next()?, 16)?;
-        if !range.contains(&address) {
+        if !is_range(&range) {
             return None;
         }
         let permissions = fields.next()?;
@@ -98,6 +111,9 @@ impl Line {
         let _device = fields.next()?;
         let inode = number(fields.next()?, 10)?;
         let name = fields.next().unwrap_or(b"").trim_ascii_start();
+        if !is_path(name) {
+            return None;
+        }
         let mut path = [0; PATH_BYTES];
         let path_bytes = name.len().min(PATH_BYTES - 1);
         path.get_mut(..path_bytes)?.copy_from_slice(name.get(..path_bytes)?);
@@ -138,6 +154,14 @@ mod tests {
         let stack = find(&raw const local as u64).unwrap();
         assert!(!stack.executable && stack.readable && stack.inode == 0);
         assert!(find(8).is_none());
+    }
+
+    #[test]
+    fn a_file_is_found_by_its_path() {
+        let own = std::env::current_exe().unwrap();
+        let own = own.to_str().unwrap().as_bytes();
+        assert_eq!(find_file(|path| path == own).unwrap().path().to_bytes(), own);
+        assert!(find_file(|path| path.ends_with(b"no such file")).is_none());
     }
 
     #[test]

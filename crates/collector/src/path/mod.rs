@@ -6,6 +6,7 @@
 
 pub mod coroutine;
 pub mod elf;
+pub mod jitdump;
 pub mod maps;
 pub mod memo;
 pub mod modules;

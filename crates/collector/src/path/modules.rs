@@ -15,6 +15,7 @@ use proust_log::records;
 use crate::arch::unwinding;
 use crate::path::Announce;
 use crate::path::elf::{self, FileHeaders, ImageLayout, ProgramHeader};
+use crate::path::jitdump;
 use crate::path::maps::{self, Mapping};
 use crate::path::needed;
 use crate::path::rules::RuleTable;
@@ -142,6 +143,7 @@ fn discover(address: u64, announce: &mut dyn Announce) -> Option<&'static Module
         }
         _ => {
             LAST_MISS_NS.store(now, Ordering::Relaxed);
+            jitdump::look(&changing);
             None
         }
     }
@@ -457,6 +459,7 @@ pub fn forget_unloading_of(lane: &lane::Lane) {
 pub fn after_fork() {
     CHANGING.after_fork();
     UNLOADING.store(0, Ordering::Release);
+    jitdump::after_fork();
 }
 
 fn keep(path: &CStr) -> &'static CStr {

@@ -6,6 +6,7 @@
 //! functions, and above a library's, all frames stay: what they do there is the only thing to be seen.
 
 use proust_profile::{Function, Module};
+use proust_words::arguments::without;
 
 /// What a function is to the author of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,8 @@ const SOURCES: [&str; 6] = [
 fn is_named_so(name: &str) -> bool {
     // `<&dyn core::ops::function::Fn as core::ops::function::FnOnce>::call_once`
     let is_implemented = name.starts_with('<') && name.contains(" as core::ops::function::Fn");
-    is_implemented || NAMES.contains(&name) || BEGINS.iter().any(|begin| name.starts_with(begin))
+    let of_all_instances = without(name);
+    is_implemented || NAMES.contains(&name) || BEGINS.iter().any(|begin| of_all_instances.starts_with(begin))
 }
 
 fn is_source_of_them(file: &str) -> bool {
@@ -129,7 +131,9 @@ mod tests {
         for name in [
             "core::ops::function::FnOnce::call_once{{vtable.shim}}",
             "<alloc::boxed::Box as core::ops::function::FnOnce>::call_once",
-            "std::thread::_State_impl::_M_run",
+            "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int), int>>>::_M_run",
+            "std::function<void (int)>::operator()",
+            "std::_Bind<void (*(int))(int)>::operator()",
             "__libc_start_call_main",
             "_start",
         ] {

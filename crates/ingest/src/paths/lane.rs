@@ -16,9 +16,18 @@ pub(crate) struct LaneContexts {
     /// What rows are charged to: for nodes in order by number, complete and partial paths apart.
     in_order: [Vec<Option<ContextId>>; 2],
     others: HashMap<(Place, bool), ContextId>,
+    /// How often addresses of code that was made had become something else by then.
+    epoch: usize,
 }
 
 impl LaneContexts {
+    /// Forgets what was found in another epoch.
+    pub(super) fn go_to(&mut self, epoch: usize) {
+        if self.epoch != epoch {
+            *self = LaneContexts { epoch, ..LaneContexts::default() };
+        }
+    }
+
     #[inline]
     pub(super) fn charged(&self, place: Place, partial: bool) -> Option<ContextId> {
         match self.in_order[usize::from(partial)].get(place as usize) {

@@ -30,6 +30,13 @@ fn quoted_names_are_taken_as_they_are() {
 }
 
 #[test]
+fn arguments_of_a_function_are_part_of_its_name() {
+    let filter = parse("function=solve<float, 3>, g<a,b>,operator<,h and rank=1").unwrap();
+    let expected = ["solve<float, 3>", "g<a,b>", "operator<", "h"].map(name);
+    assert_eq!(filter.clauses[0].patterns, expected);
+}
+
+#[test]
 fn time_has_units() {
     let filter = parse("time=1.5s..2500ms").unwrap();
     assert_eq!(filter.clauses[0].patterns, [Pattern::Time(1_500_000_000, 2_500_000_000)]);

@@ -24,12 +24,20 @@ pub(super) fn written(pattern: &Pattern) -> String {
 pub(super) fn what_there_is(value: &str, known: &[String]) -> Known {
     const SHOWN: usize = 8;
     // A thread is listed as `name (id)`; it is the name that may be misspelt.
-    let alike = nearest(value, known.iter().map(|name| name.split(" (").next().unwrap_or(name)), 4);
+    let alike = nearest(value, known.iter().map(|name| without_id(name)), 4);
     if !alike.is_empty() {
         return Known { alike: alike.into_iter().map(str::to_owned).collect(), ..Known::default() };
     }
     let first: Vec<String> = known.iter().take(SHOWN).cloned().collect();
     Known { alike: Vec::new(), more: known.len() - first.len(), first }
+}
+
+/// `worker` of `worker (4711)`.
+fn without_id(name: &str) -> &str {
+    match name.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
+        Some((name, id)) if id.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => name,
+    }
 }
 
 pub(super) fn names<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {

@@ -3,6 +3,7 @@
 use proust_profile::{
     ContextId, ContextKind, Function, FunctionId, IntervalInfo, LocationId, ProcessId, Profile, SampleRow,
 };
+use proust_words::arguments::{last_part, without};
 
 use super::Selection;
 use super::between_samples::{executions, time_clause};
@@ -225,6 +226,8 @@ pub(super) fn is_function(
                 .into_iter()
                 .flatten()
                 .any(|name| is_named(pattern, name, "::"));
+            // Without arguments all instances of a template are meant.
+            let by_name = by_name || is_named(pattern, &without(&function.name), "::");
             by_name
                 || matches!(pattern, Pattern::Name { text, quoted: false }
                     if Handle::parse(text) == Some(Handle::Function(FunctionId::from_index(id))))
@@ -252,6 +255,7 @@ pub(super) fn is_named(pattern: &Pattern, name: &str, separator: &str) -> bool {
 
 pub(super) fn named(text: &str, quoted: bool, name: &str, separator: &str) -> bool {
     match (quoted, separator) {
+        (true, "::") => text == name || text == last_part(name),
         (true, _) => text == name || name.rsplit(separator).next() == Some(text),
         (false, "\0") => matches(text, name),
         (false, _) => matches_from(text, name, separator),

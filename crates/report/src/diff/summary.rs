@@ -11,7 +11,7 @@ use super::head::Head;
 use super::ledger::LedgerBlock;
 use super::{DiffQuestion, Page, measures};
 use crate::error::ReportError;
-use crate::pages::{finding_name, heading, place};
+use crate::pages::{finding_name, finding_who, heading, place};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -50,6 +50,8 @@ struct FindingRow {
     lost_s: ChangeRow,
     #[serde(skip)]
     name: &'static str,
+    #[serde(skip)]
+    who: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -68,7 +70,9 @@ impl FindingRow {
         };
         let (a, b) = (found(&change.a, diff.a()), found(&change.b, diff.b()));
         let cause = change.b.as_ref().or(change.a.as_ref()).map(|(finding, ..)| finding.cause.clone());
-        let Place { function, file, line, .. } = cause.unwrap_or_default();
+        let cause = cause.unwrap_or_default();
+        let who = finding_who(&cause);
+        let Place { function, file, line, .. } = cause;
         let (seconds, lost_s) = (ChangeRow::from(change.recoverable), ChangeRow::from(change.lost));
         // A loss may have nothing that can be saved: more threads than processors.
         let decisive = if seconds.is_significant() { &seconds } else { &lost_s };
@@ -89,6 +93,7 @@ impl FindingRow {
             seconds,
             lost_s,
             name: finding_name(change.kind),
+            who,
         }
     }
 }
@@ -131,8 +136,7 @@ impl Summary {
             };
             let [a, b, delta, ratio, _] = cells(&row.seconds, &scale);
             let at = place(row.file.as_deref(), row.line).map(|at| format!(" ({at})")).unwrap_or_default();
-            let function = row.function.as_deref().unwrap_or("[unknown]");
-            let name = Cell::from(format!("{function}{at}: {}", row.name));
+            let name = Cell::from(format!("{}{at}: {}", row.who, row.name));
             table.row(vec![
                 Cell::painted(paint, row.change),
                 handle(&row.a),

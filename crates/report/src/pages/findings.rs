@@ -3,7 +3,7 @@
 mod reasons;
 mod wording;
 
-pub(crate) use wording::name;
+pub(crate) use wording::{name, who};
 
 use proust_account::ledger::{Account, Class, Ledger};
 use proust_findings::{Figure, Finding, Kind, Place, thresholds};

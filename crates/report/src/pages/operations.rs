@@ -12,7 +12,7 @@ use proust_words::counted;
 use serde::Serialize;
 
 use super::facts::seconds;
-use super::{Cut, heading, place};
+use super::{Cut, heading, place, tree};
 use crate::error::ReportError;
 use crate::number::{Scale, bytes, duration, exact, percents, sum};
 use crate::question::{Format, Question};
@@ -59,6 +59,9 @@ pub(super) struct SiteRow {
     pub operation: String,
     pub context: ContextId,
     pub handle: String,
+    /// The function's name; where none is known, what the path begins in.
+    #[serde(skip)]
+    caller: String,
     pub function: Option<String>,
     /// Handle of the function.
     pub function_handle: Option<String>,
@@ -204,6 +207,7 @@ impl Tables {
                 operation: name(&sum),
                 context: sum.context,
                 handle: Handle::Context(sum.context).to_string(),
+                caller: place.caller,
                 function: place.function,
                 function_handle: place.handle,
                 file: place.file,
@@ -284,7 +288,7 @@ impl Tables {
             cells.extend(with_bytes.then(|| Cell::from(shown_bytes(row.calls.bytes))));
             cells.push(row.calls.longest().into());
             cells.push(Cell::painted(Paint::Faint, row.handle.clone()));
-            let caller = row.function.as_deref().unwrap_or("[unknown]");
+            let caller = &row.caller;
             let tail = place(row.file.as_deref(), row.line).unwrap_or_default();
             let arrow = style.pick(" ← ", " <- ");
             cells.push(Cell::from(format!("{}{arrow}{caller}", row.operation)).with_tail(tail));
@@ -330,6 +334,7 @@ impl OperationRow {
 }
 
 struct Place {
+    caller: String,
     function: Option<String>,
     handle: Option<String>,
     file: Option<String>,
@@ -346,7 +351,9 @@ impl Place {
         let declared = function.map(|(_, function)| (function.file.clone(), function.line));
         let (file, line) =
             if is_line { (context.file.clone(), context.line) } else { declared.unwrap_or_default() };
+        let origin = || tree::name(profile, selection.forest().exclusive_of(id));
         Place {
+            caller: function.map_or_else(origin, |(_, function)| function.name.clone()),
             function: function.map(|(_, function)| function.name.clone()),
             handle: function.map(|(id, _)| Handle::Function(id).to_string()),
             file,

@@ -4,7 +4,7 @@ use proust_profile::{ContextId, ContextKind};
 use proust_query::Selection;
 use serde::Serialize;
 
-use super::place;
+use super::{place, tree};
 use crate::table::Cell;
 
 /// A place in the program.
@@ -13,6 +13,9 @@ pub(super) struct Site {
     pub(super) function: Option<String>,
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
+    /// Where no function is known: what the path begins in.
+    #[serde(skip)]
+    origin: String,
 }
 
 impl Site {
@@ -45,11 +48,16 @@ impl Site {
             }
             _ => function.map(|function| (function.file.clone(), function.line)).unwrap_or_default(),
         };
-        Site { function: function.map(|function| function.name.clone()), file, line }
+        Site {
+            function: function.map(|function| function.name.clone()),
+            file,
+            line,
+            origin: tree::name(profile, call),
+        }
     }
 
     pub(super) fn name(&self) -> &str {
-        self.function.as_deref().unwrap_or("[unknown]")
+        self.function.as_deref().unwrap_or(&self.origin)
     }
 
     pub(super) fn cell(&self) -> Cell {

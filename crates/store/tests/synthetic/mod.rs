@@ -232,7 +232,7 @@ pub fn names(module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
 pub fn profile_of(logs: &[Vec<u8>], run: Option<&RunFile>) -> Profile {
     let names_of: Vec<String> = (0..logs.len()).map(|i| format!("log/{i}.plog")).collect();
     let logs: Vec<LogBytes<'_>> =
-        logs.iter().zip(&names_of).map(|(bytes, name)| LogBytes { name, bytes: Ok(bytes) }).collect();
+        logs.iter().zip(&names_of).map(|(bytes, name)| LogBytes::alone(name, Ok(bytes))).collect();
     let profile = ingest_logs("run", &logs, run, &names, &Counter::default()).unwrap();
     assert_consistent(&profile);
     profile

@@ -1,96 +1,41 @@
-//! C++ names, shortened along the structure the demangler reports rather than by looking for brackets.
+//! C++ names. The short one keeps template arguments, since two instances are two functions.
 
 use std::fmt;
 
-use cpp_demangle::{BorrowedSymbol, DemangleNodeType, DemangleOptions, DemangleWrite, Symbol};
+use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, Symbol};
 
 use super::Names;
+use super::defaults::{around_lists, without_default_arguments};
 
 /// A few bytes of a mangled name can expand to megabytes.
 const LONGEST_NAME_BYTES: usize = 64 * 1024;
 
 pub(super) fn demangle(mangled: &str) -> Option<Names> {
     let symbol = Symbol::new(mangled.as_bytes()).ok()?;
-    let mut full = FullName::default();
+    let mut full = Name::default();
     symbol.structured_demangle(&mut full, &DemangleOptions::new()).ok()?;
     let short = short(&symbol).filter(|short| !short.is_empty()).unwrap_or_else(|| full.text.clone());
     Some(Names { short, full: full.text })
 }
 
 fn short(symbol: &BorrowedSymbol<'_>) -> Option<String> {
-    let mut short = ShortName::default();
+    let mut short = Name::default();
     symbol.structured_demangle(&mut short, &DemangleOptions::new().no_params().no_return_type()).ok()?;
-    Some(without_enclosing_parameters(&short.text))
+    Some(without_default_arguments(&around_lists(&short.text, without_enclosing_parameters)))
 }
 
 #[derive(Default)]
-struct FullName {
+struct Name {
     text: String,
 }
 
-impl DemangleWrite for FullName {
+impl DemangleWrite for Name {
     fn write_string(&mut self, piece: &str) -> fmt::Result {
         if self.text.len() + piece.len() > LONGEST_NAME_BYTES {
             return Err(fmt::Error);
         }
         self.text.push_str(piece);
         Ok(())
-    }
-}
-
-/// Leaves out template arguments, except where they are part of an unqualified name itself: the target type
-/// of a conversion operator, the parameters that identify a lambda.
-#[derive(Default)]
-struct ShortName {
-    text: String,
-    written_bytes: usize,
-    nodes: Vec<DemangleNodeType>,
-    /// Depth of `nodes` at which the arguments being left out began.
-    leaving_out_from: Option<usize>,
-    closing_bracket_follows: bool,
-}
-
-impl DemangleWrite for ShortName {
-    fn push_demangle_node(&mut self, node: DemangleNodeType) {
-        if node == DemangleNodeType::TemplateArgs
-            && self.leaving_out_from.is_none()
-            && !self.nodes.contains(&DemangleNodeType::UnqualifiedName)
-        {
-            // The demangler opens the bracket before it announces what is in it, with a space after
-            // `operator<`.
-            if self.text.ends_with('<') {
-                self.text.pop();
-            }
-            if self.text.ends_with(' ') {
-                self.text.pop();
-            }
-            self.leaving_out_from = Some(self.nodes.len());
-        }
-        self.nodes.push(node);
-    }
-
-    fn write_string(&mut self, piece: &str) -> fmt::Result {
-        self.written_bytes += piece.len();
-        if self.written_bytes > LONGEST_NAME_BYTES {
-            return Err(fmt::Error);
-        }
-        if self.leaving_out_from.is_some() {
-            return Ok(());
-        }
-        let mut piece = piece;
-        if std::mem::take(&mut self.closing_bracket_follows) {
-            piece = piece.strip_prefix('>').unwrap_or(piece);
-        }
-        self.text.push_str(piece);
-        Ok(())
-    }
-
-    fn pop_demangle_node(&mut self) {
-        self.nodes.pop();
-        if self.leaving_out_from == Some(self.nodes.len()) {
-            self.leaving_out_from = None;
-            self.closing_bracket_follows = true;
-        }
     }
 }
 

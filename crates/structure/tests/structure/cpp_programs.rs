@@ -83,11 +83,11 @@ fn names_are_the_same_with_and_without_debug_information() {
     let expected = [
         "(anonymous namespace)::hidden",
         "(anonymous namespace)::Local::run",
-        "geometry::Box::operator<",
-        "geometry::Box::operator()",
-        "geometry::Box::operator->",
-        "geometry::Box::operator std::vector<int, std::allocator<int> >",
-        "geometry::Box::scaled",
+        "geometry::Box<int>::operator<",
+        "geometry::Box<int>::operator()",
+        "geometry::Box<int>::operator->",
+        "geometry::Box<int>::operator std::vector<int>",
+        "geometry::Box<int>::scaled<double>",
         "main",
     ];
     for flags in [&["-g", "-O1"][..], &["-O1"]] {
@@ -117,7 +117,7 @@ int main(int argc, char **) { deep::Box box; return deep::twice(argc) + box.take
     let Some(program) = build("c++", &[("deep.cc", source)], &["-g", "-O2"]) else { return };
     let structure = resolve(&program.binary, &addresses_of(symbols(&program.binary)["main"], 1));
     let names: BTreeSet<&str> = structure.functions.iter().map(|f| f.name.as_str()).collect();
-    for name in ["(anonymous namespace)::deep::twice", "(anonymous namespace)::deep::Box::take"] {
+    for name in ["(anonymous namespace)::deep::twice<int>", "(anonymous namespace)::deep::Box::take"] {
         assert!(names.contains(name), "no {name} in {names:#?}");
     }
 }

@@ -23,6 +23,26 @@ fn one_stripped_function_has_one_name() {
 }
 
 #[test]
+fn a_stripped_program_has_its_main_and_its_start() {
+    for flags in [&["-O2"][..], &["-O2", "-no-pie"], &["-O2", "-fcf-protection=full"], &["-O2", "-g"]] {
+        let Some(program) = build("cc", &[("chain.c", CHAIN)], flags) else { return };
+        let symbols = symbols(&program.binary);
+        if tool("strip", &[program.binary.to_str().expect("UTF-8")]).is_none() {
+            return;
+        }
+        let [start, main, work] = ["_start", "main", "work"].map(|name| symbols[name].0);
+        let structure =
+            resolve(&program.binary, &[start, start + 8, main, main + symbols["main"].1 - 1, work]);
+        let name = |address: u64| chain(&structure, address)[0].0.clone();
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!([name(start), name(start + 8)], ["_start"; 2], "{flags:?}");
+            assert_eq!([name(main), name(main + symbols["main"].1 - 1)], ["main"; 2], "{flags:?}");
+        }
+        assert_eq!(name(work), format!("program+{work:#x}"));
+    }
+}
+
+#[test]
 fn debug_files_are_found_beside_the_module_and_by_build_id() {
     for identified in [true, false] {
         let id_flag = if identified { "-Wl,--build-id=sha1" } else { "-Wl,--build-id=none" };

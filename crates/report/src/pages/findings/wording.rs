@@ -2,6 +2,8 @@
 
 use proust_findings::{Finding, Kind, Place};
 
+use crate::shorten::middle;
+
 /// The kind as a heading.
 pub(crate) fn name(kind: Kind) -> &'static str {
     match kind {
@@ -57,9 +59,11 @@ pub(crate) fn name(kind: Kind) -> &'static str {
 }
 
 /// A place's function; where none has a name, whose it is.
-pub(super) fn who(place: &Place) -> String {
+pub(crate) fn who(place: &Place) -> String {
+    /// Columns of a name in a sentence: template arguments can be thousands.
+    const LONGEST: usize = 120;
     match (&place.function, &place.thread, &place.process) {
-        (Some(function), ..) => function.clone(),
+        (Some(function), ..) => middle(function, LONGEST, false),
         (None, Some(thread), Some(process)) if thread != process => format!("thread {thread} of {process}"),
         (None, Some(thread), _) => format!("thread {thread}"),
         (None, None, Some(process)) => format!("process {process}"),

@@ -30,7 +30,7 @@ use super::super::account::Drawn;
 use super::super::facts::seconds;
 use super::super::locations::{Seconds, accounts_of};
 use super::super::site::Site;
-use super::super::{Cut, heading, place};
+use super::super::{Cut, heading, place, tree};
 use super::{IntervalsPage, Sums};
 use crate::number::{duration, percent};
 use crate::question::{Format, IntervalsOf, Question};
@@ -210,7 +210,7 @@ fn regions(scope: &Scope<'_, '_>) -> Result<Vec<PlaceRow>, LedgerError> {
         let head = Head {
             of: "region",
             handle: Handle::Context(sum.context).to_string(),
-            name: function.map_or_else(|| "[unknown]".into(), |function| function.name.clone()),
+            name: tree::name(profile, sum.context),
             file: function.and_then(|function| function.file.clone()),
             line: function.and_then(|function| function.line),
         };

@@ -4,7 +4,7 @@ use proust_words::counted;
 
 use super::{ENDS, Summary};
 use crate::number::{Scale, percent};
-use crate::pages::{base_name, heading, place};
+use crate::pages::{heading, module_tail, place};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -21,8 +21,8 @@ impl Summary {
         let titles = || number().into_iter().chain([("".into(), Align::Left), ("".into(), Align::Left)]);
         let mut table = Table::new(titles());
         for row in &self.hot_functions {
-            let tail = place(row.file.as_deref(), row.line)
-                .or_else(|| row.module.as_deref().map(|module| format!("[{}]", base_name(module))));
+            let tail =
+                place(row.file.as_deref(), row.line).or_else(|| row.module.as_deref().map(module_tail));
             table.row(vec![
                 scale.show(row.exclusive_s).into(),
                 scale.show(row.exclusive_error_s).into(),
