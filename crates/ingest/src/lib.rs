@@ -75,7 +75,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 40;
+pub const ANALYSIS_VERSION: u32 = 43;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -298,6 +298,7 @@ impl Filling<'_> {
         order.sort_unstable();
         let mut contexts: Vec<LaneContexts> = Vec::new();
         contexts.resize_with(log.lanes.len(), LaneContexts::default);
+        self.paths.find_owners(number, log);
         self.intervals.find(&mut self.paths, number, log);
         self.regions.find(&mut self.paths, number, log, &mut contexts);
         let mut places = mpi::Places::default();
