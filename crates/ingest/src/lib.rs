@@ -314,6 +314,7 @@ impl Filling<'_> {
         order.sort_unstable();
         let mut contexts: Vec<LaneContexts> = Vec::new();
         contexts.resize_with(log.lanes.len(), LaneContexts::default);
+        self.paths.find_owners(number, log);
         self.intervals.find(&mut self.paths, number, log);
         self.regions.find(&mut self.paths, number, log, &mut contexts);
         let mut places = mpi::Places::default();

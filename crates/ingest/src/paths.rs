@@ -1,13 +1,17 @@
 //! From the nodes of lanes to the tree of contexts of the run.
 //!
 //! - `entrances`: frames that only begin something or pass a call on
+//! - `closures`: which function a closure is written in
+//! - `owners`: paths of threads and tasks that continue the path that created them
 //! - `regions`: paths in parallel regions, by the chosen view
 //! - `intervals`: paths in marked intervals
 //! - `lane`: the results for one lane's nodes
 
+mod closures;
 mod entrances;
 mod intervals;
 mod lane;
+mod owners;
 mod regions;
 
 use std::collections::HashMap;
@@ -25,6 +29,7 @@ use super::thread::{LOST, NO_PATH, NOT_RECORDED, Place};
 use entrances::Role;
 use intervals::KnownIntervals;
 pub(super) use lane::LaneContexts;
+use owners::Owners;
 pub use regions::CallPaths;
 use regions::Library;
 
@@ -38,7 +43,7 @@ const UNKNOWN_MODULE: &str = "[code of a module whose record was lost]";
 type FileId = u32;
 
 /// A place in the source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Line {
     file: Option<FileId>,
     line: Option<u32>,
@@ -70,16 +75,34 @@ struct Step {
     at: Line,
     /// Entrances below `context`, innermost last: they are shown only if no function of the program follows.
     held: Option<HeldId>,
+    /// Whether nothing but a runtime's frames lies between here and the begin of a thread or task.
+    begins: bool,
 }
 
 impl Step {
     /// At the root of the tree.
-    const PROGRAM: Step =
-        Step { context: PROGRAM, function: None, at: Line { file: None, line: None }, held: None };
+    const PROGRAM: Step = Step {
+        context: PROGRAM,
+        function: None,
+        at: Line { file: None, line: None },
+        held: None,
+        begins: false,
+    };
+    /// There, where a thread begins.
+    const THREAD: Step = Step { begins: true, ..Step::PROGRAM };
 }
 
 /// A list of entrances by number: equal lists have equal numbers.
 type HeldId = u32;
+
+/// The innermost of a list of entrances, and the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Held {
+    above: Option<HeldId>,
+    entrance: Shown,
+    /// Whether any of them is of a runtime.
+    is_of_runtime: bool,
+}
 
 /// The tree of contexts in the making.
 pub(super) struct Paths<'m> {
@@ -95,9 +118,11 @@ pub(super) struct Paths<'m> {
     file_names: Vec<String>,
     /// By function.
     roles: Vec<Role>,
-    /// Lists of entrances: the innermost one, and the list above it.
-    held: Vec<(Option<HeldId>, Shown)>,
-    held_ids: HashMap<(Option<HeldId>, Shown), HeldId>,
+    /// Lists of entrances.
+    held: Vec<Held>,
+    held_ids: HashMap<Held, HeldId>,
+    /// Where threads and tasks were created that begin with a closure.
+    owners: Owners,
     /// How they are shown.
     shown: CallPaths,
     /// What each module is for those.
@@ -135,6 +160,7 @@ impl<'m> Paths<'m> {
             roles: Vec::new(),
             held: Vec::new(),
             held_ids: HashMap::new(),
+            owners: Owners::default(),
             shown,
             libraries: modules.modules.iter().map(|module| Library::of(module.name())).collect(),
             regions: HashMap::new(),
@@ -254,8 +280,7 @@ impl<'m> Paths<'m> {
         });
         let mut step = above.unwrap_or_else(|| {
             let complete = top == Some(Top::Root) && !partial;
-            let context = if complete { PROGRAM } else { self.partial() };
-            Step { context, ..Step::PROGRAM }
+            if complete { Step::THREAD } else { Step { context: self.partial(), ..Step::PROGRAM } }
         });
         for (id, node) in new.into_iter().rev() {
             step = self.descend(step, log, node);
@@ -274,42 +299,60 @@ impl<'m> Paths<'m> {
         match self.resolved(log, node) {
             Some((module, address)) => address.frames.iter().fold(from, |from, frame| {
                 let shown = self.shown(module, frame);
-                self.go_down(from, &shown)
+                self.go_down(from, log, &shown)
             }),
             None => {
                 let module = modules.module(log, node.module);
                 let shown = self.shown_by_name(log, module, node);
-                self.go_down(from, &shown)
+                self.go_down(from, log, &shown)
             }
         }
     }
 
     /// Into a frame or an inlined call.
-    fn go_down(&mut self, from: Step, shown: &Shown) -> Step {
-        let role = match self.shown {
-            CallPaths::User => self.roles.get(shown.function.index()).copied().unwrap_or(Role::Program),
-            CallPaths::Expert | CallPaths::Machine => Role::Program,
-        };
+    fn go_down(&mut self, from: Step, log: usize, shown: &Shown) -> Step {
+        let role = self.role(shown);
         match role {
-            Role::Entrance if shown.kind.is_some() => self.hold(from, *shown),
-            Role::Entrance | Role::Program => self.show(Step { held: None, ..from }, shown),
-            Role::System => {
+            Role::Entrance | Role::Runtime if shown.kind.is_some() => self.hold(from, *shown, role),
+            Role::Task if shown.kind.is_some() => self.hold(Step { begins: true, ..from }, *shown, role),
+            Role::Standard | Role::SystemStandard if shown.kind.is_some() && self.is_in_runtime(from) => {
+                self.hold(from, *shown, role)
+            }
+            Role::System | Role::SystemStandard => {
                 let from = self.with_held(from);
                 self.show(from, shown)
             }
+            _ => {
+                let from = self.owner_of(from, log, shown.function).unwrap_or(from);
+                self.show(Step { held: None, ..from }, shown)
+            }
         }
+    }
+
+    /// What a frame is where paths are shown as they are.
+    fn role(&self, shown: &Shown) -> Role {
+        let known = self.roles.get(shown.function.index()).copied().unwrap_or(Role::Program);
+        match self.shown {
+            CallPaths::User => known,
+            CallPaths::Expert | CallPaths::Machine => Role::Program,
+        }
+    }
+
+    fn is_in_runtime(&self, step: Step) -> bool {
+        step.held.and_then(|id| self.held.get(id as usize)).is_some_and(|held| held.is_of_runtime)
     }
 
     fn show(&mut self, from: Step, shown: &Shown) -> Step {
         let Some(kind) = shown.kind else { return Step { at: shown.own, ..from } };
         let function = Some(shown.function);
         let context = self.context(Key { parent: from.context, kind, function, at: from.at });
-        Step { context, function, at: shown.own, held: None }
+        Step { context, function, at: shown.own, held: None, begins: false }
     }
 
     /// Into an entrance, of which it is not yet known whether it will be shown.
-    fn hold(&mut self, from: Step, entrance: Shown) -> Step {
-        let list = (from.held, entrance);
+    fn hold(&mut self, from: Step, entrance: Shown, role: Role) -> Step {
+        let is_of_runtime = matches!(role, Role::Runtime | Role::Task) || self.is_in_runtime(from);
+        let list = Held { above: from.held, entrance, is_of_runtime };
         let new = self.held.len() as HeldId;
         let id = *self.held_ids.entry(list).or_insert(new);
         if id == new {
@@ -321,9 +364,9 @@ impl<'m> Paths<'m> {
     /// The entrances that were held are shown after all.
     fn with_held(&mut self, from: Step) -> Step {
         // Not by recursion: a damaged log can have as many of them as it has nodes.
-        let list = std::iter::successors(from.held, |&id| self.held.get(id as usize)?.0);
+        let list = std::iter::successors(from.held, |&id| self.held.get(id as usize)?.above);
         let entrances: Vec<Shown> =
-            list.filter_map(|id| self.held.get(id as usize)).map(|&(_, entrance)| entrance).collect();
+            list.filter_map(|id| self.held.get(id as usize)).map(|held| held.entrance).collect();
         let from = Step { held: None, ..from };
         entrances.iter().rev().fold(from, |step, entrance| self.show(step, entrance))
     }

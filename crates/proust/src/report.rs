@@ -1,10 +1,11 @@
 //! `proust report`: shows a page of a run, or of a sweep ([`sweep`]).
 
+mod grouped;
 mod names;
 mod references;
 mod sweep;
 
-pub use names::{BlockName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
+pub use names::{BlockName, ByName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,12 @@ pub struct ReportArgs {
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Show the page for the largest processes or programs one by one
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub by: Option<ByName>,
+    /// Of --by: so many of them
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "by")]
+    pub groups: usize,
     /// Of the tree: how the time of one context is spread over threads or ranks
     #[arg(long, value_enum, value_name = "WHAT")]
     pub over: Option<OverName>,
@@ -138,6 +145,7 @@ Examples:
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report tree c12 --over locations         which threads had most of it, and how uneven it is
+  proust report flat --by process                 the hottest functions of each of the largest processes
   proust report timeline --depth 5                which function each thread was in, five calls deep
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'
@@ -264,7 +272,10 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     };
     let run = progress::open_with_paths(&dir, args.paths.of_page(question.page))?;
     note_if_recording(&run);
-    show_run(&run, &question)?;
+    match args.by {
+        None => show_run(&run, &question)?,
+        Some(by) => grouped::show(&run, &question, &args.filters, by.grouping(), args.groups)?,
+    }
     let quality = &run.profile()?.quality;
     let gaps = Gap::all_of(quality);
     if args.strict && !gaps.is_empty() {
@@ -342,18 +353,21 @@ fn note_if_recording(run: &Run) {
     );
 }
 
-fn show_run(run: &Run, question: &Question) -> Result<()> {
+/// Builds a page of a run.
+fn written_of(run: &Run, question: &Question, show: &mut dyn FnMut(&Written<'_>)) -> Result<()> {
     let profile = if question.needs_samples() { run.profile_with_rows()? } else { run.profile()? };
     let style = terminal::style();
-    let write = |show: &mut dyn FnMut(&Written<'_>)| -> Result<()> {
-        let done = match kept(run, question) {
-            Ok(kept) => written(profile, Some(&kept), question, &style, show),
-            // A page has other numbers where no account can be drawn up.
-            Err(StoreError::Ledger(_)) => written(run.profile_with_rows()?, None, question, &style, show),
-            Err(error) => return Err(error.into()),
-        };
-        Ok(done?)
+    let done = match kept(run, question) {
+        Ok(kept) => written(profile, Some(&kept), question, &style, show),
+        // A page has other numbers where no account can be drawn up.
+        Err(StoreError::Ledger(_)) => written(run.profile_with_rows()?, None, question, &style, show),
+        Err(error) => return Err(error.into()),
     };
+    Ok(done?)
+}
+
+fn show_run(run: &Run, question: &Question) -> Result<()> {
+    let write = |show: &mut dyn FnMut(&Written<'_>)| written_of(run, question, show);
     let print = |page: &Written<'_>| -> Result<()> {
         analysis_notes::print(run);
         for note in page.notes {

@@ -13,6 +13,8 @@ mod csv;
 mod diff;
 mod error;
 mod explained;
+mod grouped;
+mod groups;
 mod json;
 mod kept;
 mod number;
@@ -36,6 +38,8 @@ pub use diff::{
 };
 pub use error::ReportError;
 pub use explained::{derivation, explain_kind, explain_thresholds, finding_name};
+pub use grouped::GroupedPages;
+pub use groups::{Group, Grouping, groups};
 pub use kept::{Kept, Rendered, Written};
 pub use number::{bytes, duration, utc};
 pub use page::{Need, Orders, PAGES, PageHead, PageName, PageSpec, listed};

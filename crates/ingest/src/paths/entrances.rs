@@ -1,9 +1,11 @@
-//! Frames by which a system or a language's runtime begins a program or a thread, or passes a call on to a
-//! closure: `_start`, `start_thread`, `std::rt::lang_start`, `std::__invoke`, `FnOnce::call_once`. Nothing in
-//! them is the program's, so its author need not see them between their own functions.
+//! Frames by which a system or a language's runtime begins a program, a thread or a task, or passes a call
+//! on to a closure: `_start`, `start_thread`, `std::rt::lang_start`, `std::__invoke`, `rayon_core::join`.
+//! Nothing in them is the program's, so its author need not see them between their own functions.
 //!
 //! Such a frame is left out where the next frame below is the program's. Below the last of the program's
 //! functions, and above a library's, all frames stay: what they do there is the only thing to be seen.
+
+use std::borrow::Cow;
 
 use proust_profile::{Function, Module};
 use proust_words::arguments::without;
@@ -11,8 +13,16 @@ use proust_words::arguments::without;
 /// What a function is to the author of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It only begins something or passes a call on.
+    /// It only begins a program or passes a call on.
     Entrance,
+    /// It begins a thread, or is of a runtime that has the program's functions executed by threads.
+    Runtime,
+    /// It is such a runtime's function that executes a task: whatever lies above has nothing to do with it.
+    Task,
+    /// It is of a language's library: a part of the runtime where one calls it, and else like the program's.
+    Standard,
+    /// Likewise, and else like the system's.
+    SystemStandard,
     /// It belongs to a library of the system.
     System,
     /// It is the program's, or of a library that it brings.
@@ -22,34 +32,39 @@ pub(super) enum Role {
 impl Role {
     /// Of a function in `module`.
     pub(super) fn of(function: &Function, module: Option<&Module>) -> Role {
+        let name = without_arguments(&function.name);
+        let name = name.as_ref();
+        let file = function.file.as_deref().unwrap_or_default();
         let is_of_system = module.is_some_and(Module::is_system_library);
-        let is_known = is_named_so(&function.name)
-            || function.file.as_deref().is_some_and(is_source_of_them)
-            || is_of_system && function.name == "clone";
-        match is_known || is_of_a_thread_of_rust(function) {
-            true => Role::Entrance,
-            false if is_of_system => Role::System,
-            false => Role::Program,
+        let library = module.map_or("", Module::name);
+        if executes_task(name, library) {
+            Role::Task
+        } else if begins_thread(name, file) || is_of_system && name == "clone" {
+            Role::Runtime
+        } else if is_of_runtime(name, file, library) {
+            Role::Runtime
+        } else if passes_on(name, file) || is_between_python(name, library) {
+            Role::Entrance
+        } else if is_of_system && !is_python(library) {
+            match library.starts_with("libstdc++.so") || ONCE.contains(&name) {
+                true => Role::SystemStandard,
+                false => Role::System,
+            }
+        } else if is_standard(name, file) {
+            Role::Standard
+        } else {
+            Role::Program
         }
     }
 }
 
-/// Entrances by their whole names: of the C library, and of libstdc++.
-const NAMES: [&str; 8] = [
-    "_start",
-    "clone3",
-    "__clone",
-    "__clone3",
-    "start_thread",
-    "generic_start_main",
-    "execute_native_thread_routine",
-    "__rust_try",
-];
+/// Functions of the C library by their whole names, with which a program begins; and what Rust catches panics
+/// with.
+const NAMES: [&str; 3] = ["_start", "generic_start_main", "__rust_try"];
 
-/// And by how their names begin.
-const BEGINS: [&str; 23] = [
+/// And by how their names begin: also functions of C++ and Rust that pass a call on.
+const BEGINS: &[&str] = &[
     "__libc_start_",
-    "std::thread::_",
     "std::__invoke",
     "std::invoke",
     "std::__apply",
@@ -58,7 +73,6 @@ const BEGINS: [&str; 23] = [
     "std::function::operator()",
     "std::_Bind::",
     "std::reference_wrapper::operator()",
-    "std::__1::__thread_",
     "std::__1::__invoke",
     "std::__1::invoke",
     "std::__1::__function::",
@@ -73,8 +87,51 @@ const BEGINS: [&str; 23] = [
     "core::ops::function::",
 ];
 
-/// Sources of Rust's standard library that hold nothing else. Names of inlined functions have no path where
-/// debug information has lines only, so the source decides.
+/// Functions that begin a thread, of the C library and of libstdc++.
+const THREADS: [&str; 5] = ["clone3", "__clone", "__clone3", "start_thread", "execute_native_thread_routine"];
+
+/// What executes the program's functions, by how the names begin: threads and futures of C++'s libraries,
+/// pools and their tasks.
+const RUNTIMES: &[&str] = &[
+    "std::thread::_",
+    "std::jthread::_",
+    "std::__future_base::",
+    "std::packaged_task::operator()",
+    "std::__1::__thread_",
+    "std::__1::__async_",
+    "std::__1::__packaged_task",
+    "std::__1::packaged_task::operator()",
+    "rayon::",
+    "rayon_core::",
+    "tokio::runtime::",
+    "tokio::task::",
+    "tbb::detail::",
+    "tbb::interface",
+    "tbb::internal::",
+    "__pstl::",
+    "__cilkrts_",
+    "__cilk_",
+    "cilk::",
+];
+
+/// Libraries that are nothing else, also where their functions have no names.
+const LIBRARIES: &[&str] = &["libopencilk", "libcilkrts.so"];
+
+/// Functions of runtimes that execute one task.
+const TASKS: &[&str] = &["rayon_core::job::JobRef::execute", "tbb::detail::r1::"];
+
+/// Libraries of which any function may be that, also where it has no name.
+const LIBRARIES_OF_TASKS: &[&str] = &["libtbb.so", "libtbb_debug.so", "libtbb12.so"];
+
+/// Functions of the C library that call others once, as futures do.
+const ONCE: [&str; 4] = ["pthread_once", "__pthread_once", "__pthread_once_slow", "___pthread_once"];
+
+/// Libraries of languages, by how their functions' names begin.
+const STANDARD: &[&str] =
+    &["std::", "core::", "alloc::", "__gnu_cxx::", "__gthread_once", "crossbeam_", "futures_"];
+
+/// Sources of Rust's standard library that hold nothing else than what begins a program or passes a call on.
+/// Names of inlined functions have no path where debug information has lines only, so the source decides.
 const SOURCES: [&str; 6] = [
     "/library/std/src/rt.rs",
     "/library/std/src/panic.rs",
@@ -84,26 +141,138 @@ const SOURCES: [&str; 6] = [
     "/library/core/src/panic/unwind_safe.rs",
 ];
 
-fn is_named_so(name: &str) -> bool {
-    // `<&dyn core::ops::function::Fn as core::ops::function::FnOnce>::call_once`
-    let is_implemented = name.starts_with('<') && name.contains(" as core::ops::function::Fn");
-    let of_all_instances = without(name);
-    is_implemented || NAMES.contains(&name) || BEGINS.iter().any(|begin| of_all_instances.starts_with(begin))
+/// Begins of the folders of crates that are runtimes; the version follows.
+const CRATES: [&str; 2] = ["/rayon-", "/rayon-core-"];
+
+/// Functions of CPython's interpreter between the evaluation of two functions of Python's.
+const PYTHON: &[&str] = &[
+    "_PyEval_Vector",
+    "_PyEval_EvalFrame",
+    "_PyFunction_Vectorcall",
+    "_PyFunction_FastCall",
+    "_PyObject_MakeTpCall",
+    "_PyObject_Call",
+    "_PyObject_FastCall",
+    "_PyObject_Vectorcall",
+    "PyObject_Call",
+    "PyObject_Vectorcall",
+    "PyVectorcall_Call",
+    "_PyVectorcall_",
+    "PyEval_EvalCode",
+    "PyEval_EvalFrame",
+    "cfunction_call",
+    "cfunction_vectorcall_",
+    "method_vectorcall",
+    "function_code_fastcall",
+    "call_function",
+    "do_call_core",
+    "object_vacall",
+    "slot_tp_call",
+    "vectorcall_",
+    "run_eval_code_obj",
+    "run_mod",
+    "pyrun_",
+    "_PyRun_",
+    "PyRun_",
+    "pymain_",
+    "Py_RunMain",
+    "Py_BytesMain",
+    "Py_Main",
+    "thread_run",
+    "pythread_wrapper",
+];
+
+/// The evaluation itself is shown: it is where Python's functions execute.
+const PYTHON_ITSELF: &str = "_PyEval_EvalFrameDefault";
+
+fn is_any(begins: &[&str], name: &str) -> bool {
+    begins.iter().any(|begin| name.starts_with(begin))
 }
 
-fn is_source_of_them(file: &str) -> bool {
-    SOURCES.iter().any(|source| file.ends_with(source))
+/// From the type on that a function of Rust belongs to: `<&rayon::vec::IntoIter as Iterator>::next` is
+/// `rayon::vec::IntoIter as Iterator>::next`.
+fn type_of_rust(name: &str) -> &str {
+    let name = name.trim_start_matches(['<', '&', '*']);
+    ["mut ", "const ", "dyn ", "impl "].iter().fold(name, |name, word| name.trim_start_matches(word))
+}
+
+fn begins_thread(name: &str, file: &str) -> bool {
+    THREADS.contains(&name) || is_of_a_thread_of_rust(name, file)
+}
+
+fn is_of_runtime(name: &str, file: &str, library: &str) -> bool {
+    is_any(RUNTIMES, type_of_rust(name)) || is_any(LIBRARIES, library) || is_of_crate(file)
+}
+
+/// Whether a source file is of a runtime's crate, as cargo keeps them.
+fn is_of_crate(file: &str) -> bool {
+    let Some((_, kept)) = file.split_once("/registry/src/") else { return false };
+    let is_version = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
+    CRATES.iter().any(|begin| kept.split_once(begin).is_some_and(|(_, rest)| is_version(rest)))
+}
+
+fn executes_task(name: &str, library: &str) -> bool {
+    let is_of_rayon =
+        name.starts_with("<rayon_core::job::") && name.ends_with(" as rayon_core::job::Job>::execute");
+    is_of_rayon || is_any(TASKS, name) || is_any(LIBRARIES_OF_TASKS, library)
+}
+
+fn passes_on(name: &str, file: &str) -> bool {
+    // `<&dyn core::ops::function::Fn as core::ops::function::FnOnce>::call_once`
+    let is_implemented = name.starts_with('<') && name.contains(" as core::ops::function::Fn");
+    is_implemented
+        || NAMES.contains(&name)
+        || is_any(BEGINS, name)
+        || SOURCES.iter().any(|source| file.ends_with(source))
+}
+
+fn is_python(library: &str) -> bool {
+    library.starts_with("python3") || library.starts_with("libpython3")
+}
+
+fn is_between_python(name: &str, library: &str) -> bool {
+    is_python(library) && !name.starts_with(PYTHON_ITSELF) && is_any(PYTHON, name)
+}
+
+fn is_standard(name: &str, file: &str) -> bool {
+    is_any(STANDARD, type_of_rust(name))
+        || ["/library/core/src/", "/library/alloc/src/"].iter().any(|folder| file.contains(folder))
 }
 
 /// What lies between the system's thread and the closure that the program gave: in the sources that also hold
 /// `spawn` and `scope`, which a program calls.
-fn is_of_a_thread_of_rust(function: &Function) -> bool {
-    let (name, file) = (function.name.as_str(), function.file.as_deref().unwrap_or_default());
+fn is_of_a_thread_of_rust(name: &str, file: &str) -> bool {
     let is_of_threads = file.contains("/library/std/src/thread/")
         || file.contains("/library/std/src/sys/")
         || ["std::thread::", "std::sys::", "<std::sys::"].iter().any(|begin| name.starts_with(begin));
     let last = name.rsplit("::").next().unwrap_or(name);
-    is_of_threads && (last.starts_with("{closure") || last == "thread_start")
+    is_of_threads && (last.starts_with("{closure") || last.starts_with("{{closure") || last == "thread_start")
+}
+
+/// Functions by which a program creates threads or waits for them, by how their names begin.
+const CREATING: &[&str] = &[
+    "std::thread::",
+    "std::jthread::",
+    "std::async",
+    "std::future::",
+    "std::__future_base::",
+    "std::__basic_future::",
+    "std::__1::thread::",
+    "std::__1::async",
+    "std::__1::future::",
+    "pthread_",
+    "__pthread_",
+];
+
+/// Whether a function that is of no runtime creates threads or waits for them.
+pub(super) fn creates_threads(name: &str) -> bool {
+    is_any(CREATING, without_arguments(name).as_ref())
+}
+
+/// A name without the arguments of templates: `std::function<void ()>::operator()` is
+/// `std::function::operator()`.
+pub(super) fn without_arguments(name: &str) -> Cow<'_, str> {
+    if name.starts_with('<') { Cow::Borrowed(name) } else { without(name) }
 }
 
 #[cfg(test)]
@@ -115,44 +284,118 @@ mod tests {
         Role::of(&function, Some(&Module { path: module.into(), ..Module::default() }))
     }
 
+    const LIBC: &str = "/lib/x86_64-linux-gnu/libc.so.6";
+    const PROGRAM: &str = "/home/me/program";
+
     #[test]
     fn a_frame_that_only_passes_on_is_known_by_name_or_by_source() {
         const STD: &str = "/rustc/5980/library/std/src";
-        let of_rust = |name: &str, file: &str| role(name, Some(&format!("{STD}{file}")), "/home/me/program");
-        for (name, file) in [
-            ("catch_unwind", "/panic.rs"),
-            ("do_call", "/panicking.rs"),
-            ("{closure#1}", "/thread/lifecycle.rs"),
-            ("<std::sys::thread::unix::Thread>::new::thread_start", "/sys/thread/unix.rs"),
-            ("std::rt::lang_start_internal", "/rt.rs"),
+        let of_rust = |name: &str, file: &str| role(name, Some(&format!("{STD}{file}")), PROGRAM);
+        for (name, file, is) in [
+            ("catch_unwind", "/panic.rs", Role::Entrance),
+            ("do_call", "/panicking.rs", Role::Entrance),
+            ("{closure#1}", "/thread/lifecycle.rs", Role::Runtime),
+            ("std::thread::lifecycle::spawn_unchecked::{{closure}}", "/thread/lifecycle.rs", Role::Runtime),
+            ("<std::sys::thread::unix::Thread>::new::thread_start", "/sys/thread/unix.rs", Role::Runtime),
+            ("std::rt::lang_start_internal", "/rt.rs", Role::Entrance),
         ] {
-            assert_eq!(of_rust(name, file), Role::Entrance, "{name}");
+            assert_eq!(of_rust(name, file), is, "{name}");
         }
         for name in [
             "core::ops::function::FnOnce::call_once{{vtable.shim}}",
             "<alloc::boxed::Box as core::ops::function::FnOnce>::call_once",
             "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int), int>>>::_M_run",
-            "std::function<void (int)>::operator()",
             "std::_Bind<void (*(int))(int)>::operator()",
-            "__libc_start_call_main",
+            "std::function::operator()",
+            "std::function<void ()>::operator()",
+            "std::__invoke_impl<void, main::{lambda()#1}>",
             "_start",
+            "__libc_start_call_main",
         ] {
-            assert_eq!(role(name, None, "/lib/x86_64-linux-gnu/libc.so.6"), Role::Entrance, "{name}");
+            assert_eq!(role(name, None, PROGRAM), Role::Entrance, "{name}");
         }
+        assert_eq!(role("__libc_start_call_main", None, LIBC), Role::Entrance);
+    }
+
+    #[test]
+    fn runtimes_that_have_threads_execute_functions_are_known() {
+        const CRATE: &str = "/root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/rayon-core-1.13.0";
+        for name in [
+            "std::thread::_State_impl::_M_run",
+            "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run",
+            "std::__future_base::_State_baseV2::_M_do_set",
+            "std::packaged_task<void ()>::operator()",
+            "rayon_core::registry::main_loop",
+            "<rayon_core::registry::DefaultSpawn as rayon_core::registry::ThreadSpawn>::spawn::{{closure}}",
+            "<rayon::vec::IntoIter as rayon::iter::ParallelIterator>::drive_unindexed",
+            "tokio::runtime::task::raw::poll",
+            "<tokio::runtime::blocking::task::BlockingTask as core::future::future::Future>::poll",
+            "tbb::detail::d1::start_for::execute",
+            "__cilkrts_hyper_lookup",
+        ] {
+            assert_eq!(role(name, None, PROGRAM), Role::Runtime, "{name}");
+        }
+        assert_eq!(role("in_worker", Some(&format!("{CRATE}/src/registry.rs")), PROGRAM), Role::Runtime);
+        assert_eq!(role("work", Some("/home/me/rayon-sum/src/main.rs"), PROGRAM), Role::Program);
+        for name in ["<rayon_core::job::StackJob as rayon_core::job::Job>::execute", "tbb::detail::r1::wait"]
+        {
+            assert_eq!(role(name, None, PROGRAM), Role::Task, "{name}");
+        }
+        assert_eq!(role("libtbb.so.12+0x22180", None, "/opt/tbb/lib/libtbb.so.12"), Role::Task);
+        assert_eq!(
+            role("<program::Rows as rayon::iter::ParallelIterator>::drive", None, PROGRAM),
+            Role::Program
+        );
+    }
+
+    #[test]
+    fn functions_of_languages_libraries_belong_to_a_runtime_that_calls_them() {
+        for name in ["core::iter::traits::iterator::Iterator::fold", "std::sort", "crossbeam_deque::steal"] {
+            assert_eq!(role(name, None, PROGRAM), Role::Standard, "{name}");
+        }
+        let scope = Some("/rustc/59/library/std/src/thread/scoped.rs");
+        assert_eq!(role("std::thread::scoped::scope", scope, PROGRAM), Role::Standard);
+        assert_eq!(role("fold", Some("/rustc/59/library/core/src/iter/range.rs"), PROGRAM), Role::Standard);
+        assert_eq!(
+            role("libstdc++.so.6+0xd4490", None, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"),
+            Role::SystemStandard
+        );
+        assert_eq!(role("__pthread_once_slow", None, LIBC), Role::SystemStandard);
+    }
+
+    #[test]
+    fn between_two_functions_of_python_lies_the_interpreter() {
+        for library in ["/usr/bin/python3.11", "/usr/lib/x86_64-linux-gnu/libpython3.12.so.1.0"] {
+            assert_eq!(role("_PyFunction_Vectorcall", None, library), Role::Entrance);
+            assert_eq!(role("_PyEval_EvalFrameDefault", None, library), Role::Program);
+            assert_eq!(role("long_add", None, library), Role::Program);
+        }
+        assert_eq!(role("_PyFunction_Vectorcall", None, PROGRAM), Role::Program);
     }
 
     #[test]
     fn functions_that_a_program_calls_are_no_entrances() {
-        let of_rust = |name: &str, file: &str| role(name, Some(file), "/home/me/program");
+        let of_rust = |name: &str, file: &str| role(name, Some(file), PROGRAM);
         assert_eq!(of_rust("scope", "/rustc/59/library/std/src/thread/scoped.rs"), Role::Program);
-        assert_eq!(
-            of_rust("std::thread::scoped::scope", "/rustc/59/library/std/src/thread/scoped.rs"),
-            Role::Program
-        );
         assert_eq!(of_rust("{closure#1}", "/home/me/src/main.rs"), Role::Program);
         assert_eq!(of_rust("program::clone", "/home/me/src/main.rs"), Role::Program);
-        assert_eq!(role("std::this_thread::sleep_for", None, "/home/me/program"), Role::Program);
+        assert_eq!(role("std::this_thread::sleep_for", None, PROGRAM), Role::Standard);
         assert_eq!(role("gomp_thread_start", None, "/usr/lib/x86_64-linux-gnu/libgomp.so.1"), Role::System);
-        assert_eq!(role("PyEval", None, "/usr/bin/python3.11"), Role::Program);
+        assert_eq!(role("memmove", None, LIBC), Role::System);
+    }
+
+    #[test]
+    fn names_without_arguments() {
+        for (name, plain) in [
+            ("std::function<void (int)>::operator()", "std::function::operator()"),
+            ("a<b<c>, d>::e<f>", "a::e"),
+            ("operator<", "operator<"),
+            ("stream::operator<<", "stream::operator<<"),
+            ("a<(x)->y>::b", "a::b"),
+            ("<a as b>::c", "<a as b>::c"),
+            ("a<b", "a<b"),
+        ] {
+            assert_eq!(without_arguments(name), plain);
+        }
     }
 }

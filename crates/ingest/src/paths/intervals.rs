@@ -157,11 +157,11 @@ impl Paths<'_> {
         for &id in around {
             let marks = self.frames_of(log, nodes, id, place.region);
             let depth = common(&marks, frames).max(done);
-            step = frames[done..depth].iter().fold(step, |step, frame| self.go_down(step, frame));
+            step = frames[done..depth].iter().fold(step, |step, frame| self.go_down(step, log, frame));
             done = depth;
             step = self.enter_interval(log, id, step);
         }
-        frames[done..].iter().fold(step, |step, frame| self.go_down(step, frame))
+        frames[done..].iter().fold(step, |step, frame| self.go_down(step, log, frame))
     }
 
     fn enter_interval(&mut self, log: usize, id: u32, from: Step) -> Step {
@@ -171,7 +171,7 @@ impl Paths<'_> {
         let context = self.context(Key { parent: from.context, kind: ContextKind::Interval, function, at });
         // Of two intervals with one name and place the first one gives the context its number.
         self.intervals.contexts.entry(context).or_insert(interval);
-        Step { context, held: None, ..from }
+        Step { context, held: None, begins: false, ..from }
     }
 
     /// The frames around the mark of an interval, as far as they can be compared with those of a place in

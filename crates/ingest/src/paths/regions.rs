@@ -3,7 +3,7 @@
 use proust_profile::context::NO_CALL_PATH;
 use proust_profile::{ContextId, ContextKind};
 
-use super::{Key, LaneContexts, Line, PROGRAM, Paths, Shown, Step};
+use super::{Key, LaneContexts, Line, Paths, Shown, Step};
 use crate::nodes::{LaneNode, NodeTable, Top};
 use crate::openmp::{InRegion, RawRegion};
 
@@ -134,7 +134,8 @@ impl Paths<'_> {
         }
         let kind = ContextKind::Frame;
         let context = self.context(Key { parent: from.context, kind, function: Some(function), at: from.at });
-        self.regions.insert((log, id), Step { context, function: Some(function), at: from.at, held: None });
+        let step = Step { context, function: Some(function), at: from.at, ..Step::PROGRAM };
+        self.regions.insert((log, id), step);
         context
     }
 
@@ -235,7 +236,7 @@ impl Paths<'_> {
             None => self.step(lane, log, nodes, place.node, partial),
             Some((start, stack)) => {
                 let frames = self.frames_in_region(log, &stack, place.keeps_entry);
-                frames.iter().fold(start, |step, frame| self.go_down(step, frame))
+                frames.iter().fold(start, |step, frame| self.go_down(step, log, frame))
             }
         }
     }
@@ -257,9 +258,12 @@ impl Paths<'_> {
             true
         });
         let complete = top == Some(Top::Root) && !partial;
-        let context = if complete { PROGRAM } else { self.partial() };
-        let frames = path.into_iter().rev().flat_map(|node| self.frames_of_node(log, node)).collect();
-        (Step { context, ..Step::PROGRAM }, frames)
+        let frames: Vec<Shown> =
+            path.into_iter().rev().flat_map(|node| self.frames_of_node(log, node)).collect();
+        match complete {
+            true => self.from_owner(log, frames),
+            false => (Step { context: self.partial(), ..Step::PROGRAM }, frames),
+        }
     }
 
     /// The frames of a thread in a region, and where they are shown; None where they are shown as its own

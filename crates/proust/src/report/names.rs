@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use proust_ingest::CallPaths;
-use proust_report::{Format, IntervalsOf, Layout, Need, PageName};
+use proust_report::{Format, Grouping, IntervalsOf, Layout, Need, PageName};
 
 /// The formats by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -97,6 +97,24 @@ pub enum OverName {
     Locations,
     /// Processes, by rank where they have one
     Processes,
+}
+
+/// By what a page is divided, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ByName {
+    /// Processes, each with its arguments: `cc1plus format-test.cc`
+    Process,
+    /// Programs: all processes that are called so
+    Program,
+}
+
+impl ByName {
+    pub(super) fn grouping(self) -> Grouping {
+        match self {
+            ByName::Process => Grouping::Processes,
+            ByName::Program => Grouping::Programs,
+        }
+    }
 }
 
 /// What I/O counts as, by name.

@@ -106,6 +106,7 @@ mod stopped;
 mod storage;
 mod streams;
 mod sweeps;
+mod task_owners;
 mod terminal;
 mod threads;
 mod time_ranges;

@@ -2,7 +2,7 @@
 
 use crate::chance::assert_close;
 use crate::programs::built;
-use crate::recording::{empty_folder, list, number, record};
+use crate::recording::{empty_folder, list, number, record, report};
 
 #[test]
 fn every_child_is_followed() {
@@ -121,4 +121,32 @@ fn a_program_has_the_name_it_was_started_by() {
     assert_eq!(of_script.len(), 2, "{of_script:?}");
     assert!(of_script.contains(&"another-name".to_owned()), "{of_script:?}");
     assert!(!of_script.contains(&"a-script".to_owned()), "{of_script:?}");
+}
+
+#[test]
+fn a_page_is_shown_process_by_process_and_program_by_program() {
+    let Some(program) = built("endings") else { return };
+    let program = program.display();
+    let command = format!("'{program}' 0.2 exit first.txt; '{program}' 0.6 exit second.txt; true");
+    let run = record("sh", &["-c", &command]).succeeded();
+    let by_process: serde_json::Value = run.page("flat", &["--by", "process", "--groups", "2"]);
+    let groups = list(&by_process, "/groups");
+    let names: Vec<&str> = groups.iter().map(|group| group["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["endings second.txt 0.6 exit", "endings first.txt 0.2 exit"]);
+    for (group, spent_s) in groups.iter().zip([0.6, 0.2]) {
+        assert_close("a process", number(group, "/cpu_s"), spent_s, 0.1 * spent_s + 0.05);
+        // The page is that of this process alone.
+        let total = number(group, "/page/totals/cpu_s/exclusive");
+        assert_close("its page", total, number(group, "/cpu_s"), 1e-6);
+    }
+    assert_eq!(number(&by_process, "/cut/rows"), 1.0, "the shell");
+    let by_program: serde_json::Value = run.page("threads", &["--by", "program"]);
+    let groups = list(&by_program, "/groups");
+    assert_eq!((groups[0]["name"].as_str(), groups[0]["processes"].as_u64()), (Some("endings"), Some(2)));
+    assert_eq!(list(&groups[0], "/page/locations").len(), 2);
+    let sum: f64 = groups.iter().map(|group| number(group, "/cpu_s")).sum();
+    assert_close("all programs", sum, run.flat().total("cpu_s"), 1e-6);
+    // In text each begins with a line of its own.
+    let text = report(&run.dir, "tree", &["--by", "process"]).printed();
+    assert!(text.lines().next().is_some_and(|line| line.contains("endings second.txt")), "{text}");
 }

@@ -20,6 +20,7 @@ use super::account::Drawn;
 use super::locations::{Seconds, accounts_of, passive_of};
 use super::{Cut, Page, heading, no_arguments};
 use crate::error::ReportError;
+use crate::groups::called;
 use crate::number::{Scale, exact, percents, sum};
 use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
@@ -219,7 +220,7 @@ impl Processes {
             }));
             cells.push(row.process.to_string().into());
             cells.push(row.parent_handle.clone().unwrap_or_else(|| row.parent.to_string()).into());
-            cells.push(called(row).into());
+            cells.push(called(&row.program, &row.arguments).into());
             table.row(cells);
         }
         table.render(style)
@@ -286,27 +287,6 @@ fn programs(processes: &[ProcessRow]) -> Vec<ProgramRow> {
     let mut programs: Vec<ProgramRow> = by_name.into_values().collect();
     programs.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
     programs
-}
-
-/// The program and what it was given: operands before options, files without their folders. A compiler's
-/// line begins with its source file so, and not with two hundred letters of options.
-fn called(row: &ProcessRow) -> String {
-    let arguments = row.arguments.get(1..).unwrap_or(&[]);
-    let (mut files, mut others, mut options) = (Vec::new(), Vec::new(), Vec::new());
-    for argument in arguments {
-        let base = argument.rsplit('/').next().unwrap_or(argument);
-        let is_path = !argument.contains(char::is_whitespace) && !base.is_empty();
-        let (list, word) = match argument.starts_with('-') {
-            true => (&mut options, argument.as_str()),
-            false if is_path && base.contains('.') => (&mut files, base),
-            false => (&mut others, if is_path { base } else { argument.as_str() }),
-        };
-        if !list.contains(&word) {
-            list.push(word);
-        }
-    }
-    let words = files.into_iter().chain(others).chain(options).map(shell_word);
-    [row.program.clone()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 impl Page for Processes {
@@ -381,33 +361,6 @@ impl Page for Processes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn row(program: &str, arguments: &[&str]) -> ProcessRow {
-        let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
-        let process = Process { name: program.into(), arguments, ..Process::default() };
-        let profile = Profile { processes: vec![process].into(), ..Profile::default() };
-        ProcessRow::new(&profile, ProcessId(0), &Sums::default())
-    }
-
-    #[test]
-    fn a_compiler_is_shown_with_its_source() {
-        let cc1plus = row(
-            "cc1plus",
-            &[
-                "/usr/lib/cc1plus",
-                "-quiet",
-                "-D_GNU_SOURCE",
-                "/src/format-test.cc",
-                "-O2",
-                "-o",
-                "/tmp/ccx.s",
-            ],
-        );
-        assert_eq!(called(&cc1plus), "cc1plus format-test.cc ccx.s -quiet -D_GNU_SOURCE -O2 -o");
-        assert_eq!(called(&row("sh", &["sh", "-c", "a && b.c"])), "sh 'a && b.c' -c");
-        assert_eq!(called(&row("ls", &["ls"])), "ls");
-        assert_eq!(called(&row("x", &[])), "x");
-    }
 
     #[test]
     fn the_parent_is_the_image_that_was_there() {

@@ -1,0 +1,165 @@
+//! The processes or programs that a page can be shown for one by one.
+
+use std::collections::BTreeMap;
+
+use proust_profile::{LocationId, Metric, ProcessId, Profile};
+use proust_query::{Filter, Handle, Selection};
+
+use crate::shell::shell_word;
+
+/// By what a page is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// Process images: a process that calls exec is two.
+    Processes,
+    /// Programs: all images that are called so.
+    Programs,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The expression for `--where` that selects it.
+    pub filter: String,
+    /// The program, and of a process what it was given: `cc1plus format-test.cc`.
+    pub name: String,
+    /// The handle of a process.
+    pub handle: Option<String>,
+    /// How many images it is.
+    pub processes: usize,
+    /// CPU time in scope.
+    pub cpu_s: f64,
+}
+
+/// The groups in scope, by CPU time.
+pub fn groups(profile: &Profile, filter: &Filter, by: Grouping) -> Vec<Group> {
+    let selection = Selection::new(profile, filter);
+    let process_of = |location: LocationId| profile.locations[location].process;
+    let mut cpu_s: BTreeMap<ProcessId, f64> = BTreeMap::new();
+    for &location in selection.locations() {
+        cpu_s.entry(process_of(location)).or_default();
+    }
+    for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
+        *cpu_s.entry(process_of(value.location)).or_default() += value.amount;
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    let mut of_program: BTreeMap<&str, usize> = BTreeMap::new();
+    for (&id, &cpu_s) in &cpu_s {
+        let process = &profile.processes[id];
+        let known = match by {
+            Grouping::Processes => None,
+            Grouping::Programs => of_program.get(process.name.as_str()).and_then(|&at| groups.get_mut(at)),
+        };
+        if let Some(group) = known {
+            group.processes += 1;
+            group.cpu_s += cpu_s;
+            continue;
+        }
+        of_program.insert(&process.name, groups.len());
+        let handle = Handle::Process(id).to_string();
+        groups.push(match by {
+            Grouping::Processes => Group {
+                filter: format!("process={handle}"),
+                name: called(&process.name, &process.arguments),
+                handle: Some(handle),
+                processes: 1,
+                cpu_s,
+            },
+            Grouping::Programs => Group {
+                filter: format!("process=\"{}\"", process.name),
+                name: process.name.clone(),
+                handle: None,
+                processes: 1,
+                cpu_s,
+            },
+        });
+    }
+    groups.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+    groups
+}
+
+/// The program and what it was given: operands before options, files without their folders. A compiler's
+/// line begins with its source file so, and not with two hundred letters of options.
+pub(crate) fn called(program: &str, arguments: &[String]) -> String {
+    let arguments = arguments.get(1..).unwrap_or(&[]);
+    let (mut files, mut others, mut options) = (Vec::new(), Vec::new(), Vec::new());
+    for argument in arguments {
+        let base = argument.rsplit('/').next().unwrap_or(argument);
+        let is_path = !argument.contains(char::is_whitespace) && !base.is_empty();
+        let (list, word) = match argument.starts_with('-') {
+            true => (&mut options, argument.as_str()),
+            // A number is no file.
+            false if is_path && base.contains('.') && base.parse::<f64>().is_err() => (&mut files, base),
+            false => (&mut others, if is_path { base } else { argument.as_str() }),
+        };
+        if !list.contains(&word) {
+            list.push(word);
+        }
+    }
+    let words = files.into_iter().chain(others).chain(options).map(shell_word);
+    [program.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proust_profile::{Context, ContextId, ContextKind, Location, Process, Value};
+
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_compiler_is_shown_with_its_source() {
+        let line = ["/usr/lib/cc1plus", "-quiet", "-D_GNU_SOURCE", "/src/format-test.cc"];
+        let all = words(&[&line[..], &["-O2", "-o", "/tmp/ccx.s"]].concat());
+        assert_eq!(called("cc1plus", &all), "cc1plus format-test.cc ccx.s -quiet -D_GNU_SOURCE -O2 -o");
+        assert_eq!(called("sh", &words(&["sh", "-c", "a && b.c"])), "sh 'a && b.c' -c");
+        assert_eq!(called("solve", &words(&["solve", "0.5", "a.in"])), "solve a.in 0.5");
+        assert_eq!(called("ls", &words(&["ls"])), "ls");
+        assert_eq!(called("x", &[]), "x");
+    }
+
+    #[test]
+    fn processes_and_programs_are_ordered_by_their_time() {
+        let process = |name: &str, file: &str| Process {
+            name: name.into(),
+            arguments: words(&[name, file]),
+            ..Process::default()
+        };
+        let value = |location: u32, amount: f64| Value {
+            location: LocationId(location),
+            context: ContextId(0),
+            metric: Metric::Cpu,
+            amount,
+        };
+        let location = |process: u32| Location { process: ProcessId(process), ..Location::default() };
+        let kind = ContextKind::Program;
+        let program = Context { parent: None, kind, function: None, file: None, line: None };
+        let profile = Profile {
+            processes: vec![process("cc1", "a.c"), process("ld", "a.o"), process("cc1", "b.c")].into(),
+            locations: vec![location(0), location(1), location(2), location(2)].into(),
+            values: vec![value(0, 1.0), value(1, 2.5), value(2, 1.0), value(3, 0.75)],
+            contexts: vec![program].into(),
+            ..Profile::default()
+        };
+        let of = |by| -> Vec<(String, String, f64, usize)> {
+            let groups = groups(&profile, &Filter::default(), by).into_iter();
+            groups.map(|group| (group.name, group.filter, group.cpu_s, group.processes)).collect()
+        };
+        let row = |name: &str, filter: &str, cpu_s, n| (name.to_owned(), filter.to_owned(), cpu_s, n);
+        assert_eq!(
+            of(Grouping::Processes),
+            [
+                row("ld a.o", "process=p1", 2.5, 1),
+                row("cc1 b.c", "process=p2", 1.75, 1),
+                row("cc1 a.c", "process=p0", 1.0, 1),
+            ]
+        );
+        assert_eq!(
+            of(Grouping::Programs),
+            [row("cc1", "process=\"cc1\"", 2.75, 2), row("ld", "process=\"ld\"", 2.5, 1)]
+        );
+    }
+}
