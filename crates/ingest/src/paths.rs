@@ -4,11 +4,13 @@
 //! - `closures`: which function a closure is written in
 //! - `owners`: paths of threads and tasks that continue the path that created them
 //! - `regions`: paths in parallel regions, by the chosen view
+//! - `functions`: the functions and files that paths lead through
 //! - `intervals`: paths in marked intervals
 //! - `lane`: the results for one lane's nodes
 
 mod closures;
 mod entrances;
+mod functions;
 mod intervals;
 mod lane;
 mod owners;
@@ -20,7 +22,7 @@ use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED as NOT_RE
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, IntervalContext, Module, ModuleId,
 };
-use proust_structure::{Names, ResolvedAddress, SourceFrame};
+use proust_structure::{ResolvedAddress, SourceFrame};
 
 use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
@@ -430,78 +432,6 @@ impl<'m> Paths<'m> {
             line: key.at.line,
         });
         self.index.insert(key, id);
-        id
-    }
-
-    fn function(&mut self, module: ModuleId, position: u32) -> FunctionId {
-        if let Some(&known) = self.function_ids.get(&(module, position)) {
-            return known;
-        }
-        let structure = self.modules.structures.get(module.index());
-        let id = match structure.and_then(|structure| structure.functions.get(position as usize)) {
-            Some(known) => self.add(Function {
-                name: known.name.clone(),
-                full_name: known.full_name.clone(),
-                linkage_name: known.linkage_name.clone(),
-                module: Some(module),
-                file: known.file.clone(),
-                line: known.line,
-            }),
-            None => {
-                let file = self.modules.modules.get(module.index()).map_or(UNKNOWN_MODULE, Module::name);
-                self.named(Some(module), &format!("{file}, function {position}"))
-            }
-        };
-        self.function_ids.insert((module, position), id);
-        id
-    }
-
-    fn made(&mut self, module: ModuleId, names: &Names) -> FunctionId {
-        if let Some(&known) = self.named.get(&(Some(module), names.full.clone())) {
-            return known;
-        }
-        let id = self.add(Function {
-            name: names.short.clone(),
-            full_name: names.full.clone(),
-            linkage_name: None,
-            module: Some(module),
-            file: None,
-            line: None,
-        });
-        self.named.insert((Some(module), names.full.clone()), id);
-        id
-    }
-
-    fn named(&mut self, module: Option<ModuleId>, name: &str) -> FunctionId {
-        if let Some(&known) = self.named.get(&(module, name.to_owned())) {
-            return known;
-        }
-        let id = self.add(Function {
-            name: name.into(),
-            full_name: name.into(),
-            linkage_name: None,
-            module,
-            file: None,
-            line: None,
-        });
-        self.named.insert((module, name.into()), id);
-        id
-    }
-
-    fn add(&mut self, function: Function) -> FunctionId {
-        let module = function.module.and_then(|module| self.modules.modules.get(module.index()));
-        self.roles.push(Role::of(&function, module));
-        self.functions.push(function);
-        FunctionId::from_index(self.functions.len() - 1)
-    }
-
-    fn file(&mut self, name: &str) -> FileId {
-        if let Some(&known) = self.files.get(name) {
-            return known;
-        }
-        let id = self.file_names.len() as FileId;
-        self.file_names.push(name.into());
-        self.files.insert(name.into(), id);
         id
     }
 }

@@ -304,7 +304,6 @@ mod tests {
         for name in [
             "core::ops::function::FnOnce::call_once{{vtable.shim}}",
             "<alloc::boxed::Box as core::ops::function::FnOnce>::call_once",
-            "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int), int>>>::_M_run",
             "std::_Bind<void (*(int))(int)>::operator()",
             "std::function::operator()",
             "std::function<void ()>::operator()",
@@ -315,6 +314,9 @@ mod tests {
             assert_eq!(role(name, None, PROGRAM), Role::Entrance, "{name}");
         }
         assert_eq!(role("__libc_start_call_main", None, LIBC), Role::Entrance);
+        let of_thread =
+            "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int), int>>>::_M_run";
+        assert_eq!(role(of_thread, None, PROGRAM), Role::Runtime);
     }
 
     #[test]
