@@ -104,10 +104,11 @@ mod tests {
         let name = "grid::Field<std::map<int, std::string>>::smooth<double>";
         assert_eq!(middle(name, 60, true), name);
         assert_eq!(middle(name, 50, true), "grid::Field<std::map<int, …tring>>::smooth<double>");
-        assert_eq!(middle(name, 40, true), "grid::Field<std::m…ing>>::smooth<double>");
-        assert_eq!(middle(name, 30, true), "grid::Field<st…>>::smooth<do…le>");
-        assert_eq!(middle(name, 20, true), "grid::Fie…oth<double>");
-        assert_eq!(middle("solve<float>", 11, false), "solve<f...t>");
+        assert_eq!(middle(name, 40, true), "grid::Field<std::…ring>>::smooth<double>");
+        assert_eq!(middle(name, 30, true), "grid::Field<st…>>::smooth<d…e>");
+        // No letter of an argument would be left.
+        assert_eq!(middle(name, 20, true), "grid::Fiel…h<double>");
+        assert_eq!(middle("solve<float>", 11, false), "solv...oat>");
     }
 
     proptest! {

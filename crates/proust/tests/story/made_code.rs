@@ -130,10 +130,6 @@ fn python() -> Option<PathBuf> {
     })
 }
 
-fn said(ended: &Ended) -> String {
-    format!("{}{}", ended.printed(), ended.said())
-}
-
 /// Share of the CPU time that is spent in and below such functions, of which none calls another. What the
 /// runtime left in /tmp is removed.
 fn share(run: &Recorded, is_one: impl Fn(&str) -> bool) -> f64 {

@@ -18,7 +18,7 @@ pub(super) fn without_default_arguments(name: &str) -> String {
     shortened(name, MAX_NESTING)
 }
 
-/// A name whose argument lists are looked at by `with_lists_aside` alone, which gets it without them.
+/// The name as `change` makes it of what is around its argument lists, which stay as they are.
 pub(super) fn around_lists(name: &str, change: impl Fn(&str) -> String) -> String {
     /// Stands for a list; it is in no name.
     const ASIDE: char = '\u{1}';
@@ -82,8 +82,7 @@ fn shortened(name: &str, nesting: usize) -> String {
 /// Of a name up to a list.
 fn is_of_the_standard_library(before: &str) -> bool {
     // `void std::sort`: of the full name the last word.
-    let word =
-        before.rfind(|c: char| c == ' ' || c == '&' || c == '*').map_or(before, |at| &before[at + 1..]);
+    let word = before.rfind([' ', '&', '*']).map_or(before, |at| &before[at + 1..]);
     word.starts_with("std::") || word.starts_with("__gnu_cxx::")
 }
 
