@@ -1,10 +1,10 @@
-//! Logs of any number of ranks on several hosts, whose messages, collectives, imbalance and skewed clocks have
-//! an answer that is known exactly.
+//! Logs of any number of ranks on several hosts, whose messages, collectives, imbalance and skewed clocks
+//! have an answer that is known exactly.
 //!
-//! In each round a rank sends to the next one and receives from the one before it; every eighth round all take
-//! part in a reduction. Every fourth rank is late in each round, so that the next one waits for its message,
-//! and all others wait for it in the reduction. Each host has a clock that is ahead by another time, and was
-//! compared with the first one's at the begin and end of MPI.
+//! In each round a rank sends to the next one and receives from the one before it; every eighth round all
+//! take part in a reduction. Every fourth rank is late in each round, so that the next one waits for its
+//! message, and all others wait for it in the reduction. Each host has a clock that is ahead by another time,
+//! and was compared with the first one's at the begin and end of MPI.
 
 use proust_log::layout::FileHeader;
 use proust_log::operations::Operation;
@@ -121,7 +121,7 @@ impl Ranks {
                 let own = ClockOffset { own_ns: time_ns, reference_ns: time_ns, round_trip_ns: 0 };
                 lane.push(flags | CLOCK_REFERENCE, &own);
             }
-            _ if rank % self.of_host == 0 => {
+            _ if rank.is_multiple_of(self.of_host) => {
                 let offset = ClockOffset { own_ns: at(time_ns), reference_ns: time_ns, round_trip_ns: 1_000 };
                 lane.push(flags, &offset);
             }
