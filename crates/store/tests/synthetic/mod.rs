@@ -3,6 +3,8 @@
 // Each test file uses a part of it.
 #![allow(dead_code)]
 
+pub mod ranks;
+
 use std::collections::BTreeMap;
 
 use proust_ingest::{Counter, LogBytes, ingest_logs};

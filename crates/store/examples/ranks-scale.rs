@@ -1,0 +1,84 @@
+//! How time and memory grow with ranks and calls: `ranks-scale [RANKS ROUNDS]...`.
+//!
+//! Analyses synthetic logs of ranks on several hosts (`tests/synthetic/ranks.rs`), each size in a process of
+//! its own, and compares messages and waits with the known answer. Without arguments the sizes of
+//! `docs/benchmarks.md`.
+
+#[path = "../tests/synthetic/mod.rs"]
+mod synthetic;
+
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+
+use proust_account::accounted::blame_within;
+use proust_account::ledger::Windows;
+use proust_ingest::{Counter, LogBytes, ingest_logs};
+use synthetic::names;
+use synthetic::ranks::Ranks;
+
+/// A line of `/proc/self/status`, MB.
+fn memory_mb(name: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+/// The time of all threads on processors, s.
+fn processor_s() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).filter_map(|word| word.parse::<f64>().ok()).sum();
+    ticks / 100.0
+}
+
+fn one(ranks: u32, rounds: u64) {
+    let of = Ranks { ranks, rounds, of_host: 16, ahead_ns: 1_000_003 };
+    let logs: Vec<(String, Vec<u8>)> =
+        (0..ranks).map(|rank| (format!("log/{rank}.plog"), of.log(rank))).collect();
+    let bytes: usize = logs.iter().map(|(_, bytes)| bytes.len()).sum();
+    let before_mb = memory_mb("VmRSS");
+    let logs: Vec<LogBytes<'_>> =
+        logs.iter().map(|(name, bytes)| LogBytes { name, bytes: Ok(bytes) }).collect();
+    let (begin, processor) = (Instant::now(), processor_s());
+    let profile = ingest_logs("run", &logs, None, &names, &Counter::default()).expect("a profile");
+    let (ingested_s, ingested) = (begin.elapsed().as_secs_f64(), processor_s() - processor);
+    let ingested_mb = memory_mb("VmHWM") - before_mb;
+    let processor = processor_s();
+    let (_, blame) = blame_within(&profile, None, &Windows::all()).expect("an account");
+    let blamed = processor_s() - processor;
+
+    let answer = of.answer();
+    let messages = profile.quality.messages.as_ref().map_or(0, |quality| quality.messages);
+    let waits = profile.partner_waits.len() as u64;
+    assert_eq!((messages, waits), (answer.messages, answer.late_senders + answer.in_reductions));
+    assert!(!blame.rows.is_empty());
+    let calls = of.calls() as f64;
+    println!(
+        "{ranks:>5} ranks × {:>6} calls: {:>5} MB of logs; to profile {ingested:>6.2} s of processors \
+         ({ingested_s:.2} s), {:>5.0} ns a call, {ingested_mb:>5} MB, {:>4.0} bytes a call; ledger and blame \
+         {blamed:>6.2} s, {:>5.0} ns a call, {} MB in all",
+        of.calls() / u64::from(ranks),
+        bytes / 1_000_000,
+        1e9 * ingested / calls,
+        1e6 * ingested_mb as f64 / calls,
+        1e9 * blamed / calls,
+        memory_mb("VmHWM"),
+    );
+}
+
+fn main() {
+    let numbers: Vec<u64> = std::env::args().skip(1).map(|word| word.parse().expect("a number")).collect();
+    if let [ranks, rounds] = numbers[..] {
+        return one(ranks as u32, rounds);
+    }
+    let own = std::env::current_exe().expect("its own path");
+    let sizes = [(16, 4_700), (16, 47_000), (100, 4_700), (100, 47_000), (1000, 470), (1000, 4_700)];
+    let given: Vec<(u64, u64)> = numbers.chunks_exact(2).map(|two| (two[0], two[1])).collect();
+    for (ranks, rounds) in if given.is_empty() { sizes.to_vec() } else { given } {
+        // The next multiple of four.
+        let words = [ranks.div_ceil(4) * 4, rounds].map(|number| number.to_string());
+        let status = Command::new(&own).args(words).status().expect("another process");
+        assert!(status.success(), "{ranks} {rounds}: {status}");
+    }
+}
