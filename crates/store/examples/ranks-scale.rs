@@ -38,8 +38,10 @@ fn one(ranks: u32, rounds: u64) {
         (0..ranks).map(|rank| (format!("log/{rank}.plog"), of.log(rank))).collect();
     let bytes: usize = logs.iter().map(|(_, bytes)| bytes.len()).sum();
     let before_mb = memory_mb("VmRSS");
-    let logs: Vec<LogBytes<'_>> =
-        logs.iter().map(|(name, bytes)| LogBytes { name, bytes: Ok(bytes) }).collect();
+    let logs: Vec<LogBytes<'_>> = logs
+        .iter()
+        .map(|(name, bytes)| LogBytes { name, bytes: Ok(bytes), perf_map: &[], jitdump: &[] })
+        .collect();
     let (begin, processor) = (Instant::now(), processor_s());
     let profile = ingest_logs("run", &logs, None, &names, &Counter::default()).expect("a profile");
     let (ingested_s, ingested) = (begin.elapsed().as_secs_f64(), processor_s() - processor);

@@ -39,9 +39,10 @@ impl Role {
         let library = module.map_or("", Module::name);
         if executes_task(name, library) {
             Role::Task
-        } else if begins_thread(name, file) || is_of_system && name == "clone" {
-            Role::Runtime
-        } else if is_of_runtime(name, file, library) {
+        } else if begins_thread(name, file)
+            || is_of_system && name == "clone"
+            || is_of_runtime(name, file, library)
+        {
             Role::Runtime
         } else if passes_on(name, file) || is_between_python(name, library) {
             Role::Entrance

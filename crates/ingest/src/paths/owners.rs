@@ -99,7 +99,7 @@ impl Paths<'_> {
     }
 
     /// The part of a complete path that is shown, and where it begins.
-    pub(super) fn from_owner(&self, log: usize, mut frames: Vec<Shown>) -> (Step, Vec<Shown>) {
+    pub(super) fn below_owner(&self, log: usize, mut frames: Vec<Shown>) -> (Step, Vec<Shown>) {
         let (mut begins, mut start) = (true, (0, Step::THREAD));
         for (at, shown) in frames.iter().enumerate() {
             let here = Step { begins, ..Step::THREAD };

@@ -261,7 +261,7 @@ impl Paths<'_> {
         let frames: Vec<Shown> =
             path.into_iter().rev().flat_map(|node| self.frames_of_node(log, node)).collect();
         match complete {
-            true => self.from_owner(log, frames),
+            true => self.below_owner(log, frames),
             false => (Step { context: self.partial(), ..Step::PROGRAM }, frames),
         }
     }

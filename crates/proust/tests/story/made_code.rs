@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::chance::{Share, assert_shares};
-use crate::command::Ended;
 use crate::programs::{built, has};
 use crate::recording::{Recorded, empty_folder, number, record, report};
 
