@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::chance::{Share, assert_shares};
 use crate::programs::{built, has};
@@ -115,6 +115,14 @@ fn a_map_of_an_earlier_process_names_nothing() {
     assert!(run.flat().functions.iter().all(|row| row.function != "not_mine"));
 }
 
+/// Whether a command ends well without Proust; its map is removed.
+fn runs(command: &mut Command) -> bool {
+    let Ok(mut child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else { return false };
+    let ended = child.wait();
+    let _ = fs::remove_file(format!("/tmp/perf-{}.map", child.id()));
+    ended.is_ok_and(|status| status.success())
+}
+
 /// The newest Python here that can write a perf map.
 fn python() -> Option<PathBuf> {
     let mut known = vec![PathBuf::from("python3")];
@@ -125,7 +133,7 @@ fn python() -> Option<PathBuf> {
     }
     known.into_iter().rev().find(|python| {
         let ask = "import sys; sys.activate_stack_trampoline('perf'); sys.deactivate_stack_trampoline()";
-        Command::new(python).args(["-c", ask]).output().is_ok_and(|output| output.status.success())
+        runs(Command::new(python).args(["-c", ask]))
     })
 }
 
@@ -208,16 +216,13 @@ public class Hot {
     let file = folder.path().join("Hot.java");
     fs::write(&file, source).expect("a file");
     let options = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit"];
-    let works = Command::new("java").args(options).arg("--version").output();
-    if !works.is_ok_and(|output| output.status.success()) {
-        println!("SKIP: no JVM here writes a perf map: 17 is the first");
+    let arguments = [options[0], options[1], file.to_str().expect("a path in UTF-8")];
+    // Without Proust: a JVM may lack the option, or a compiler.
+    if !runs(Command::new("java").args(arguments)) {
+        println!("SKIP: no JVM here compiles a source and writes a perf map: 17 is the first");
         return;
     }
-    let run = record("java", &[options[0], options[1], file.to_str().expect("a path in UTF-8")]);
-    if !run.ended.status.success() {
-        println!("SKIP: this JVM has no compiler: {}", run.ended.said());
-        return;
-    }
+    let run = record("java", &arguments).succeeded();
     let share = share(&run, |name| name.contains("Hot.hot"));
     assert!(share > 0.3, "{share}: {}", report(&run.dir, "flat", &["--limit", "9"]).printed());
 }
