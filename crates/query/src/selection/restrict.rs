@@ -220,7 +220,11 @@ pub(super) fn is_function(
             let by_name = [Some(&function.name), Some(&function.full_name), function.linkage_name.as_ref()]
                 .into_iter()
                 .flatten()
-                .any(|name| is_named(pattern, name, "::"));
+                // One that is the code of several functions has the names of all.
+                .any(|name| {
+                    let mut each = name.split(" = ");
+                    is_named(pattern, name, "::") || each.any(|name| is_named(pattern, name, "::"))
+                });
             by_name
                 || matches!(pattern, Pattern::Name { text, quoted: false }
                     if Handle::parse(text) == Some(Handle::Function(FunctionId::from_index(id))))
