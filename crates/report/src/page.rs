@@ -105,6 +105,9 @@ pages! {
     Flat "flat" ""
         "functions"
         [ColumnsByAccount] Orders::All;
+    Lines "lines" ""
+        "source lines"
+        [ColumnsByAccount] Orders::All;
     Ledger "ledger" ""
         "the account in full: of all threads and all empty slots"
         [] Orders::Own;

@@ -11,6 +11,7 @@ mod flat;
 mod intervals;
 mod io;
 mod ledger;
+mod lines;
 mod locations;
 mod locks;
 mod mpi;
@@ -151,6 +152,7 @@ pub fn written(
         }
         PageName::Callers => to.show(&one_function::OneFunction::build(&selection, question)?),
         PageName::Flat => to.show(&flat::Flat::build(&selection, question)?),
+        PageName::Lines => to.show(&lines::Lines::build(&selection, question)?),
         PageName::Threads => to.show(&threads::Threads::build(&selection, question, drawn()?)?),
         PageName::Processes => to.show(&processes::Processes::build(&selection, question, drawn()?)?),
         PageName::Timeline => {

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::shorten::middle;
+use crate::shorten::{middle, name};
 use crate::style::{Paint, Style};
 
 /// On which side a column is flush.
@@ -113,7 +113,7 @@ impl Table {
         let mut line = " ".repeat(self.indent);
         for (column, cell) in cells.iter().enumerate() {
             if column == cells.len() - 1 {
-                let shown = middle(&cell.text, room, style.unicode);
+                let shown = name(&cell.text, room, style.unicode);
                 let left = room.saturating_sub(shown.width());
                 line.push_str(&style.paint(cell.paint, &shown));
                 // A tail of which only some letters fit is of no use.

@@ -9,6 +9,7 @@
 //! - `caution`: reasons to doubt a comparison
 //! - `gap`: what is missing in a run's data
 //! - `analysis`: what became of a run's kept analysis
+//! - `together`: notes as pages show them
 
 mod analysis;
 mod caution;
@@ -20,6 +21,7 @@ mod process;
 mod run;
 mod scope;
 mod sweep;
+mod together;
 
 use proust_profile::notes::Noted;
 use serde::Serialize;
@@ -30,9 +32,10 @@ pub use module::joined;
 pub(crate) use page::PageNote;
 pub(crate) use scope::what_there_is;
 pub use sweep::{GapsOfRun, SweepNote};
+pub(crate) use together::Remark;
+use together::together;
 
-use crate::style::{Paint, Style};
-use crate::table::printable_lines;
+use crate::style::Style;
 
 /// A note that has words.
 pub trait Worded: Noted {
@@ -65,7 +68,7 @@ impl NoteRow {
 
     /// The line that a page shows.
     pub(crate) fn line(&self, style: &Style) -> String {
-        style.paint(Paint::Faint, &printable_lines(&format!(" Note: {}.", self.text))) + "\n"
+        together(std::slice::from_ref(self)).iter().map(|remark| remark.worded(style)).collect()
     }
 }
 
@@ -105,9 +108,14 @@ impl Notes {
         &self.notes
     }
 
-    /// A line for each, as pages show them.
+    /// As pages show them: what several processes or modules have is said once.
+    pub(crate) fn together(&self) -> Vec<Remark> {
+        together(&self.noted)
+    }
+
+    /// Lines for each, as pages show them.
     pub(crate) fn lines(&self, style: &Style) -> String {
-        self.noted.iter().map(|row| row.line(style)).collect()
+        self.together().iter().map(|remark| remark.worded(style)).collect()
     }
 }
 

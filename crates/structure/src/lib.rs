@@ -18,6 +18,7 @@ mod cache;
 mod debug_files;
 mod debug_info;
 mod declaration;
+mod folded;
 mod image;
 mod location;
 mod made;

@@ -8,6 +8,7 @@ use crate::beginning::Beginning;
 use crate::debug_files::Sources;
 use crate::debug_info::{DebugFrame, DebugInfo};
 use crate::declaration::Declaration;
+use crate::folded::with_folded;
 use crate::image::{Elf, Keep};
 use crate::location::Location;
 use crate::names::Names;
@@ -143,6 +144,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
             names.short = Names::of_symbol(alias).short;
             linkage_name = Some(alias.to_owned());
         }
+        let names = with_folded(names, &symbols);
         let declared = Location { file: declaration.file.clone(), line: declaration.line };
         let declared = if declared.file.is_some() { declared } else { self.entry(address) };
         Some(Function {
@@ -172,7 +174,10 @@ impl<'s, 'a> Resolver<'s, 'a> {
     fn symbol_function(&self, address: u64) -> Function {
         let symbol = self.symbols.covering(address);
         if let Some(symbol) = symbol.as_ref().filter(|symbol| symbol.sized) {
-            return named(&symbol.name, symbol.address, symbol.size_bytes);
+            let function = named(&symbol.name, symbol.address, symbol.size_bytes);
+            let names = Names { short: function.name, full: function.full_name };
+            let names = with_folded(names, &self.symbols.starting_at(symbol.address));
+            return Function { name: names.short, full_name: names.full, ..function };
         }
         if let Some(stub) = self.stubs.at(address, &self.symbols) {
             return Function { linkage_name: None, ..named(&stub.name, stub.address, stub.size_bytes) };

@@ -225,9 +225,13 @@ pub(super) fn is_function(
             let by_name = [Some(&function.name), Some(&function.full_name), function.linkage_name.as_ref()]
                 .into_iter()
                 .flatten()
-                .any(|name| is_named(pattern, name, "::"));
-            // Without arguments all instances of a template are meant.
-            let by_name = by_name || is_named(pattern, &without(&function.name), "::");
+                // One that is the code of several functions has the names of all. Without arguments all
+                // instances of a template are meant.
+                .any(|name| {
+                    let is_one =
+                        |name: &str| is_named(pattern, name, "::") || is_named(pattern, &without(name), "::");
+                    is_one(name) || name.split(" = ").any(is_one)
+                });
             by_name
                 || matches!(pattern, Pattern::Name { text, quoted: false }
                     if Handle::parse(text) == Some(Handle::Function(FunctionId::from_index(id))))

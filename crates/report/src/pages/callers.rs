@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use proust_profile::FunctionId;
-use proust_query::{BottomUp, Node, Selection};
+use proust_query::{BottomUp, Selection};
 use proust_words::{counted, verb};
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub(super) struct Callers {
 }
 
 /// Names have at least this much room, before columns have.
-const NAMES: usize = 32;
+const NAMES: usize = 40;
 
 #[derive(Debug, Serialize)]
 struct CallerRow {
@@ -88,45 +88,45 @@ impl Callers {
             let head = heads.entry(id);
             head.or_insert_with(|| Arc::new(FunctionHead::new(selection.profile(), id))).clone()
         };
-        let row =
-            |(id, node): (usize, &Node)| FunctionRow { head: head(node.function), metrics: numbers.row(id) };
-        let rows: Vec<FunctionRow> = tree.nodes.iter().enumerate().map(row).collect();
-        let (mut children, mut roots) = tree.children();
-        let sort = |ids: &mut Vec<usize>| {
+        // Rows are large and there are many nodes: only those are made that are sorted.
+        let mut rows: Vec<Option<FunctionRow>> = tree.nodes.iter().map(|_| None).collect();
+        let mut sort = |ids: &mut Vec<usize>, rows: &mut Vec<Option<FunctionRow>>| {
             ids.retain(|&id| numbers.any(id));
+            for &id in &*ids {
+                let head = head(tree.nodes[id].function);
+                rows[id] = Some(FunctionRow { head, metrics: numbers.row(id) });
+            }
+            let row = |id: usize| rows[id].as_ref().expect("a row that was made");
             ids.sort_by(|&a, &b| {
-                let by_name = || (&rows[a].head.function, a).cmp(&(&rows[b].head.function, b));
+                let by_name = || (&row(a).head.function, a).cmp(&(&row(b).head.function, b));
                 if order.by_name {
                     return by_name();
                 }
-                order.compare(&rows[a].metrics, &rows[b].metrics).then_with(by_name)
+                order.compare(&row(a).metrics, &row(b).metrics).then_with(by_name)
             });
         };
-        sort(&mut roots);
-        children.iter_mut().for_each(sort);
+        let (mut children, mut roots) = tree.children();
+        sort(&mut roots, &mut rows);
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let mut cut = None;
         if let Some(limit) = limit.filter(|&limit| limit < roots.len()) {
             let own = Order { inclusive: false, ..order.clone() };
-            let amount = sum(roots[limit..].iter().map(|&id| own.of(&rows[id].metrics)));
+            let left = roots[limit..].iter().filter_map(|&id| rows[id].as_ref());
+            let amount = sum(left.map(|row| own.of(&row.metrics)));
             cut = Some(Cut { rows: roots.len() - limit, amount });
             roots.truncate(limit);
         }
         // In the order in which they are read: each function, then its callers.
-        let mut in_order = Vec::new();
+        let mut callers = Vec::new();
         let mut stack: Vec<usize> = roots.into_iter().rev().collect();
         while let Some(id) = stack.pop() {
-            in_order.push(id);
-            stack.extend(children[id].iter().rev());
+            let mut below = std::mem::take(&mut children[id]);
+            sort(&mut below, &mut rows);
+            stack.extend(below.iter().rev());
+            let node = tree.nodes[id];
+            let row = rows[id].take().expect("a row that was made");
+            callers.push(CallerRow { id, parent: node.parent, recursive: node.recursive, row });
         }
-        let mut rows: Vec<Option<FunctionRow>> = rows.into_iter().map(Some).collect();
-        let callers = in_order
-            .into_iter()
-            .filter_map(|id| {
-                let node = tree.nodes[id];
-                Some(CallerRow { id, parent: node.parent, recursive: node.recursive, row: rows[id].take()? })
-            })
-            .collect();
         let mut totals = RowAmounts::new();
         for column in &chosen.columns {
             let total = selection.total(column.measure);

@@ -45,7 +45,7 @@ pub(super) struct Flat {
 }
 
 /// Names have at least this much room, before columns have.
-const NAMES: usize = 30;
+const NAMES: usize = 40;
 
 impl Flat {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Flat, ReportError> {

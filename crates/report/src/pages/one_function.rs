@@ -42,7 +42,7 @@ pub(super) struct OneFunction {
 }
 
 /// Names have at least this much room, before columns have.
-const NAMES: usize = 32;
+const NAMES: usize = 40;
 
 /// As a function's row, but without a handle where there is no function.
 #[derive(Debug, Serialize)]

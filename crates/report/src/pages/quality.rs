@@ -16,7 +16,7 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
-use crate::wording::{NoteRow, Notes, PageNote, joined};
+use crate::wording::{NoteRow, Notes, PageNote, Remark, joined};
 
 #[derive(Debug, Serialize)]
 pub(super) struct QualityPage {
@@ -172,7 +172,7 @@ impl QualityPage {
 }
 
 /// The problems that need attention, in a line each.
-pub(super) fn warnings(quality: &QualityBlock) -> Vec<String> {
+pub(super) fn warnings(quality: &QualityBlock) -> Vec<Remark> {
     let mut warnings = Vec::new();
     if quality.samples > 0 && quality.complete_paths < 0.99 {
         warnings.push(format!(
@@ -199,8 +199,11 @@ pub(super) fn warnings(quality: &QualityBlock) -> Vec<String> {
             verb(quality.path_mismatches, "differs", "differ")
         ));
     }
-    warnings.extend(quality.notes.texts().iter().cloned());
-    warnings
+    let mut remarks: Vec<Remark> = warnings.into_iter().map(Remark::caution).collect();
+    remarks.extend(quality.notes.together());
+    // What may make numbers wrong comes first.
+    remarks.sort_by_key(|remark| !remark.caution);
+    remarks
 }
 
 impl Page for QualityPage {
@@ -216,7 +219,7 @@ impl Page for QualityPage {
         text.push_str(&if warnings.is_empty() {
             " Nothing else needs attention.\n".to_owned()
         } else {
-            warnings.iter().map(|line| format!(" {} {line}\n", style.paint(Paint::Bad, "!"))).collect()
+            warnings.iter().map(|remark| remark.signed(style)).collect()
         });
         text.push_str(&self.notes.lines(style));
         for (note, names) in self.modules_by_note() {

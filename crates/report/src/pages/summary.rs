@@ -334,7 +334,7 @@ impl Summary {
             percent(q.measurement_s, self.cpu_s)
         ));
         for warning in quality_page::warnings(q) {
-            text.push_str(&format!(" {} {warning}\n", style.paint(Paint::Bad, "!")));
+            text.push_str(&warning.signed(style));
         }
         text.push('\n');
         text

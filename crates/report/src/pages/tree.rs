@@ -56,7 +56,7 @@ pub(super) struct Tree {
 }
 
 /// Names have at least this much room, before columns have.
-const NAMES: usize = 38;
+const NAMES: usize = 44;
 
 #[derive(Clone, Debug, Serialize)]
 struct ContextRow {

@@ -135,3 +135,36 @@ fn link_time_optimisation_keeps_chains_across_units() {
     assert_eq!(chain[0], ("main".into(), "caller.cc".into(), 3));
     assert_eq!((chain[1].0.as_str(), chain[1].1.as_str()), ("callee", "callee.cc"));
 }
+
+const TWICE: &str = r#"
+__attribute__((noinline, noclone)) long scale_rows(long x, long n) {
+    for (long i = 0; i < n; i++) x = x * 25214903917 + 11;
+    return x;
+}
+__attribute__((noinline, noclone)) long scale_columns(long x, long n) {
+    for (long i = 0; i < n; i++) x = x * 25214903917 + 11;
+    return x;
+}
+int main(int argc, char **) { return scale_rows(argc, 3) == scale_columns(argc, 4); }
+"#;
+
+/// The linker keeps one of two functions with the same code: it has both names, whatever is known of them.
+#[test]
+fn functions_that_the_linker_made_one_have_both_names() {
+    if std::process::Command::new("ld.gold").arg("--version").output().is_err() {
+        eprintln!("SKIP: no ld.gold");
+        return;
+    }
+    for debug in ["-g", "-g0"] {
+        let flags = [debug, "-O2", "-fno-ipa-icf", "-ffunction-sections", "-fuse-ld=gold", "-Wl,--icf=all"];
+        let Some(program) = build("c++", &[("twice.cc", TWICE)], &flags) else { return };
+        let symbols = symbols(&program.binary);
+        let (rows, columns) = (symbols["_Z10scale_rowsll"], symbols["_Z13scale_columnsll"]);
+        assert_eq!(rows, columns, "the linker folds them");
+        let structure = resolve(&program.binary, &[rows.0]);
+        let name = chain(&structure, rows.0)[0].0.clone();
+        let mut names: Vec<&str> = name.split(" = ").collect();
+        names.sort_unstable();
+        assert_eq!(names, ["scale_columns", "scale_rows"], "{debug}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The tree as it is read: recursion folded, chains of single calls on one line, small contexts left out.
 
 use proust_profile::ContextId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proust_words::counted;
 
@@ -20,7 +20,7 @@ pub(super) struct Line {
     pub depth: usize,
     /// The line that it is below.
     parent: Option<usize>,
-    /// Frames of direct recursion that are part of it.
+    /// Inner frames of a recursion that are part of it.
     pub folded: usize,
     /// Names of the calls that lead to it and have nothing else below them, outermost first.
     chain: Vec<usize>,
@@ -45,36 +45,51 @@ struct Group {
     members: Vec<usize>,
     depth: usize,
     parent: Option<usize>,
+    /// Whether it lies in a recursion, of which frames may be below it that are shown above it.
+    in_recursion: bool,
 }
 
 struct Outline<'c> {
     contexts: &'c [ContextRow],
     heads: &'c [ColumnHead],
     order: &'c Order,
+    parents: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
+    /// Which frames are part of a line already.
+    taken: Vec<bool>,
 }
+
+/// A function that calls itself through more functions than these is shown as often as it does.
+const BETWEEN: usize = 8;
 
 /// The lines of a tree, each after the one that it is below.
 pub(super) fn outline(contexts: &[ContextRow], heads: &[ColumnHead], order: &Order) -> Vec<Line> {
     let position: HashMap<ContextId, usize> =
         contexts.iter().enumerate().map(|(n, row)| (row.id, n)).collect();
+    let parents: Vec<Option<usize>> =
+        contexts.iter().map(|row| row.parent.map(|parent| position[&parent])).collect();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); contexts.len()];
-    for (n, row) in contexts.iter().enumerate() {
-        if let Some(parent) = row.parent {
-            children[position[&parent]].push(n);
+    for (n, parent) in parents.iter().enumerate() {
+        if let Some(parent) = *parent {
+            children[parent].push(n);
         }
     }
-    let outline = Outline { contexts, heads, order, children };
+    let taken = vec![false; contexts.len()];
+    let mut outline = Outline { contexts, heads, order, parents, children, taken };
     let mut lines: Vec<Line> = Vec::new();
     let mut stack = Vec::new();
     if !contexts.is_empty() {
-        stack.push(Group { members: vec![0], depth: 0, parent: None });
+        stack.push(Group { members: vec![0], depth: 0, parent: None, in_recursion: false });
     }
-    while let Some(Group { mut members, depth, parent }) = stack.pop() {
+    while let Some(Group { mut members, depth, parent, mut in_recursion }) = stack.pop() {
         let mut chain = Vec::new();
         loop {
-            let (all, folded) = outline.unfold(&members);
-            let amounts = outline.amounts(&members, &all);
+            let all = outline.unfold(&members);
+            let outermost = outline.outermost(&all);
+            let folded = all.len() - outermost.len();
+            in_recursion |= folded > 0;
+            let elsewhere = in_recursion.then(|| outline.elsewhere(&all));
+            let amounts = outline.amounts(&outermost, &all, elsewhere.as_deref());
             let mut below = outline.below(&all);
             // A call that does nothing but one other call is read together with it.
             let nothing_own = order.has_nothing_own(&amounts);
@@ -91,7 +106,8 @@ pub(super) fn outline(contexts: &[ContextRow], heads: &[ColumnHead], order: &Ord
             let here = Some(lines.len());
             lines.push(Line { shown: members[0], depth, parent, folded, chain, amounts });
             let below = below.into_iter().rev();
-            stack.extend(below.map(|members| Group { members, depth: depth + 1, parent: here }));
+            let depth = depth + 1;
+            stack.extend(below.map(|members| Group { members, depth, parent: here, in_recursion }));
             break;
         }
     }
@@ -165,25 +181,63 @@ pub(super) fn most_hidden(
 }
 
 impl Outline<'_> {
-    /// The members, and the frames below them that only recursion separates from them; how many these are.
-    fn unfold(&self, members: &[usize]) -> (Vec<usize>, usize) {
+    /// The members, and the frames of the same function below them that only recursion separates from them:
+    /// it may lead through a few other functions.
+    fn unfold(&mut self, members: &[usize]) -> Vec<usize> {
         let mut all = members.to_vec();
+        all.iter().for_each(|&n| self.taken[n] = true);
         let mut next = 0;
-        while next < all.len() {
-            let here = &self.contexts[all[next]];
-            let again =
-                |&&n: &&usize| self.contexts[n].is_call() && self.contexts[n].function == here.function;
-            if here.is_call() {
-                all.extend(self.children[all[next]].iter().filter(again));
-            }
+        while let Some(&here) = all.get(next) {
             next += 1;
+            let function = &self.contexts[here].function;
+            let mut stack = vec![(here, 0)];
+            while let Some((above, between)) = stack.pop() {
+                if !self.contexts[above].is_call() {
+                    continue;
+                }
+                for &n in self.children[above].iter().rev() {
+                    // What is part of a recursion around this one is shown below that.
+                    if self.taken[n] || !self.contexts[n].is_call() {
+                        continue;
+                    }
+                    if self.contexts[n].function == *function {
+                        self.taken[n] = true;
+                        all.push(n);
+                    } else if between < BETWEEN {
+                        stack.push((n, between + 1));
+                    }
+                }
+            }
         }
-        let folded = all.len() - members.len();
-        (all, folded)
+        all
     }
 
-    /// Inclusive amounts of the outermost frames, exclusive ones of all.
-    fn amounts(&self, outermost: &[usize], all: &[usize]) -> RowAmounts {
+    /// Those that lie below none of the others.
+    fn outermost(&self, all: &[usize]) -> Vec<usize> {
+        if let [_] = all {
+            return all.to_vec();
+        }
+        let among: HashSet<usize> = all.iter().copied().collect();
+        let above = |n: usize| std::iter::successors(self.parents[n], |&n| self.parents[n]);
+        all.iter().copied().filter(|&n| !above(n).any(|n| among.contains(&n))).collect()
+    }
+
+    /// The nearest frames below these that are part of a line already: this one, or one around it.
+    fn elsewhere(&self, all: &[usize]) -> Vec<usize> {
+        let mut elsewhere = Vec::new();
+        let mut stack: Vec<usize> = all.iter().flat_map(|&n| self.children[n].iter().copied()).collect();
+        while let Some(n) = stack.pop() {
+            match self.taken[n] {
+                true => elsewhere.push(n),
+                false => stack.extend(&self.children[n]),
+            }
+        }
+        elsewhere
+    }
+
+    /// Inclusive amounts of the outermost frames, exclusive ones of all. In a recursion inclusive ones of
+    /// all, less those of what is shown elsewhere, so that the lines below add up.
+    fn amounts(&self, outermost: &[usize], all: &[usize], elsewhere: Option<&[usize]>) -> RowAmounts {
         let mut sums = RowAmounts::new();
         for head in self.heads {
             let of = |n: &usize| self.contexts[*n].metrics.get(&head.id).cloned().unwrap_or_default();
@@ -192,12 +246,16 @@ impl Outline<'_> {
                 sums.insert(head.id.clone(), of(&outermost[0]));
                 continue;
             }
+            let inclusive = |frames: &[usize]| sum(frames.iter().map(|n| of(n).inclusive));
             let squares =
                 sum(outermost.iter().filter_map(|n| of(n).inclusive_error).map(|error| error * error));
             sums.insert(
                 head.id.clone(),
                 Amount {
-                    inclusive: sum(outermost.iter().map(|n| of(n).inclusive)),
+                    inclusive: match elsewhere {
+                        None => inclusive(outermost),
+                        Some(elsewhere) => (inclusive(all) - inclusive(elsewhere)).max(0.0),
+                    },
                     exclusive: sum(all.iter().map(|n| of(n).exclusive)),
                     inclusive_error: of(&outermost[0]).inclusive_error.map(|_| squares.sqrt()),
                     ..Amount::default()
@@ -213,13 +271,10 @@ impl Outline<'_> {
         let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
         for &parent in all {
             for &n in &self.children[parent] {
-                let row = &self.contexts[n];
-                if row.is_call()
-                    && row.function == self.contexts[parent].function
-                    && self.contexts[parent].is_call()
-                {
+                if self.taken[n] {
                     continue;
                 }
+                let row = &self.contexts[n];
                 let key = (row.kind, &row.function, &row.name, &row.file, row.line);
                 let at = *position.entry(key).or_insert_with(|| {
                     groups.push((0.0, Vec::new()));
@@ -294,4 +349,73 @@ pub(super) fn branches(lines: &[&Line], style: &Style) -> Vec<String> {
         follows[depth] = true;
     }
     prefixes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call below another one, with this much of its own.
+    fn row(id: u32, parent: Option<u32>, name: &str, own: f64, all: f64) -> ContextRow {
+        let mut metrics = RowAmounts::new();
+        metrics.insert("cpu_s".to_owned(), Amount { inclusive: all, exclusive: own, ..Amount::default() });
+        ContextRow {
+            id: ContextId(id),
+            parent: parent.map(ContextId),
+            kind: "frame",
+            name: name.into(),
+            full_name: name.into(),
+            file: None,
+            line: None,
+            module: None,
+            function: Some(name.into()),
+            metrics,
+        }
+    }
+
+    #[test]
+    fn a_recursion_through_other_functions_is_folded() {
+        // main calls a, a calls b, b calls a, and so on; both have something of their own.
+        let contexts = [
+            row(0, None, "main", 1.0, 9.0),
+            row(1, Some(0), "a", 1.0, 8.0),
+            row(2, Some(1), "b", 1.0, 7.0),
+            row(3, Some(2), "a", 1.0, 6.0),
+            row(4, Some(3), "b", 1.0, 5.0),
+            row(5, Some(4), "a", 1.0, 3.0),
+            row(6, Some(5), "leaf", 2.0, 2.0),
+            row(7, Some(4), "leaf", 1.0, 1.0),
+        ];
+        let cpu = proust_query::Measure::Metric(proust_profile::Metric::Cpu);
+        let heads = [ColumnHead {
+            id: "cpu_s".into(),
+            unit: "s",
+            metric: "cpu_s".into(),
+            over: Over::Sum,
+            measure: cpu,
+        }];
+        let order =
+            Order { by_name: false, column: "cpu_s".into(), inclusive: true, unit: "s", with_wall: false };
+        let lines = outline(&contexts, &heads, &order);
+        let shown: Vec<(String, usize, f64, f64)> = lines
+            .iter()
+            .map(|line| {
+                let amount = line.amounts.get("cpu_s").unwrap();
+                let name = line.name(&contexts, &Style::default());
+                (name, line.depth, amount.inclusive, amount.exclusive)
+            })
+            .collect();
+        let line = |name: &str, depth, all, own| (name.to_owned(), depth, all, own);
+        assert_eq!(
+            shown,
+            [
+                line("main", 0, 9.0, 1.0),
+                line("a (recursive, 3 frames)", 1, 8.0, 3.0),
+                // Without the calls of a below it, which are part of the line above: all lines add up.
+                line("b (recursive, 2 frames)", 2, 3.0, 2.0),
+                line("leaf", 3, 1.0, 1.0),
+                line("leaf", 2, 2.0, 2.0),
+            ]
+        );
+    }
 }
