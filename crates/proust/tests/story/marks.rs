@@ -373,7 +373,8 @@ fn the_page_of_intervals_has_their_notes_and_what_is_not_marked() {
     for id in ["marks-unmatched", "intervals-crossed", "intervals-open"] {
         assert!(ids.contains(&id), "{ids:?}");
     }
-    let text = printed(&run, &[]);
+    // Notes are wrapped.
+    let text = printed(&run, &[]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("never begun[9]` (marks.c:"), "{text}");
     let functions: Value = run.page("intervals", &["--intervals", "functions"]);
     assert!(intervals(&functions).is_empty(), "{functions}");

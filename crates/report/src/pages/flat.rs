@@ -93,18 +93,19 @@ impl Flat {
         shares.extend(self.cut.is_some().then_some(hidden));
         let mut shares = percents(&shares, total(lead));
         shares.push(if total(lead) > 0.0 { "100.0" } else { "-" }.into());
-        let errors =
-            head_of(&self.metrics, cpu).map(|cpu| NumberColumn::errors(cpu, &rows, Which::Exclusive));
         let name = if by_cpu { "self".into() } else { title_of(lead) };
         let mut always: Vec<NumberColumn> = own(lead.measure, &name).into_iter().collect();
         let incl = NumberColumn::amounts(lead, "incl", &rows, Which::Inclusive);
+        let errors = |of: Option<&NumberColumn>| Some(of?.errors(&rows, Which::Exclusive));
         if by_cpu {
+            let errors = errors(always.first());
             always.extend(errors);
             always.extend([NumberColumn::percents(shares), incl.clone()]);
         } else {
             always.push(NumberColumn::percents(shares));
-            always.extend(own(cpu, "CPU"));
-            always.extend(errors);
+            let cpu = own(cpu, "CPU");
+            let errors = errors(cpu.as_ref());
+            always.extend(cpu.into_iter().chain(errors));
         }
         let mut others: Vec<NumberColumn> = self
             .chosen

@@ -17,6 +17,8 @@ pub(super) struct NumberColumn {
     pub id: String,
     pub title: String,
     pub numbers: Vec<String>,
+    /// In which the numbers are shown; None = they are no amounts.
+    pub scale: Option<Scale>,
 }
 
 /// Which number of a column.
@@ -48,6 +50,7 @@ impl NumberColumn {
             id: head.id.clone(),
             title: scale.title(name),
             numbers: numbers.into_iter().map(|number| scale.show(number)).collect(),
+            scale: Some(scale),
         }
     }
 
@@ -66,25 +69,26 @@ impl NumberColumn {
         let scale = Scale::of(head.unit, own.iter().copied().chain([total]));
         let mut numbers = scale.show_parts(&own, total);
         numbers.push(scale.show(total));
-        NumberColumn { id: head.id.clone(), title: scale.title(name), numbers }
+        NumberColumn { id: head.id.clone(), title: scale.title(name), numbers, scale: Some(scale) }
     }
 
-    /// Standard errors, in the scale of the amounts they belong to.
-    pub fn errors(head: &ColumnHead, rows: &[&RowAmounts], which: Which) -> NumberColumn {
+    /// The standard errors of these amounts, in their scale: the head shows no unit.
+    pub fn errors(&self, rows: &[&RowAmounts], which: Which) -> NumberColumn {
         let of = |row: &&RowAmounts| {
-            row.get(&head.id).map_or((0.0, 0.0), |amount| match which {
-                Which::Inclusive => (amount.inclusive, amount.inclusive_error.unwrap_or(0.0)),
-                Which::Exclusive => (amount.exclusive, amount.exclusive_error.unwrap_or(0.0)),
-            })
+            let amount = row.get(&self.id)?;
+            match which {
+                Which::Inclusive => amount.inclusive_error,
+                Which::Exclusive => amount.exclusive_error,
+            }
         };
-        let scale = Scale::of(head.unit, rows.iter().map(|row| of(row).0));
         // The error of a total is rounding only.
         let is_nothing = |text: &String| text.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
-        let show = |row: &&RowAmounts| Some(scale.show(of(row).1)).filter(|text| !is_nothing(text));
+        let show = |row: &&RowAmounts| Some(self.scale?.show(of(row)?)).filter(|text| !is_nothing(text));
         NumberColumn {
             id: String::new(),
             title: "±".into(),
             numbers: rows.iter().map(|row| show(row).unwrap_or_default()).collect(),
+            scale: self.scale,
         }
     }
 
@@ -93,11 +97,11 @@ impl NumberColumn {
             row.get(&head.id).and_then(|amount| amount.location.clone()).unwrap_or_default()
         };
         let numbers = rows.iter().map(show).collect();
-        NumberColumn { id: String::new(), title: "at".into(), numbers }
+        NumberColumn { id: String::new(), title: "at".into(), numbers, scale: None }
     }
 
     pub fn percents(numbers: Vec<String>) -> NumberColumn {
-        NumberColumn { id: String::new(), title: "%".into(), numbers }
+        NumberColumn { id: String::new(), title: "%".into(), numbers, scale: None }
     }
 
     pub fn head(&self) -> (String, Align) {
@@ -194,4 +198,26 @@ pub(super) fn title_of(head: &ColumnHead) -> String {
     };
     let name = name.replace('_', " ");
     if head.over == Over::Sum { name } else { format!("{name} {}", head.over.id()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proust_profile::Metric;
+
+    use super::*;
+
+    /// Rows of milliseconds whose sum is seconds: the column shows seconds, and so do the errors beside it.
+    #[test]
+    fn errors_are_in_the_unit_of_their_amounts() {
+        let measure = Measure::Metric(Metric::Cpu);
+        let (id, unit) = ("cpu_s".to_owned(), "s");
+        let head = ColumnHead { id: id.clone(), unit, metric: id.clone(), over: Over::Sum, measure };
+        let mut row = RowAmounts::new();
+        let amount = Amount { exclusive: 0.054, exclusive_error: Some(0.017), ..Amount::default() };
+        row.insert(id.as_str(), amount);
+        let rows = [&row];
+        let column = NumberColumn::adding_up(&head, "self", &rows, 1.435, true);
+        assert_eq!((column.title.as_str(), column.numbers[0].as_str()), ("self s", "0.054"));
+        assert_eq!(column.errors(&rows, Which::Exclusive).numbers, ["0.017"]);
+    }
 }

@@ -220,9 +220,11 @@ impl Tree {
         let cpu = Measure::Metric(Metric::Cpu);
         let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
         let shares = rows.iter().map(|row| percent(self.order.of(row), total)).collect();
+        let amounts = NumberColumn::amounts(head, &title_of(head), rows, Which::Inclusive);
+        let errors = amounts.errors(rows, Which::Inclusive);
         let always = vec![
-            NumberColumn::amounts(head, &title_of(head), rows, Which::Inclusive),
-            NumberColumn::errors(head, rows, Which::Inclusive),
+            amounts,
+            errors,
             NumberColumn::percents(shares),
             NumberColumn::amounts(head, "self", rows, Which::Exclusive),
         ];
