@@ -106,9 +106,10 @@ static void mixed(void)
     proust_begin("all", PROUST_NO_NUMBER);
     for (int n = 0; n < MANY; n++) {
         proust_begin("mixed", PROUST_NO_NUMBER);
-        if (n % 1000 == 77 || n % 25000 == 55) {
+        /* Seldom enough for each sleep to be recorded alone. */
+        if (n % 4000 == 77 || n % 25000 == 55) {
             double since = wall();
-            sleep_s(n % 1000 == 77 ? 50e-6 : 5e-3);
+            sleep_s(n % 4000 == 77 ? 100e-6 : 5e-3);
             slept += wall() - since;
         }
         BURN(x, 100);
