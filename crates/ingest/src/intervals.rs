@@ -193,11 +193,16 @@ pub(super) fn notes(number: usize, log: &LogHarvest, which: &Which, marked_at: &
         }
     };
     let mut unmatched: BTreeMap<MarkPlace, u64> = BTreeMap::new();
+    let mut others = 0;
     let mut crossed: BTreeMap<MarkPlace, u64> = BTreeMap::new();
     let mut open: BTreeMap<MarkPlace, u64> = BTreeMap::new();
     let is_inherited = |flags: u16| flags & EXECUTION_INHERITED != 0;
     for executed in log.threads().map(|thread| &thread.executed) {
         for mark in &executed.unmatched {
+            if mark.id == 0 {
+                others += u64::from(mark.count);
+                continue;
+            }
             *unmatched.entry(place(mark.id, mark.number, mark.line)).or_default() += u64::from(mark.count);
         }
         for (flags, execution) in executed.executions.iter().filter(|(flags, _)| !is_inherited(*flags)) {
@@ -223,7 +228,7 @@ pub(super) fn notes(number: usize, log: &LogHarvest, which: &Which, marked_at: &
     };
     let mut notes = Vec::new();
     if !unmatched.is_empty() {
-        notes.push(RunNote::MarksUnmatched { process: process(), places: places(unmatched) });
+        notes.push(RunNote::MarksUnmatched { process: process(), places: places(unmatched), others });
     }
     if !crossed.is_empty() {
         notes.push(RunNote::IntervalsCrossed { process: process(), places: places(crossed) });

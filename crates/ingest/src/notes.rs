@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_log::layout::Ending;
-use proust_log::records::{NoteCode, Subject};
+use proust_log::records::{MOST_INTERVALS, MOST_OPEN_INTERVALS, NoteCode, Subject};
 use proust_profile::notes::{OtherTool, RunNote, Unfollowed, Unloadable, Which};
 use proust_profile::{ClockBasis, Profile, RunFile, SegmentRow};
 
@@ -206,6 +206,15 @@ fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     let missed: u64 = noted(log, NoteCode::MarksMissed).iter().sum();
     if missed > 0 {
         notes.push(RunNote::MarksMissed { process: process(), marks: missed });
+    }
+    let executions: u64 = noted(log, NoteCode::IntervalsTooDeep).iter().sum();
+    if executions > 0 {
+        let most = MOST_OPEN_INTERVALS as u64;
+        notes.push(RunNote::IntervalsTooDeep { process: process(), executions, most });
+    }
+    let executions: u64 = noted(log, NoteCode::IntervalsTooMany).iter().sum();
+    if executions > 0 {
+        notes.push(RunNote::IntervalsTooMany { process: process(), executions, most: MOST_INTERVALS as u64 });
     }
     let unloadable = noted(log, NoteCode::Unloadable);
     let reasons = [Unloadable::OtherMachine, Unloadable::OtherLibrary, Unloadable::OtherRoot];

@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use proust_log::records::{Interval, IntervalKind, Subject};
+use proust_log::records::{Interval, IntervalKind, MOST_INTERVALS, Subject};
 
 use super::executions::Sums;
 use super::mark::{Mark, Name};
@@ -11,8 +11,6 @@ use crate::arena::{Entry, Table, spread};
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 
-/// Most intervals of a lane that have a number. Executions of others are not followed, and are counted.
-const MOST_INTERVALS: usize = 8192;
 const SLOTS: usize = 64;
 
 static LAST: AtomicU32 = AtomicU32::new(0);
@@ -95,6 +93,8 @@ pub struct Defined {
 pub struct Definitions {
     table: Table<Slot>,
     all: Vec<Defined>,
+    /// Executions of intervals for which there was no number, since that was last recorded.
+    too_many: u64,
 }
 
 impl Definitions {
@@ -123,6 +123,11 @@ impl Definitions {
         self.get(index).map_or(0, |defined| defined.id)
     }
 
+    /// How many executions were of intervals for which there was no number, since this was last asked.
+    pub fn take_too_many(&mut self) -> u64 {
+        core::mem::take(&mut self.too_many)
+    }
+
     /// All of them.
     pub fn all_mut(&mut self) -> &mut [Defined] {
         &mut self.all
@@ -134,7 +139,11 @@ impl Definitions {
         if let Some(index) = self.find(wanted) {
             return index;
         }
-        if self.all.len() >= MOST_INTERVALS || !output.is_open() {
+        if self.all.len() >= MOST_INTERVALS {
+            self.too_many += 1;
+            return 0;
+        }
+        if !output.is_open() {
             super::state::miss();
             return 0;
         }

@@ -3,17 +3,17 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use proust_log::records::{EXECUTION_INHERITED, IntervalOrigin};
+use proust_log::records::{EXECUTION_INHERITED, IntervalOrigin, MOST_OPEN_INTERVALS};
 
 use super::definitions::Wanted;
 use super::mark::{Key, Mark};
-use super::open::{MOST_OPEN, Opened};
+use super::open::Opened;
 use crate::lane::{self, Record};
 use crate::path::memo::State;
 
 /// So many of the outermost ones are passed on.
 const MOST: usize = 16;
-const _: () = assert!(MOST <= MOST_OPEN);
+const _: () = assert!(MOST <= MOST_OPEN_INTERVALS);
 
 #[derive(Clone, Copy)]
 struct One {

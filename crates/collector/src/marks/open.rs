@@ -1,11 +1,9 @@
 //! The intervals that a thread is in, outermost first.
 
+use proust_log::records::MOST_OPEN_INTERVALS as MOST_OPEN;
+
 use super::definitions::Definitions;
 use super::mark::{Key, Name};
-
-/// Most intervals that a thread may be in at once. Those begun deeper are not followed: their time is the
-/// innermost one's that is, and their ends are counted off.
-pub const MOST_OPEN: usize = 128;
 
 /// An interval that the thread is in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,15 +39,17 @@ impl Opened {
 pub struct Open {
     all: [Opened; MOST_OPEN],
     depth: usize,
-    /// Intervals begun beyond the last one that found room.
+    /// Intervals begun beyond the last one that found room, whose ends are to be passed over.
     beyond: u32,
+    /// How many were begun so since that was last recorded.
+    too_deep: u64,
     /// Of those on the stack, how many have a number.
     numbered: u32,
 }
 
 impl Default for Open {
     fn default() -> Open {
-        Open { all: [Opened::default(); MOST_OPEN], depth: 0, beyond: 0, numbered: 0 }
+        Open { all: [Opened::default(); MOST_OPEN], depth: 0, beyond: 0, too_deep: 0, numbered: 0 }
     }
 }
 
@@ -63,6 +63,12 @@ impl Open {
     /// One begins for which there is no room.
     pub fn begin_beyond(&mut self) {
         self.beyond = self.beyond.saturating_add(1);
+        self.too_deep += 1;
+    }
+
+    /// How many have begun so since this was last asked.
+    pub fn take_too_deep(&mut self) -> u64 {
+        core::mem::take(&mut self.too_deep)
     }
 
     /// One ends; true if it was the end of one for which there was no room.
@@ -127,7 +133,7 @@ impl Open {
 
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
-        (self.depth, self.beyond, self.numbered) = (0, 0, 0);
+        (self.depth, self.beyond, self.too_deep, self.numbered) = (0, 0, 0, 0);
     }
 }
 
@@ -149,6 +155,7 @@ mod tests {
         open.begin_beyond();
         open.begin_beyond();
         assert!(open.end_beyond() && open.end_beyond() && !open.end_beyond());
+        assert_eq!([open.take_too_deep(), open.take_too_deep()], [2, 0]);
         for number in (0..MOST_OPEN as i64).rev() {
             assert!(open.pop().is_some_and(|top| top.is(Name::of(b"a"), number)));
         }

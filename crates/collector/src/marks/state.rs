@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use proust_log::records::EXECUTION_OPEN;
+use proust_log::records::{EXECUTION_OPEN, NoteCode};
 
 use super::definitions::Definitions;
 use super::executions::{self, Rate};
@@ -174,8 +174,15 @@ pub fn settle(record: &mut Record) {
     executions::write_sums(&mut of_thread.definitions, output);
     of_thread.unmatched.write(output);
     let count = core::mem::take(&mut of_thread.marks);
+    let not_recorded = [
+        (NoteCode::IntervalsTooDeep, of_thread.open.take_too_deep()),
+        (NoteCode::IntervalsTooMany, of_thread.definitions.take_too_many()),
+    ];
     if count > 0 {
         record.spent(count * hook_ns());
+    }
+    for (code, executions) in not_recorded.into_iter().filter(|&(_, executions)| executions > 0) {
+        record.note(code, executions);
     }
 }
 

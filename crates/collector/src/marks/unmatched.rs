@@ -1,13 +1,13 @@
 //! Marks that end nothing: counted by what they wanted to end, and where.
 
-use proust_log::records::{self, Subject};
+use proust_log::records::{self, NO_NUMBER, Subject};
 
 use super::definitions::next_number;
 use super::mark::{Mark, Name};
 use crate::lane::{Output, Record};
 use crate::life::Life;
 
-/// So many different ones of a thread are told apart; of further ones only the count is kept, with the last.
+/// So many different ones of a thread are recorded apart; all others are counted together.
 const MOST: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,12 +26,14 @@ struct Kind {
 #[derive(Debug, Default)]
 pub struct Unmatched {
     kinds: [Kind; MOST],
+    others: u32,
+    others_since_ns: u64,
 }
 
 impl Unmatched {
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
-        self.kinds = Default::default();
+        *self = Unmatched::default();
     }
 
     /// Writes those since the last time.
@@ -40,6 +42,15 @@ impl Unmatched {
             let Kind { number, line, node, id, time_ns, .. } = *kind;
             let count = core::mem::take(&mut kind.count);
             output.push(0, 0, &records::Unmatched { time_ns, number, id, node, line, count });
+        }
+        let count = core::mem::take(&mut self.others);
+        if count > 0 {
+            let time_ns = self.others_since_ns;
+            output.push(
+                0,
+                0,
+                &records::Unmatched { time_ns, number: NO_NUMBER, id: 0, node: 0, line: 0, count },
+            );
         }
     }
 }
@@ -56,19 +67,21 @@ pub fn note(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) {
         let is_there = node == 0 || kind.node == node;
         kind.id != 0 && kind.name == name && (kind.number, kind.line) == (mark.number, mark.line) && is_there
     };
-    let known = record.marks.of_thread().and_then(|of_thread| {
-        let kinds = &mut of_thread.unmatched.kinds;
-        let at = kinds
-            .iter()
-            .position(is_it)
-            .or_else(|| kinds.iter().all(|kind| kind.id != 0).then_some(MOST - 1));
-        kinds.get_mut(at?)
-    });
-    if let Some(kind) = known {
+    let Some(of_thread) = record.marks.of_thread() else { return };
+    let Unmatched { kinds, others, others_since_ns } = &mut of_thread.unmatched;
+    let is_full = kinds.iter().all(|kind| kind.id != 0);
+    if let Some(kind) = kinds.iter_mut().find(|kind| is_it(kind)) {
         if kind.count == 0 {
             kind.time_ns = time_ns;
         }
         kind.count = kind.count.saturating_add(1);
+        return;
+    }
+    if is_full {
+        if *others == 0 {
+            *others_since_ns = time_ns;
+        }
+        *others = others.saturating_add(1);
         return;
     }
     let id = next_number();

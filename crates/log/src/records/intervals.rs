@@ -28,6 +28,14 @@ pub struct Interval {
 /// [`Interval::number`] of an interval without one.
 pub const NO_NUMBER: i64 = i64::MIN;
 
+/// Most intervals that a thread may be in at once. Of those begun deeper only the number is recorded
+/// ([`super::NoteCode::IntervalsTooDeep`]); their time is the innermost recorded one's.
+pub const MOST_OPEN_INTERVALS: usize = 128;
+
+/// Most intervals of a thread that differ in name, number, line or call path. Of executions of others only
+/// the number is recorded ([`super::NoteCode::IntervalsTooMany`]).
+pub const MOST_INTERVALS: usize = 8192;
+
 /// What the program says of the work in an interval.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +131,8 @@ pub struct ExecutionSum {
 }
 
 /// Marks that end nothing, since the thread's previous such record. `head.a` is 0. The name of what the
-/// program wanted to end, and its file, are texts with [`Unmatched::id`] before it.
+/// program wanted to end, and its file, are texts with [`Unmatched::id`] before it. A thread's first sixteen
+/// different ones are recorded apart; all others are in a record with no texts, and 0 for `id`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Unmatched {
@@ -131,7 +140,7 @@ pub struct Unmatched {
     pub time_ns: u64,
     /// The program's own number.
     pub number: i64,
-    /// Number of the texts, from the same row as [`Interval::id`].
+    /// Number of the texts, from the same row as [`Interval::id`]; 0 = others than those recorded apart.
     pub id: u32,
     /// Context node of this lane: the call; 0 = not known.
     pub node: u32,

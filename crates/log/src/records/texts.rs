@@ -136,11 +136,17 @@ pub enum NoteCode {
     /// under way: their messages have no end.
     UntrackedRequests = 14,
     /// Marks that were not followed; value = how many. They came from a handler of the program that had
-    /// interrupted the collector, or found no room.
+    /// interrupted the collector, or found no memory.
     MarksMissed = 15,
     /// The program uses the signal by which samples are asked for, or pauses; value = its number. It gets it,
     /// and the recording does not.
     RequestSignalUsed = 16,
+    /// Executions of intervals that began inside [`super::MOST_OPEN_INTERVALS`] others of their thread; value
+    /// = how many. They are not in the log.
+    IntervalsTooDeep = 17,
+    /// Executions of intervals beyond the first [`super::MOST_INTERVALS`] different ones of their thread;
+    /// value = how many. They are not in the log.
+    IntervalsTooMany = 18,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -167,6 +173,8 @@ impl NoteCode {
             14 => NoteCode::UntrackedRequests,
             15 => NoteCode::MarksMissed,
             16 => NoteCode::RequestSignalUsed,
+            17 => NoteCode::IntervalsTooDeep,
+            18 => NoteCode::IntervalsTooMany,
             20 => NoteCode::Unloadable,
             _ => return None,
         })

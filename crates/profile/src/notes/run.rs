@@ -397,6 +397,26 @@ crate::notes! {
             process: Which,
             /// Where, and how many.
             places: Vec<MarkPlace>,
+            /// How many more, at other places.
+            others: u64,
+        }
+        /// Intervals began inside so many others of their thread that they were not recorded.
+        IntervalsTooDeep "intervals-too-deep" Caution {
+            /// Of which process.
+            process: Which,
+            /// How many executions.
+            executions: u64,
+            /// Most intervals that a thread may be in at once.
+            most: u64,
+        }
+        /// Intervals were not recorded, since their thread had too many different ones.
+        IntervalsTooMany "intervals-too-many" Caution {
+            /// Of which process.
+            process: Which,
+            /// How many executions.
+            executions: u64,
+            /// Most different intervals of a thread.
+            most: u64,
         }
         /// Executions of intervals had no end of their own when the interval around them ended.
         IntervalsCrossed "intervals-crossed" Caution {

@@ -263,6 +263,13 @@ fn regions_of_an_interval_are_its_own() {
     assert!(levels[1].1 > 1.3 * levels[0].1, "level 1 has twice the iterations: {levels:?}");
     assert_eq!(regions(&["--where", "interval=setup"]).0, 0.0);
     assert_close("solve", regions(&["--where", "interval=solve"]).1, whole.1, 1e-6);
+    // The efficiencies are those of the account of the interval.
+    for filter in ["interval=setup", "interval=solve"] {
+        let total_s = number(&of(&run, "ledger", filter, &[]), "/ledger/total_s");
+        let of_regions_s = number(&of(&run, "openmp", filter, &[]), "/efficiencies/total_s");
+        assert_close(filter, of_regions_s, total_s, 1e-6);
+        assert!(total_s < 0.9 * number(&run.page::<Value>("ledger", &[]), "/ledger/total_s"), "{filter}");
+    }
 }
 
 /// Sweeps have intervals among their places, by name and number.

@@ -106,3 +106,30 @@ fn idle_threads_count_in_operations() {
     assert_eq!(number(writes, "/executions"), 30.0, "{writes}");
     assert!(number(writes, "/recorded") <= 30.0);
 }
+
+/// What a thread's record has no room for is counted, and noted with what to do.
+#[test]
+fn what_is_beyond_the_limits_is_counted() {
+    let Some(program) = built("marks_limits") else { return };
+    let run = record(&program, &["20000"]).succeeded();
+    let page: Value = run.page("intervals", &[]);
+    let count = number(&run.truth(), "/count");
+    let noted = list(&page, "/noted");
+    let note =
+        |id: &str| noted.iter().find(|note| note["id"] == id).unwrap_or_else(|| panic!("no {id}: {page}"));
+    let deep = note("intervals-too-deep");
+    assert_eq!((number(deep, "/executions"), number(deep, "/most")), (count - 128.0, 128.0));
+    let unmatched = note("marks-unmatched");
+    let places = list(unmatched, "/places");
+    assert_eq!((places.len() as f64, number(unmatched, "/others")), (16.0, count - 16.0));
+    assert!(places.iter().all(|place| place["count"] == 1), "{unmatched}");
+    // Each depth is an interval, and one is that of every program.
+    let many = note("intervals-too-many");
+    let recorded = 8192.0 - 128.0 - 1.0;
+    assert_eq!((number(many, "/executions"), number(many, "/most")), (count - recorded, 8192.0));
+    let executions = |name: &str| -> f64 {
+        let named = list(&page, "/intervals").iter().filter(|one| one["name"] == name);
+        named.map(|one| number(one, "/executions")).sum()
+    };
+    assert_eq!((executions("nested"), executions("numbered"), executions("usual")), (128.0, recorded, 1.0));
+}

@@ -22,6 +22,8 @@ pub(super) struct Drawn<'l> {
     pub processors_given: bool,
     /// The range of time in words, where it is not all of it.
     pub window: Option<String>,
+    /// The filter in words, where it selects by more than time.
+    filter: Option<String>,
     /// What a reader must know of it.
     pub notes: Vec<PageNote>,
 }
@@ -76,8 +78,20 @@ impl<'l> Drawn<'l> {
             });
             shown.collect::<Vec<_>>().join(", ")
         });
+        let by_more_than_time = filter.mentions(&[
+            Key::Process,
+            Key::Rank,
+            Key::Thread,
+            Key::Cpu,
+            Key::Function,
+            Key::Module,
+            Key::File,
+            Key::Interval,
+            Key::State,
+        ]);
         Ok(Drawn {
             scoped,
+            filter: by_more_than_time.then(|| filter.to_string()),
             io: question.io_as,
             processors,
             processors_given: question.processors.is_some(),
@@ -122,6 +136,9 @@ impl<'l> Drawn<'l> {
         };
         if let Some(window) = &self.window {
             text.push_str(&format!("; in {window}"));
+        }
+        if let Some(filter) = &self.filter {
+            text.push_str(&format!("; where {filter}"));
         }
         text
     }

@@ -32,6 +32,8 @@ pub(super) struct OpenmpPage {
     schema: u32,
     efficiencies: EfficiencyRow,
     regions: Vec<RegionRow>,
+    #[serde(skip)]
+    filter: String,
     /// Regions that a limit left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<CutRegions>,
@@ -111,8 +113,9 @@ impl OpenmpPage {
         }
         Ok(OpenmpPage {
             schema: SCHEMA,
-            efficiencies: EfficiencyRow::new(&Efficiencies::of(drawn.ledger(), &sums, drawn.io)),
+            efficiencies: EfficiencyRow::new(&Efficiencies::of(drawn.account(), &sums, drawn.io)),
             regions,
+            filter: question.filter.to_string(),
             cut,
             notes,
         })

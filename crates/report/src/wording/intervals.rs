@@ -1,7 +1,7 @@
 //! Notes about marks and the intervals between them.
 
 use proust_profile::notes::{MarkPlace, RunNote};
-use proust_words::{counted, verb};
+use proust_words::{count, counted, verb};
 
 use super::process::who;
 
@@ -12,23 +12,39 @@ const MOST_NAMED: usize = 8;
 pub(super) fn text(note: &RunNote) -> Option<String> {
     let text = match note {
         RunNote::MarksMissed { process, marks } => format!(
-            "{}: {} {} not recorded, since they came from signal handlers that had interrupted a mark, or \
-             found no room; their intervals are missing",
+            "{}: {} {} not recorded: a signal handler executed a mark while the thread was in one, or there \
+             was no memory; their intervals are missing",
             who(process),
             counted(*marks, "mark"),
             verb(*marks, "was", "were")
         ),
-        RunNote::MarksUnmatched { process, places } => {
-            let sum = sum(places);
+        RunNote::MarksUnmatched { process, places, others } => {
+            let sum = sum(places) + others;
             format!(
                 "{}: {} {} no interval that is open, and {} ignored: {}",
                 who(process),
                 counted(sum, "mark"),
                 verb(sum, "ends", "end"),
                 verb(sum, "was", "were"),
-                listed(places)
+                listed(places, *others)
             )
         }
+        RunNote::IntervalsTooDeep { process, executions, most } => format!(
+            "{}: {} of intervals inside {most} others {} not recorded: the time counts in the intervals \
+             around them",
+            who(process),
+            counted(*executions, "execution"),
+            verb(*executions, "was", "were")
+        ),
+        RunNote::IntervalsTooMany { process, executions, most } => format!(
+            "{}: {} of intervals {} not recorded, since their thread had executed {} others that differ in \
+             name, number, line or call path: give marks the same name and number each time, or a coarser \
+             number",
+            who(process),
+            counted(*executions, "execution"),
+            verb(*executions, "was", "were"),
+            count(*most)
+        ),
         RunNote::IntervalsCrossed { process, places } => {
             let sum = sum(places);
             format!(
@@ -38,18 +54,19 @@ pub(super) fn text(note: &RunNote) -> Option<String> {
                 verb(sum, "its", "their"),
                 verb(sum, "it", "them"),
                 verb(sum, "was", "were"),
-                listed(places)
+                listed(places, 0)
             )
         }
         RunNote::IntervalsOpen { process, places } => {
             let sum = sum(places);
             let what = verb(sum, "execution of an interval was", "executions of intervals were");
             format!(
-                "{}: {sum} {what} still open when {} thread or process ended, and {} closed there: {}",
+                "{}: {} {what} still open when {} thread or process ended, and {} closed there: {}",
                 who(process),
+                count(sum),
                 verb(sum, "its", "their"),
                 verb(sum, "was", "were"),
-                listed(places)
+                listed(places, 0)
             )
         }
         _ => return None,
@@ -66,8 +83,8 @@ fn shown(file: &str) -> &str {
     if file.starts_with('/') { file.rsplit('/').next().unwrap_or(file) } else { file }
 }
 
-/// `3 × name[number] (file:line)`, for the first of them.
-fn listed(places: &[MarkPlace]) -> String {
+/// `3 × name[number] (file:line)`, for the first of them; `others` are at places that are not known.
+fn listed(places: &[MarkPlace], others: u64) -> String {
     let one = |place: &MarkPlace| {
         let number = place.number.map(|number| format!("[{number}]")).unwrap_or_default();
         let at = match (&place.file, place.line) {
@@ -75,11 +92,13 @@ fn listed(places: &[MarkPlace]) -> String {
             (Some(file), line) => format!(" ({}:{line})", shown(file)),
             (None, _) => String::new(),
         };
-        format!("{} × `{}{number}`{at}", place.count, place.name)
+        format!("{} × `{}{number}`{at}", count(place.count), place.name)
     };
-    let mut text: Vec<String> = places.iter().take(MOST_NAMED).map(one).collect();
-    if places.len() > MOST_NAMED {
-        text.push(format!("and {} more", places.len() - MOST_NAMED));
+    let named = &places[..places.len().min(MOST_NAMED)];
+    let mut text: Vec<String> = named.iter().map(one).collect();
+    let more = sum(&places[named.len()..]) + others;
+    if more > 0 {
+        text.push(format!("and {} × others", count(more)));
     }
     text.join(", ")
 }

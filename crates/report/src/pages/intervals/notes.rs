@@ -7,13 +7,15 @@ use proust_query::characteristics::Characterised;
 use super::Row;
 use crate::wording::PageNote;
 
-/// What was wrong with the run's marks: unmatched, crossing, open, missed.
+/// What was wrong with the run's marks: unmatched, crossing, open, missed, too deep, too many.
 pub(super) fn notes_of_marks(profile: &Profile) -> Vec<RunNote> {
     let is_of_marks = |note: &&RunNote| {
         matches!(
             note,
             RunNote::MarksMissed { .. }
                 | RunNote::MarksUnmatched { .. }
+                | RunNote::IntervalsTooDeep { .. }
+                | RunNote::IntervalsTooMany { .. }
                 | RunNote::IntervalsCrossed { .. }
                 | RunNote::IntervalsOpen { .. }
         )

@@ -19,7 +19,11 @@ const THREADS: usize = 8;
 
 /// All of it.
 pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
-    let mut text = heading(style, "Parallel regions", &counted(page.regions.len(), "region"));
+    let mut scope = counted(page.regions.len(), "region");
+    if !page.filter.is_empty() {
+        scope = format!("{scope}, where {}", page.filter);
+    }
+    let mut text = heading(style, "Parallel regions", &scope);
     if page.regions.is_empty() {
         return text + " no parallel regions were recorded here\n";
     }
