@@ -3,7 +3,8 @@
  * asked_by_signal CASE
  *
  * nothing  has no use for them: gets each from a child while it sleeps, polls and waits for a semaphore,
- *          calls that a handler without a restart would end; says what action it finds before and after
+ *          calls that a handler without a restart would end; says what action it finds before and after.
+ *          With them, and alone, it gets SIGURG, which is ignored by default and no reason to end a call
  * handler  counts them by a handler of its own
  * ignored  ignores them
  * waits    blocks them and waits for them
@@ -35,18 +36,23 @@ static const char *action_of(int signal)
 
 static void say_actions(void) { printf("actions %s %s\n", action_of(SIGUSR1), action_of(SIGUSR2)); }
 
-/* A child sends the caller both signals after a while, and once more so that a pause is over. */
+/* A child sends the caller both signals after a while, and once more so that a pause is over. The third one
+ * waits until the handlers of the first two have returned. */
 static pid_t send_soon(int times)
 {
     fflush(stdout);
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
         for (int n = 0; n < times; n++) {
-            usleep(50000);
+            usleep(25000);
+            kill(parent, SIGURG);
+            usleep(25000);
             kill(parent, SIGUSR1);
             kill(parent, SIGUSR2);
+            kill(parent, SIGURG);
             usleep(50000);
             kill(parent, SIGUSR2);
+            kill(parent, SIGURG);
         }
         _exit(0);
     }

@@ -116,26 +116,29 @@ impl<'p> Places<'p> {
         share: f64,
     ) -> Option<Place> {
         let innermost = self.named(amounts, share).filter(|&id| !self.is_nowhere(id))?;
+        Some(self.call_of_shared(self.own(innermost)).unwrap_or_else(|| self.place(innermost)))
+    }
+
+    /// Where the innermost function that is no helper calls a helper that leads to `call`; None if `call` is of
+    /// no helper, or of one that nothing but helpers calls.
+    fn call_of_shared(&self, mut call: ContextId) -> Option<Place> {
         let contexts = &self.profile.contexts;
-        let (mut call, mut inside) = (self.own(innermost), None);
+        let mut inside = None;
         while contexts[call].function.is_some_and(|function| self.shared[function.index()]) {
             let above = contexts[call].parent.map(|parent| self.own(parent));
-            match above.filter(|&above| above != call && self.outer[above.index()].is_some()) {
-                Some(above) => (call, inside) = (above, Some(call)),
-                None => return Some(self.place(innermost)),
-            }
+            let above = above.filter(|&above| above != call && self.outer[above.index()].is_some())?;
+            (call, inside) = (above, Some(call));
         }
-        let Some(inside) = inside else { return Some(self.place(innermost)) };
         // A call's own place is where it is called from.
-        let called = &contexts[inside];
+        let called = &contexts[inside?];
         let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
         let (file, line) = (called.file.clone(), called.line);
-        Some(Place { context: Some(inside), function, file, line, ..Place::default() })
+        Some(Place { context: inside, function, file, line, ..Place::default() })
     }
 
     /// The part of the program that most of these amounts have in common: the outermost function in which
     /// threads neither wait for nor wake each other. The start function of a thread is more than that; if
-    /// nothing else is left, it is [`Places::cause`].
+    /// nothing else is left, it is [`Places::cause`]. Of a helper that several functions call it is the call.
     pub(super) fn part(
         &self,
         amounts: &HashMap<ContextId, f64, impl BuildHasher>,
@@ -144,6 +147,9 @@ impl<'p> Places<'p> {
         let innermost = self.named(amounts, share)?;
         let (found, inside) = self.outermost(innermost);
         let Some(call) = found else { return self.cause(amounts, share) };
+        if let Some(place) = self.call_of_shared(call) {
+            return Some(place);
+        }
         let contexts = &self.profile.contexts;
         let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
         if self.own(inside) == call {

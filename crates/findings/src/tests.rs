@@ -286,6 +286,19 @@ fn findings_are_ranked_and_small_ones_are_left_out() {
     assert!(found.iter().all(|finding| cause(finding) != "close"), "{found:#?}");
 }
 
+/// Both phases of `main` run in a helper that threads use, too: each is named by its call.
+#[test]
+fn a_phase_that_a_shared_helper_runs_is_the_call_of_the_helper() {
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "start main repeat read", (0, 400)).work(0, "start main repeat solve", (400, 1000));
+    run.work(1, "begin repeat solve", (400, 1000));
+    let found = run.findings();
+    let serial = one(&found, Kind::SerialPhase);
+    let place = (cause(serial), serial.cause.line);
+    let main = 100 + 7;
+    assert_eq!(place, ("main", Some(main)), "{serial:#?}");
+}
+
 #[test]
 fn what_could_be_won_is_what_the_processors_had_left() {
     // Alone on a machine of two processors: 0.4 s of the other one were empty. With four threads on it they

@@ -16,6 +16,7 @@ use super::signal_masks::{self, first_word, set_first_word};
 use super::{signal_moves, signal_requests};
 use crate::arch::stacks::on_signal_first;
 use crate::interpose::{call_real, interpose};
+use crate::sample::resume;
 use crate::sample::signal::{self, CANDIDATES, FALLBACK};
 use crate::{lane, life, logfile, raw};
 
@@ -226,6 +227,11 @@ pub unsafe fn pass_on(number: c_int, info: *mut libc::siginfo_t, context: *mut c
     }
     let action = remembered(candidate);
     if !is_handler(action.sa_sigaction) {
+        // Without our handler the kernel would not have delivered it.
+        let tid = raw::gettid();
+        let lane = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid);
+        // SAFETY: the kernel passes a valid context.
+        resume::continue_call(lane, unsafe { &mut *context.cast() }, false);
         return;
     }
     if action.sa_flags & libc::SA_RESETHAND != 0

@@ -19,7 +19,7 @@ use libc::{c_long, timespec, ucontext_t};
 use proust_log::control::RESUME_CALLS;
 
 use crate::arch::{context, system};
-use crate::hooks::signal_requests;
+use crate::hooks::{signal_requests, signals};
 use crate::lane::Lane;
 use crate::{clock, options, raw};
 
@@ -111,7 +111,7 @@ fn call_before(pc: u64) -> Option<c_long> {
 
 /// Whether a signal waits that will be delivered when this handler returns, and may end the call for the
 /// program: a handler of its own, or a default action that does something. Signals that are ignored wait,
-/// too, since this handler blocks them, such as that of a child's end.
+/// too, since this handler blocks them, such as that of a child's end; and so do those of our timers.
 fn another_comes(context: &ucontext_t) -> bool {
     let pending = raw::pending_signals() & !crate::hooks::signal_masks::first_word(&context.uc_sigmask);
     (1..=64).filter(|number| pending & 1 << (number - 1) != 0).any(is_noticed)
@@ -120,6 +120,9 @@ fn another_comes(context: &ucontext_t) -> bool {
 fn is_noticed(number: i32) -> bool {
     if signal_requests::is_one(number) {
         return false;
+    }
+    if let Some(candidate) = signals::in_front_of(number) {
+        return signals::is_handled(candidate);
     }
     match raw::signal_action(number, None).map(|action| action.handler) {
         Ok(libc::SIG_IGN) => false,

@@ -42,13 +42,20 @@ fn what_is_done_between_two_signals_is_in_no_figure() {
     // `record` passes these two on to the command.
     // SAFETY: a plain system call.
     let send = |signal| assert_eq!(unsafe { libc::kill(running.pid(), signal) }, 0);
+    // The signal passes through `record`: when the command has it is seen by the samples of the run.
+    let wait_for_sample = |kind: &str| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while of_kind(&page_of(&dir, "samples", &[]), kind) == 0 {
+            assert!(Instant::now() < deadline, "no sample of kind `{kind}`");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
     wait_for("ready");
     std::thread::sleep(Duration::from_millis(300));
     send(libc::SIGUSR1);
     let asked = Instant::now();
     send(libc::SIGUSR2);
-    // The signal passes through `record`.
-    std::thread::sleep(Duration::from_millis(100));
+    wait_for_sample("pause");
     let begun = Instant::now();
     std::fs::write(files.join("pause"), "").unwrap();
     wait_for("paused");
@@ -57,7 +64,7 @@ fn what_is_done_between_two_signals_is_in_no_figure() {
     wait_for("back");
     let least_s = begun.elapsed().as_secs_f64();
     send(libc::SIGUSR2);
-    std::thread::sleep(Duration::from_millis(100));
+    wait_for_sample("resume");
     let most_s = asked.elapsed().as_secs_f64();
     send(libc::SIGUSR1);
     let ended = running.wait();
@@ -72,8 +79,9 @@ fn what_is_done_between_two_signals_is_in_no_figure() {
     assert!(summary.quality.account_residual.abs() < 1e-3, "{:?}", summary.quality);
     let flat: crate::pages::Flat = page_of(&dir, "flat", &[]);
     let (unwanted_s, truth_s) = (flat.cpu("unwanted").exclusive, number(&truth, "/unwanted_s"));
-    assert!(unwanted_s <= 0.05 && truth_s > 0.2, "{unwanted_s} of {truth_s} s in unwanted()");
-    assert!(flat.cpu("wanted").exclusive > 0.3, "of {truth}");
+    assert!(unwanted_s <= 0.02 && truth_s > 0.06, "{unwanted_s} of {truth_s} s in unwanted()");
+    let (wanted_s, truth_s) = (flat.cpu("wanted").exclusive, number(&truth, "/wanted_s"));
+    assert!(wanted_s > 0.06 && wanted_s < 1.1 * truth_s + 0.02, "{wanted_s} of {truth_s} s in wanted()");
 }
 
 #[test]
@@ -152,7 +160,8 @@ fn a_run_that_begins_paused_is_resumed_by_the_signal() {
     assert_eq!(["pause", "resume"].map(|kind| of_kind(&samples, kind)), [2, 1], "{samples}");
     let summary = run.summary();
     let ledger = &summary.ledger;
-    assert!(ledger.account_s("compute") > 0.3 * ledger.total_s, "{ledger:?}");
+    let queued_s = ledger.account_s("preempted") + ledger.account_s("oversubscribed");
+    assert!(ledger.account_s("compute") > 0.3 * (ledger.total_s - queued_s), "{ledger:?}");
     assert!(ledger.account_s("paused") > 0.0, "{ledger:?}");
 }
 
