@@ -79,6 +79,36 @@ pub struct Sum {
     pub reserved: u32,
 }
 
+/// Operations inside others of the same thread, whose time it is, since the last such record of this kind:
+/// `head.a` is the [`crate::operations::Operation`], `head.b` that of the outer ones. Of those inside each
+/// other only the outermost counts. This time is no part of any account.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Inside {
+    /// Begin of the first, CLOCK_MONOTONIC.
+    pub since_ns: u64,
+    /// End of the last, CLOCK_MONOTONIC.
+    pub until_ns: u64,
+    /// Time in them.
+    pub ns: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// The longest.
+    pub longest_ns: u64,
+    /// How many.
+    pub calls: u32,
+    /// How many of them failed.
+    pub errors: u32,
+    /// Context node: the caller of the outer ones; 0 = not known.
+    pub node: u32,
+    /// Innermost parallel region in which `node` was found; 0 = none.
+    pub region: u32,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
+    /// Spare.
+    pub reserved: u32,
+}
+
 /// A lock was unlocked that others waited for, or a thread was woken. Of locks only some are recorded, each
 /// with the probability that `docs/internals/lock-sampling.md` gives it. `head.a` is an
 /// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may have [`EVENT_PARTIAL`].

@@ -34,6 +34,8 @@ fn with_any_status(
         let result = call(status);
         if begun.is_followed() {
             end(&begun, result, |_| Facts::default());
+        } else {
+            begun.end_inside(result);
         }
         return result;
     };
