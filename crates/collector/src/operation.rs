@@ -258,7 +258,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         return Ticket::NONE;
     }
     if !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
-        return inside::begin(lane, kind.operation, state.sp);
+        return inside::begin(lane, kind.operation, state.sp, marker);
     }
     if lane.operations.tries.is_active() {
         if kind.operation.nature() == Nature::Yield {

@@ -55,7 +55,7 @@ pub fn begin(operation: Operation, state: State, marker: &mut u64) -> Ticket {
         return Ticket::NONE;
     }
     if !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
-        return inside::begin(lane, operation, state.sp);
+        return inside::begin(lane, operation, state.sp, marker);
     }
     if lane.operations.tries.is_active() {
         tries::stop(life, lane);

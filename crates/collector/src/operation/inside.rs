@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use proust_log::operations::{Family, Operation};
 use proust_log::records;
 
-use super::{Outcome, Ticket};
+use super::{Outcome, Ticket, mark};
 use crate::arena::{Entry, Table};
 use crate::lane::{self, Lane, Output, Record, is_left};
 use crate::path::tree::NodeId;
@@ -36,13 +36,16 @@ pub struct Inner {
     /// Begin of the operation around it: of another one it says nothing.
     outer_ns: AtomicU64,
     begin_ns: AtomicU64,
+    /// Address of a word in the hook's frame that contains `begin_ns`.
+    marker: AtomicU64,
     /// An [`Operation`].
     operation: AtomicU16,
 }
 
-/// An operation that the thread calls inside the open one, from a hook at `sp`, begins.
+/// An operation that the thread calls inside the open one, from a hook at `sp`, begins. `marker` is a word in
+/// the hook's frame.
 #[inline(never)]
-pub(super) fn begin(lane: &'static Lane, operation: Operation, sp: u64) -> Ticket {
+pub(super) fn begin(lane: &'static Lane, operation: Operation, sp: u64, marker: &mut u64) -> Ticket {
     let (open, inner) = (&lane.operations.open, &lane.operations.inner);
     // The thread itself initialises, which is no wait; and MPI calls itself by its other names.
     let counts = match operation {
@@ -53,6 +56,7 @@ pub(super) fn begin(lane: &'static Lane, operation: Operation, sp: u64) -> Ticke
         return Ticket::NONE;
     }
     let begin_ns = clock::now_ns();
+    inner.marker.store(mark(marker, begin_ns), Ordering::Relaxed);
     inner.operation.store(operation as u16, Ordering::Relaxed);
     inner.begin_ns.store(begin_ns, Ordering::Relaxed);
     inner.outer_ns.store(open.begin_ns(), Ordering::Relaxed);
@@ -61,7 +65,8 @@ pub(super) fn begin(lane: &'static Lane, operation: Operation, sp: u64) -> Ticke
 }
 
 impl Inner {
-    /// Whether a hook at `sp` is called by one that is inside the open operation, too.
+    /// Whether a hook at `sp` is called by one that is inside the open operation, too, and has still to
+    /// return: as [`super::open::Open::is_live`].
     fn is_around(&self, lane: &Lane, sp: u64) -> bool {
         let frame = self.sp.load(Ordering::Relaxed);
         if frame == 0 || self.outer_ns.load(Ordering::Relaxed) != lane.operations.open.begin_ns() {
@@ -69,7 +74,16 @@ impl Inner {
         }
         // SAFETY: this is the owner, outside of its handler; the own stack is written by it, with the record
         // taken.
-        !is_left(frame, sp.saturating_add(1), unsafe { lane.own_stack() }, raw::alternate_stack)
+        let own_stack = unsafe { lane.own_stack() };
+        if is_left(frame, sp.saturating_add(1), own_stack, raw::alternate_stack) {
+            return false;
+        }
+        let marker = self.marker.load(Ordering::Relaxed);
+        if !own_stack.contains(sp) || !own_stack.contains(marker) || marker < sp {
+            return true;
+        }
+        // SAFETY: between a stack pointer of this thread's own stack and that stack's top all is mapped.
+        unsafe { (marker as *const u64).read_volatile() == self.begin_ns.load(Ordering::Relaxed) }
     }
 }
 
