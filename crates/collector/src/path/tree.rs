@@ -126,7 +126,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::modules::Module;
+    use crate::path::module::Module;
 
     #[derive(Default)]
     struct Heard(Vec<(NodeId, Frame)>);
