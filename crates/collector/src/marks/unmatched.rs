@@ -7,7 +7,7 @@ use super::mark::{Mark, Name};
 use crate::lane::{Output, Record};
 use crate::life::Life;
 
-/// So many different ones of a thread are told apart; of further ones only the count is kept, with the last.
+/// So many different ones of a thread are distinguished; further ones are counted with the last of these.
 const MOST: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default)]

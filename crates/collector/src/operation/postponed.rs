@@ -60,7 +60,7 @@ pub struct Section {
     site: AtomicU64,
 }
 
-/// Time in short waits since one had its call path found, ns: as samples stand for CPU time.
+/// Time in short waits since one had its call path found, ns: as samples represent CPU time.
 #[derive(Debug, Default)]
 pub struct WithoutPath(AtomicU64);
 

@@ -214,7 +214,8 @@ fn unwinder(
 
 /// A module that was loaded after the start, from the mapping its code was found in.
 ///
-/// `number` numbers it; `known` are the others. Its file is trusted only as far as it cannot do harm: any file may be mapped executable.
+/// `number` numbers it; `known` are the others. Its file is trusted only as far as it cannot do harm: any
+/// file may be mapped executable.
 pub(super) fn from_file(
     mine: &Mine,
     mapping: &Mapping,

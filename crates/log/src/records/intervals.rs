@@ -28,7 +28,7 @@ pub struct Interval {
 /// [`Interval::number`] of an interval without one.
 pub const NO_NUMBER: i64 = i64::MIN;
 
-/// What the program says of the work in an interval.
+/// How the program describes the work in an interval.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IntervalKind {

@@ -122,7 +122,7 @@ pub struct Release {
     /// How long the critical section was, if `since_ns` says when it began; otherwise how long it was at
     /// most, 0 = not known.
     pub held_ns: u64,
-    /// How much held time this record stands for: `held_ns` over the probability with which it is recorded. 0
+    /// How much held time this record represents: `held_ns` over the probability with which it is recorded. 0
     /// for wakes.
     pub weight_ns: u64,
     /// When the thread acquired the lock; 0 = not known.
@@ -137,11 +137,11 @@ pub struct Release {
     pub interval: u32,
 }
 
-/// Sections shorter than this are recorded by chance, so that one record stands for about as much held time.
+/// Sections shorter than this are randomly selected, so that each record represents about as much held time.
 pub const RELEASE_WEIGHT_NS: u64 = 200_000;
 
-/// Of so many acquisitions, at most, one is timed and stands for the others.
+/// Of so many acquisitions, at most, one is timed and represents the others.
 pub const RELEASE_MOST_ACQUISITIONS: u32 = 64;
 
-/// After so much time in short operations of one kind the caller of one is found, and stands for all.
+/// After so much time in short operations of one kind the caller of one is found, and represents all.
 pub const SUM_PATH_NS: u64 = 1_000_000;
