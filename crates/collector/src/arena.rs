@@ -75,7 +75,7 @@ impl Area {
 /// The newest area of a kind.
 struct Areas {
     newest: AtomicPtr<Area>,
-    /// Memory for a new one: where it shall begin, if it can, how much has to fit; and how much it is.
+    /// Memory for a new one: where it is to begin, if it can, how much has to fit; and how much it is.
     more: fn(usize, usize) -> (*mut u8, usize),
     /// Gives it back: another thread was faster.
     less: unsafe fn(*mut u8, usize),

@@ -33,7 +33,7 @@ use crate::{clock, logfile, process, raw, room};
 static CHUNK: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 /// How many such chunks this process took.
 static CHUNKS: AtomicU32 = AtomicU32::new(0);
-/// Slots that shall be free when a process forks: a child that forks before it has a log cannot make more of
+/// Slots that must be free when a process forks: a child that forks before it has a log cannot make more of
 /// them.
 const SPARE_SLOTS: usize = 4;
 /// Whether nothing else of the log that the chunk lies in is mapped any more.
@@ -88,7 +88,7 @@ pub fn stack_of_parent() -> OwnStack {
     if life::was_brief() { begun().stack } else { OwnStack::default() }
 }
 
-/// A process that records is about to fork: there shall be a slot for the child. All signals are blocked.
+/// A process that records is about to fork: there must be a slot for the child. All signals are blocked.
 pub fn before_fork() {
     // SAFETY: a chunk of this process's own log, which stays mapped.
     if !chunk().is_some_and(|chunk| unsafe { children::has_room(chunk, SPARE_SLOTS) }) {
@@ -114,7 +114,7 @@ pub fn after_fork() {
     CHUNKS.store(0, Ordering::Relaxed);
 }
 
-/// A slot for a forked child that began at `begin_ns` and continues under `mask`; None if it shall make its
+/// A slot for a forked child that began at `begin_ns` and continues under `mask`; None if it is to make its
 /// log at once.
 pub fn take(begin_ns: u64, mask: u64) -> Option<*mut ChildSlot> {
     let signal = signal::current();

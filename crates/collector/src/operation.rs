@@ -2,8 +2,9 @@
 //!
 //! A hook brackets the real function with [`begin`] and [`end`], by [`bracket`]. Before the thread may block,
 //! the log's lane header says which operation it is in and since when. Afterwards the operation is recorded
-//! alone if it was long enough ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one
-//! of the same thread (a signal handler's, a stream's own reads) belongs to the outer one. Nothing here has a
+//! alone if it was long enough ([`threshold`]), otherwise summed ([`sums`]). The time of an operation inside
+//! another one of the same thread (a signal handler's, a library's own) is the outer one's; it is counted
+//! apart ([`inside`]). Nothing here has a
 //! destructor: cancellation, exceptions and longjmp leave an operation open, which the thread's next record
 //! notices ([`open`]).
 
@@ -22,6 +23,7 @@ use crate::{clock, control, options, raw};
 pub mod callers;
 pub mod elapsed;
 pub mod exact;
+pub mod inside;
 pub mod known_paths;
 pub mod meeting;
 pub mod open;
@@ -62,6 +64,7 @@ impl Source for Operations {
     }
 
     fn record_ends(&self, record: &mut Record, _: &mut ThreadEnd) {
+        record.operations.inside.write_all(record.marks.interval(), &mut record.output);
         let coarsest_ns = record.operations.limit.coarsest_ns;
         if coarsest_ns > 0 {
             record.note(NoteCode::Coarsened, coarsest_ns);
@@ -101,10 +104,12 @@ impl From<Operation> for Kind {
     }
 }
 
-/// An operation that has begun, as its hook keeps it.
+/// An operation that has begun, as its hook keeps it: two words, which are returned in registers.
 #[derive(Clone, Copy)]
 pub struct Ticket {
+    /// None if it is not followed: it is inside another one, or it does not count.
     lane: Option<&'static Lane>,
+    /// 0 if it does not count.
     begin_ns: u64,
 }
 
@@ -118,16 +123,22 @@ impl Ticket {
         Ticket { lane: Some(lane), begin_ns: lane.operations.open.begin_ns() }
     }
 
-    /// When it began; 0 if it is not followed.
+    /// When it began; 0 if it does not count.
     #[inline]
     pub fn begin_ns(&self) -> u64 {
         self.begin_ns
     }
 
-    /// Whether it is followed.
+    /// Whether it is followed: the thread is in it, and in no other one around it.
     #[inline]
     pub fn is_followed(&self) -> bool {
         self.lane.is_some()
+    }
+
+    /// Whether its end is of interest: it is followed, or counted inside another one.
+    #[inline]
+    pub fn counts(&self) -> bool {
+        self.begin_ns != 0
     }
 }
 
@@ -168,7 +179,7 @@ pub fn bracket<R: Copy>(
     let mut marker = 0;
     let ticket = begin(kind, (object, 0), here!(), &mut marker);
     let result = call();
-    if ticket.is_followed() {
+    if ticket.counts() {
         end(&ticket, outcome(result));
     }
     result
@@ -185,7 +196,7 @@ pub fn bracket_lock<R: Copy>(
     let mut marker = 0;
     let ticket = begin(Kind::from(operation), (object, 0), here!(), &mut marker);
     let result = call();
-    if ticket.is_followed() {
+    if ticket.counts() {
         postponed::end(&ticket, outcome(result));
     }
     result
@@ -206,6 +217,8 @@ pub fn bracket_asking<R: Copy>(
     if let Some(lane) = ticket.lane {
         lane.operations.open.set_object2(asked_ns(result, ticket.begin_ns));
         end(&ticket, outcome(result));
+    } else if ticket.counts() {
+        inside::end(&ticket, outcome(result));
     }
     result
 }
@@ -222,7 +235,7 @@ pub fn bracket_two<R: Copy>(
     let mut marker = 0;
     let ticket = begin(kind, objects, here!(), &mut marker);
     let result = call();
-    if ticket.is_followed() {
+    if ticket.counts() {
         end(&ticket, outcome(result));
     }
     result
@@ -241,8 +254,11 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     let life = if is_worth_a_log(kind.operation) { life::measuring() } else { life::measuring_in_passing() };
     let Some(life) = life else { return Ticket::NONE };
     let Some(lane) = lane::current() else { return Ticket::NONE };
-    if !wanted(kind.operation.nature()) || !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
+    if !wanted(kind.operation.nature()) {
         return Ticket::NONE;
+    }
+    if !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
+        return inside::begin(lane, kind.operation, state.sp, marker);
     }
     if lane.operations.tries.is_active() {
         if kind.operation.nature() == Nature::Yield {
@@ -350,7 +366,10 @@ pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
 /// that is no part of the operation.
 #[inline]
 pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) -> u64 {
-    let Some(lane) = ticket.lane else { return 0 };
+    let Some(lane) = ticket.lane else {
+        inside::end(ticket, outcome);
+        return 0;
+    };
     // A fork inside the operation: the child has a record of its own.
     if !lane::current().is_some_and(|current| core::ptr::eq(current, lane)) {
         return 0;

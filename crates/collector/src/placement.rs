@@ -36,7 +36,7 @@ fn base() -> usize {
     (code & !(ALIGNMENT - 1)).saturating_sub(DISTANCE)
 }
 
-/// Where the first memory of the arena shall lie.
+/// Where the first memory of the arena is to lie.
 pub fn arena() -> usize {
     match base() {
         0 => 0,
@@ -44,7 +44,7 @@ pub fn arena() -> usize {
     }
 }
 
-/// Where the first piece of a log shall lie.
+/// Where the first piece of a log is to lie.
 pub fn log() -> usize {
     match base() {
         0 => 0,
@@ -52,7 +52,7 @@ pub fn log() -> usize {
     }
 }
 
-/// Where a large piece of so many bytes shall lie.
+/// Where a large piece of so many bytes is to lie.
 fn large(bytes: usize) -> usize {
     let used = LARGE_USED.fetch_add(bytes.next_multiple_of(PAGE_BYTES), Ordering::Relaxed) % LARGE_BYTES;
     match base() {

@@ -185,7 +185,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
             record.end(tid);
         });
     }
-    // A log that says of itself how it ended does not become shorter any more: a reader relies on that.
+    // Readers rely on this: a log that states how it ended is never cut shorter afterwards.
     logfile::close();
     logfile::with_header(|header| {
         header.end_ns = clock::now_ns();
@@ -266,7 +266,7 @@ fn push_name_of(output: &mut lane::Output, tid: u32) {
 
 static CONFINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process continued without a record, in which case its children shall not be followed either.
+/// Whether this process continued without a record, in which case its children are not followed either.
 pub fn is_confined() -> bool {
     CONFINED.load(Ordering::Acquire)
 }

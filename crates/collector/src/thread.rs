@@ -249,7 +249,7 @@ pub fn detach(life: &Life) {
         record.end(tid);
     });
     lane::set_current(None);
-    // No other thread shall own a record that is still in use.
+    // No other thread may own a record that is still in use.
     if !lane.hold.is_taken_from_owner() {
         lane.release();
     }

@@ -6,8 +6,8 @@
 
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
-use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Sum};
-use proust_profile::{ContextId, EventRow, OperationId, Target};
+use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Inside, Sum};
+use proust_profile::{ContextId, EventRow, InsideRow, LocationId, OperationId, Target};
 
 use super::thread::{NO_PATH, Place, SLACK_NS};
 
@@ -38,6 +38,8 @@ pub(super) struct Bounds {
 #[derive(Debug, Default)]
 pub(super) struct Events {
     rows: Vec<RawEvent>,
+    /// Operations inside others; of the contexts and numbers the same is true.
+    inside: Vec<InsideRow>,
     /// Operations, those in sums included.
     operations: u64,
     implausible: u64,
@@ -66,6 +68,8 @@ pub(super) struct Clock {
 pub(super) struct Finished {
     /// Sorted by end.
     pub(super) rows: Vec<RawEvent>,
+    /// Operations inside others, as in [`RawEvent::row`].
+    pub(super) inside: Vec<InsideRow>,
     pub(super) operations: u64,
     pub(super) implausible: u64,
 }
@@ -150,6 +154,42 @@ impl Events {
         self.push(row, partial);
     }
 
+    /// Operations inside others.
+    pub(super) fn inside(&mut self, number: u16, outer: u16, inside: &Inside, bounds: &Bounds) {
+        let ordered = inside.since_ns <= inside.until_ns && inside.until_ns <= bounds.latest_ns;
+        let believed = ordered && inside.until_ns >= bounds.begin_ns && inside.calls > 0;
+        let operations = Operation::from_number(number).zip(Operation::from_number(outer));
+        let Some((_, of)) = operations.filter(|_| believed) else {
+            self.implausible += 1;
+            return;
+        };
+        let begin_ns = inside.since_ns.max(bounds.begin_ns);
+        let time_ns = inside.ns.min(inside.until_ns - begin_ns);
+        let (longest_ns, errors) = (inside.longest_ns.min(time_ns), inside.errors.min(inside.calls));
+        let said = (inside.since_ns, inside.ns, inside.longest_ns, inside.errors);
+        if (begin_ns, time_ns, longest_ns, errors) != said {
+            self.implausible += 1;
+        }
+        // The outer one's caller is not always known: then it is the last known one of such operations.
+        let (place, _) = match inside.node {
+            NO_PATH => self.caller(of, NO_PATH, 0, true),
+            node => (node.min(MOST), false),
+        };
+        self.inside.push(InsideRow {
+            location: LocationId(0),
+            context: ContextId(place),
+            outer: OperationId(outer.into()),
+            operation: OperationId(number.into()),
+            begin_ns,
+            end_ns: inside.until_ns,
+            time_ns,
+            longest_ns,
+            calls: inside.calls,
+            errors,
+            bytes: inside.bytes,
+        });
+    }
+
     /// The operation that the thread was in when its record ended at `end_ns`, if it was in one.
     pub(super) fn open(&mut self, header: &LaneHeader, end_ns: u64, bounds: &Bounds) {
         let Ok(number) = u16::try_from(header.wait_operation) else {
@@ -188,7 +228,12 @@ impl Events {
     pub(super) fn finish(mut self) -> Finished {
         self.rows.sort_by_key(|event| event.row.end_ns);
         self.rows.shrink_to_fit();
-        Finished { rows: self.rows, operations: self.operations, implausible: self.implausible }
+        Finished {
+            rows: self.rows,
+            inside: self.inside,
+            operations: self.operations,
+            implausible: self.implausible,
+        }
     }
 
     fn push(&mut self, row: EventRow, partial: bool) {

@@ -142,6 +142,13 @@ impl Reading {
                 sum.node = self.harvest.nodes.in_regions.place(sum.node, (sum.region, sum.interval), false);
                 self.thread_of_operation(sum.since_ns.min(sum.until_ns), None).sum(operation, head, &sum);
             }
+            Record::Inside(operation, outer, mut inside) => {
+                self.called(inside.node);
+                let within = (inside.region, inside.interval);
+                inside.node = self.harvest.nodes.in_regions.place(inside.node, within, false);
+                let since_ns = inside.since_ns.min(inside.until_ns);
+                self.thread_of_operation(since_ns, None).inside(operation, outer, &inside);
+            }
             Record::Region(origin, region) => {
                 self.harvest.regions.push(RawRegion::new(origin, &region));
                 self.called(region.node);

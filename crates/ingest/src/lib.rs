@@ -51,8 +51,8 @@ use proust_log::LogError;
 use proust_log::operations::OPERATIONS;
 use proust_profile::notes::RunNote;
 use proust_profile::{
-    EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow,
-    RunFile, SampleRow, SegmentRow, StayRow,
+    EventRow, InsideRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile,
+    ReleaseRow, RunFile, SampleRow, SegmentRow, StayRow,
 };
 use proust_structure::MadeCode;
 use rayon::prelude::*;
@@ -76,7 +76,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 47;
+pub const ANALYSIS_VERSION: u32 = 48;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -247,6 +247,7 @@ fn analyse(
         rows: logs.iter().flat_map(LogHarvest::threads).map(|thread| thread.rows.len()).sum(),
         operations: numbers_of_operations(&logs),
         events: Vec::new(),
+        inside: Vec::new(),
         releases: Vec::new(),
         regions: regions::Regions::default(),
         intervals: intervals::Intervals::default(),
@@ -265,6 +266,7 @@ fn analyse(
     profile.operations = infos_of_operations(&operations).into();
     profile.events = filling.events;
     profile.releases = filling.releases;
+    profile.inside = filling.inside;
     mpi::fill(&mut profile, &logs, &filling.places, &operations, &clock);
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
@@ -290,6 +292,7 @@ struct Filling<'p> {
     /// The profile's number of each of the log's operations.
     operations: Vec<Option<OperationId>>,
     events: Vec<EventRow>,
+    inside: Vec<InsideRow>,
     releases: Vec<ReleaseRow>,
     regions: regions::Regions,
     intervals: intervals::Intervals,
@@ -367,6 +370,20 @@ impl Filling<'_> {
                 let nature = operations::nature_of(operation);
                 self.sums.add_event(nature, &row);
                 self.events.push(row);
+            }
+            for mut row in std::mem::take(&mut thread.events.inside) {
+                let number_of = |id: OperationId| self.operations.get(id.index()).copied().flatten();
+                let (Some(operation), Some(outer)) = (number_of(row.operation), number_of(row.outer)) else {
+                    continue;
+                };
+                self.paths.go_to(contexts, number, row.begin_ns);
+                row.context = self.paths.charge(contexts, number, &lane.nodes, row.context.0, false, lost_as);
+                (row.location, row.operation, row.outer) = (location, operation, outer);
+                row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
+                row.end_ns = self.clock.since_start_ns(number, row.end_ns);
+                row.time_ns = row.time_ns.min(row.end_ns - row.begin_ns);
+                row.longest_ns = row.longest_ns.min(row.time_ns);
+                self.inside.push(row);
             }
             for release in std::mem::take(&mut thread.releases) {
                 let mut row = release.row;
@@ -470,7 +487,8 @@ fn numbers_of_operations(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
             // Those of a region without a record are of no use.
             let segments = thread.in_regions.segments.iter().map(|segments| segments.row);
             let segments = segments.filter(|row| regions.contains(&row.region.0)).map(|row| row.operation);
-            for operation in events.chain(releases).chain(segments) {
+            let inside = thread.events.inside.iter().flat_map(|row| [row.operation, row.outer]);
+            for operation in events.chain(releases).chain(segments).chain(inside) {
                 if let Some(number) = numbers.get_mut(operation.index()) {
                     *number = Some(OperationId(0));
                 }

@@ -140,6 +140,10 @@ fn cut_thread(thread: &mut Thread, pauses: &[Pause]) {
     thread.events.rows = events(&thread.events.rows, &cuts, &left_out);
     let stretches: Vec<(u64, u64)> = cuts.iter().map(|cut| (cut.from_ns, cut.to_ns)).collect();
     thread.executed.cut(&stretches);
+    let is_in_pause = |begin_ns: u64, end_ns: u64| {
+        stretches.iter().any(|&(from_ns, to_ns)| from_ns <= begin_ns && end_ns <= to_ns)
+    };
+    thread.events.inside.retain(|row| !is_in_pause(row.begin_ns, row.end_ns));
     let is_kept = |time_ns: u64| !cuts.iter().any(|cut| (cut.from_ns..cut.to_ns).contains(&time_ns));
     thread.releases.retain(|release| is_kept(release.row.time_ns));
     thread

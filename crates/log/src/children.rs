@@ -161,7 +161,7 @@ impl ChildEnd {
     }
 }
 
-/// Never 0, which stands for what is not written yet.
+/// Never 0, which represents what is not written yet.
 fn check(bytes: &[u8], last: u64) -> u32 {
     let words =
         bytes.chunks_exact(8).map(|w| u64::from_ne_bytes([w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]]));
@@ -253,7 +253,7 @@ pub unsafe fn write_end(slot: *mut ChildSlot, end: Option<&ChildEnd>) {
     }
 }
 
-/// Writes what became of a child.
+/// Writes how a child ended, or which image it loads.
 ///
 /// # Safety
 /// As for [`write_begin`].

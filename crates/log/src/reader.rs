@@ -15,7 +15,7 @@ use crate::layout::{
 };
 use crate::records::{
     Body, CHECK_MASK, Child, ClockOffset, Communicator, Completed, Event, Execution, ExecutionSum, Head,
-    Interval, Kind, Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample,
+    Inside, Interval, Kind, Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample,
     SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched, check_of,
 };
 
@@ -131,6 +131,8 @@ pub enum Record<'a> {
     Communicator(u16, Communicator),
     /// A comparison of clocks; first its flags.
     ClockOffset(u16, ClockOffset),
+    /// Operations inside others; first their [`crate::operations::Operation`], then that of the outer ones.
+    Inside(u16, u16, Inside),
     /// An interval; first its [`crate::records::IntervalKind`], then its
     /// [`crate::records::IntervalOrigin`].
     Interval(u16, u16, Interval),
@@ -441,6 +443,7 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::Received as u8 => fixed(body).map(|b| Record::Received(a, head.b, b)),
         k if k == Kind::Communicator as u8 => fixed(body).map(|b| Record::Communicator(a, b)),
         k if k == Kind::ClockOffset as u8 => fixed(body).map(|b| Record::ClockOffset(a, b)),
+        k if k == Kind::Inside as u8 => fixed(body).map(|b| Record::Inside(a, head.b, b)),
         k if k == Kind::Interval as u8 => fixed(body).map(|b| Record::Interval(a, head.b, b)),
         k if k == Kind::Execution as u8 => fixed(body).map(|b| Record::Execution(a, b)),
         k if k == Kind::ExecutionSum as u8 => fixed(body).map(Record::ExecutionSum),

@@ -105,6 +105,8 @@ pub enum Kind {
     Communicator = 24,
     /// [`ClockOffset`].
     ClockOffset = 25,
+    /// [`Inside`].
+    Inside = 26,
     /// [`Interval`].
     Interval = 30,
     /// [`Execution`].
@@ -149,6 +151,7 @@ bodies!(
     Received,
     Communicator,
     ClockOffset,
+    Inside,
     Interval,
     Execution,
     ExecutionSum,

@@ -101,3 +101,31 @@ pub struct EventRow {
     /// Whether the location was still in it when its record ended.
     pub open: bool,
 }
+
+/// Operations inside others of the same thread, by kind: their time is the outer ones', and on no account of
+/// its own. Those inside each other are counted once, as the outermost of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InsideRow {
+    /// Which thread.
+    pub location: LocationId,
+    /// The caller of the outer ones, as far as it is known.
+    pub context: ContextId,
+    /// The operation that they were inside of.
+    pub outer: OperationId,
+    /// Which function was called.
+    pub operation: OperationId,
+    /// Begin of the first, nanoseconds since the run's start.
+    pub begin_ns: u64,
+    /// End of the last.
+    pub end_ns: u64,
+    /// Time in them; at most what lies between.
+    pub time_ns: u64,
+    /// The longest of them; at most `time_ns`.
+    pub longest_ns: u64,
+    /// How many.
+    pub calls: u32,
+    /// How many of them failed.
+    pub errors: u32,
+    /// Bytes moved.
+    pub bytes: u64,
+}

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::{
-    ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, LocationId, PartnerWaitRow, Profile,
-    RegionId, ReleaseRow, SampleRow, StayRow, TransferRow,
+    ContextId, ContextKind, EventRow, ExecutionRow, IndexSlice, InsideRow, LocationId, PartnerWaitRow,
+    Profile, RegionId, ReleaseRow, SampleRow, StayRow, TransferRow,
 };
 
 /// How a profile contradicts itself.
@@ -52,6 +52,18 @@ pub enum BrokenInvariant {
     /// An operation whose times contradict each other.
     #[error("events row {row}: its {time_ns} ns do not lie between {begin_ns} and {end_ns} ns")]
     EventTimes {
+        /// The row at fault.
+        row: usize,
+        /// Its begin.
+        begin_ns: u64,
+        /// Its end.
+        end_ns: u64,
+        /// Its time.
+        time_ns: u64,
+    },
+    /// Operations inside others whose times contradict each other.
+    #[error("inside row {row}: its {time_ns} ns do not lie between {begin_ns} and {end_ns} ns")]
+    InsideTimes {
         /// The row at fault.
         row: usize,
         /// Its begin.
@@ -146,6 +158,7 @@ impl Profile {
         self.check_values()?;
         check_samples(&self.samples, self)?;
         check_events(&self.events, self)?;
+        self.check_inside()?;
         check_releases(&self.releases, self)?;
         self.check_regions()?;
         check_stays(&self.stays, self)?;
@@ -156,6 +169,21 @@ impl Profile {
         check_transfers(&self.transfers, self)?;
         for (row, sample) in self.process_samples.iter().enumerate() {
             in_range("process_samples", row, "process", sample.process, &self.processes)?;
+        }
+        Ok(())
+    }
+
+    fn check_inside(&self) -> Result<(), BrokenInvariant> {
+        for (row, inside) in self.inside.iter().enumerate() {
+            in_range("inside", row, "location", inside.location, &self.locations)?;
+            in_range("inside", row, "context", inside.context, &self.contexts)?;
+            in_range("inside", row, "operation", inside.outer, &self.operations)?;
+            in_range("inside", row, "operation", inside.operation, &self.operations)?;
+            let &InsideRow { begin_ns, end_ns, time_ns, longest_ns, .. } = inside;
+            let length_ns = end_ns.checked_sub(begin_ns);
+            if length_ns.is_none_or(|length_ns| time_ns > length_ns) || longest_ns > time_ns {
+                return Err(BrokenInvariant::InsideTimes { row, begin_ns, end_ns, time_ns });
+            }
         }
         Ok(())
     }

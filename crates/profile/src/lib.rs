@@ -52,7 +52,7 @@ mod whole_file;
 
 pub use clocks::{ClockBasis, HostClock};
 pub use context::{Context, ContextKind, Function, Module};
-pub use events::{EventRow, Target};
+pub use events::{EventRow, InsideRow, Target};
 pub use facts::{Paused, Quality, RunFacts};
 pub use ids::{
     ContextId, FunctionId, IndexSlice, IndexVec, LocationId, ModuleId, OperationId, ProcessId, RegionId,
@@ -122,6 +122,8 @@ pub struct Profile {
     pub operations: IndexVec<OperationId, OperationInfo>,
     /// The timeline of operations.
     pub events: Vec<EventRow>,
+    /// Operations inside others.
+    pub inside: Vec<InsideRow>,
     /// The timeline of releases and wakes.
     pub releases: Vec<ReleaseRow>,
     /// The parallel regions by [`RegionId`].

@@ -4,8 +4,8 @@
 //! profile/manifest.json     schema, what the profile was made from, its folder, length and digest of files
 //! profile/analysis-…/       one profile; it never changes
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
-//!   operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
-//!   regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
+//!   operations.parquet, values.parquet, samples.parquet, events.parquet, inside.parquet,
+//!   releases.parquet, regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
 //!   executions.parquet, execution_sums.parquet, process_samples.parquet, communicators.parquet,
 //!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet,
 //!   transfers.parquet
@@ -49,7 +49,7 @@ use crate::{Profile, Quality, RunFacts};
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 20;
+pub const SCHEMA: u32 = 21;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
 

@@ -13,6 +13,7 @@
 //! - [`mpi`]: calls of MPI, waits for partners, messages between ranks
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
+//! - [`inside()`]: operations inside others
 //! - [`OperationSums`]: waits and I/O by operation and place
 //! - [`Statistics`]: how an amount is spread over the locations
 
@@ -25,6 +26,7 @@ mod forest;
 mod glob;
 mod handle;
 mod hot_path;
+mod inside;
 pub mod intervals;
 mod lines;
 mod measure;
@@ -48,6 +50,7 @@ pub use expression::{Clause, Filter, FilterError, Key, Pattern, SampleName};
 pub use forest::Forest;
 pub use handle::Handle;
 pub use hot_path::hot_path;
+pub use inside::{InsideSum, inside};
 pub use lines::{LineAmount, lines};
 pub use measure::ACCOUNTS;
 pub use measure::Measure;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use proust_profile::{
-    ContextId, EventRow, FunctionId, LocationId, Metric, Profile, SampleRow, SegmentRow, Value,
+    ContextId, EventRow, FunctionId, InsideRow, LocationId, Metric, Profile, SampleRow, SegmentRow, Value,
 };
 
 use super::doing::Doing;
@@ -83,6 +83,15 @@ impl Scope {
             && self.processors.is_empty()
             && self.has_time(row.end_ns)
             && self.states.as_ref().is_none_or(|states| states.has_event(row))
+    }
+
+    /// Operations inside others have no state of their own: where states are asked for, they are not in scope.
+    pub(super) fn has_inside(&self, row: &InsideRow) -> bool {
+        self.locations[row.location.index()]
+            && self.contexts[row.context.index()]
+            && self.processors.is_empty()
+            && self.has_time(row.end_ns)
+            && self.states.is_none()
     }
 
     /// Which part of such time is in scope, as far as its state decides.

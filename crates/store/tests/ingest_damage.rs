@@ -9,7 +9,7 @@ use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::layout::{FileHeader, HEADER_BYTES, LaneHeader};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
-    Child, Event, Execution, ExecutionSum, Interval, Node, Note, Region, Release, Sample, SchedStat,
+    Child, Event, Execution, ExecutionSum, Inside, Interval, Node, Note, Region, Release, Sample, SchedStat,
     Segments, Stay, Subject, Sum, ThreadBegin, ThreadEnd, Trials, Unmatched,
 };
 use proust_profile::{Quality, RunFacts};
@@ -126,6 +126,7 @@ enum Anything {
     Stat(SchedStat),
     Event(u16, u16, Event),
     Sum(u16, u16, Sum),
+    Inside(u16, u16, Inside),
     Release(u16, u16, Release),
     Region(u16, Region),
     Stay(u16, u16, Stay),
@@ -233,6 +234,28 @@ fn anything() -> impl Strategy<Value = Anything> {
                     ..Default::default()
                 };
                 Anything::Sum(operation, head, sum)
+            }),
+        (
+            (operation(), operation()),
+            proptest::array::uniform5(number()),
+            proptest::array::uniform5(small()),
+        )
+            .prop_map(|((operation, outer), numbers, [calls, errors, node, region, interval])| {
+                let [since_ns, until_ns, ns, bytes, longest_ns] = numbers;
+                let inside = Inside {
+                    since_ns,
+                    until_ns,
+                    ns,
+                    bytes,
+                    longest_ns,
+                    calls,
+                    errors,
+                    node,
+                    region,
+                    interval,
+                    reserved: 0,
+                };
+                Anything::Inside(operation, outer, inside)
             }),
         (operation(), any::<u16>(), proptest::array::uniform5(number()), small(), small()).prop_map(
             |(operation, head, numbers, node, site)| {
@@ -424,6 +447,7 @@ proptest! {
                     Anything::Stat(stat) => lane.push(0, stat),
                     Anything::Event(operation, head, event) => lane.push_shaped(*operation, *head, event),
                     Anything::Sum(operation, head, sum) => lane.push_shaped(*operation, *head, sum),
+                    Anything::Inside(operation, outer, inside) => lane.push_head(*operation, *outer, inside),
                     Anything::Release(operation, head, release) => {
                         lane.push_shaped(*operation, *head, release)
                     }

@@ -7,10 +7,10 @@ use proust_account::ledger::{Account, PassiveReason};
 use proust_log::layout::{Ending, LaneHeader, WAIT_PASSED};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
-    EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Note, NoteCode, Release, SAMPLE_IN_OPERATION,
-    Sample, Sum,
+    EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Inside, Note, NoteCode, Release,
+    SAMPLE_IN_OPERATION, Sample, Sum,
 };
-use proust_profile::{EventRow, LocationId, Metric, Profile};
+use proust_profile::{EventRow, LocationId, Metric, OperationId, Profile};
 use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, path, profile_of};
 
 fn lane() -> LaneBuilder {
@@ -89,6 +89,66 @@ fn the_ledger_of_operations() {
     assert_eq!((ms(Account::Lock), ms(Account::Io), ms(Account::Compute)), (20, 15, 45));
     assert_eq!((one.passive[PassiveReason::Pipe] / MS, one.passive.sum_ns() / MS), (20, 20));
     assert_eq!(ledger.residual_ns(), 0);
+}
+
+/// Their time is the outer ones': nothing else of the profile is different with them.
+#[test]
+fn operations_inside_others_are_rows_of_their_own_and_on_no_account() {
+    let profile = |with_inside: bool| {
+        let mut lane = lane();
+        lane.begin(10, 1000, 0);
+        lane.event(Operation::SignalSuspend, (1010, 1050), 10, 2);
+        if with_inside {
+            let inside = |node, since: u64, until: u64, calls| Inside {
+                since_ns: since * MS,
+                until_ns: until * MS,
+                ns: 5 * MS,
+                longest_ns: 2 * MS,
+                bytes: 7,
+                calls,
+                errors: 1,
+                node,
+                ..Inside::default()
+            };
+            let (poll, outer) = (Operation::Poll as u16, Operation::SignalSuspend as u16);
+            lane.push_head(poll, outer, &inside(3, 1012, 1040, 4));
+            // Its caller is not known: it is the last one of the outer operation.
+            lane.push_head(Operation::Write as u16, outer, &inside(0, 1013, 1020, 2));
+            // Ended before it began, and more time than there was.
+            lane.push_head(poll, outer, &inside(2, 1040, 1030, 1));
+            lane.push_head(poll, outer, &inside(2, 1040, 1042, 1));
+        }
+        lane.sample(1060, 20, 1).end(10, 1100, 60);
+        profile_of(&[log(header(9), &[lane])], None)
+    };
+    let (with, without) = (profile(true), profile(false));
+    let rows: Vec<_> = with
+        .inside
+        .iter()
+        .map(|row| {
+            let name = |id: OperationId| with.operations[id].name.as_str();
+            let (time, longest) = (row.time_ns / MS, row.longest_ns / MS);
+            (name(row.outer), name(row.operation), path(&with, row.context), row.calls, time, longest)
+        })
+        .collect();
+    let [here, there] = ["f1>f3@m.c:5>:9", "f1>f2@m.c:5>:7"].map(str::to_owned);
+    assert_eq!(
+        rows,
+        [
+            ("sigsuspend", "poll", here, 4, 5, 2),
+            ("sigsuspend", "write", there.clone(), 2, 5, 2),
+            ("sigsuspend", "poll", there, 1, 2, 2),
+        ]
+    );
+    assert_eq!(told(&with), told(&without));
+    let amounts = |profile: &Profile| {
+        [Metric::Waits, Metric::IoCalls, Metric::WrittenBytes, Metric::Cpu]
+            .map(|metric| amounts(profile, metric))
+    };
+    assert_eq!(amounts(&with), amounts(&without));
+    let ledger = |profile: &Profile| accounted::ledger(profile).unwrap();
+    assert_eq!(ledger(&with).residual_ns(), 0);
+    assert_eq!(ledger(&with).accounts, ledger(&without).accounts);
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Functions that wait up to a given moment: whether a try may stand for them.
+//! Functions that wait up to a given moment: whether a try may replace them.
 //!
 //! Of a lock that is free the C library refuses some clocks and times, and does not look at others. A try
-//! knows nothing of either: it stands for the function only where clock and time are plainly right, and they
+//! knows nothing of either: it replaces the function only where clock and time are plainly right, and they
 //! are read only where the function reads them, too.
 
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -74,7 +74,7 @@ pub fn concerns_parallelism(entry: &[u8]) -> bool {
 
 /// What an environment has of the collector's entries.
 struct Found {
-    /// The entries that there shall be.
+    /// The entries that must be there.
     run: &'static CStr,
     preload: &'static CStr,
     /// Entries that there are.

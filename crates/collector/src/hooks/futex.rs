@@ -1,7 +1,7 @@
 //! System calls that the program makes through the C library's `syscall`, of which some wait.
 //!
 //! The locks, conditions and parkers of Rust's standard library, of parking_lot, oneTBB and C++'s atomics are
-//! futexes that they reach in this way. What a futex stands for is decided in the analysis, by its caller.
+//! futexes that they reach in this way. What a futex represents is decided in the analysis, by its caller.
 
 use core::ffi::{c_int, c_long, c_ulong};
 

@@ -37,7 +37,7 @@ macro_rules! once {
             if let Some(lane) = lane::current() {
                 lane.operations.initialiser.store(initialiser as usize, Ordering::Relaxed);
             }
-            // SAFETY: as above, but for the initialiser, which `initialise` stands for.
+            // SAFETY: as above, but for the initialiser, which `initialise` replaces.
             let result = unsafe { function(control, initialise) };
             operation::end(&ticket, $outcome(result));
             result

@@ -25,7 +25,7 @@ const SV_ONSTACK: c_int = 1;
 const SV_INTERRUPT: c_int = 2;
 const SV_RESETHAND: c_int = 4;
 
-/// Signals whose handlers shall interrupt system calls, as `siginterrupt` asked; of the special ones.
+/// Signals whose handlers are to interrupt system calls, as `siginterrupt` asked; of the special ones.
 static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
 
 /// The bit of a signal for which the C library's own function must not be called.

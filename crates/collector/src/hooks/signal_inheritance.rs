@@ -42,7 +42,7 @@ pub struct HandedOver {
     counts: bool,
 }
 
-/// Before a process becomes another program, or makes one: that shall find the sampling signals ignored or
+/// Before a process becomes another program, or makes one: that must find the sampling signals ignored or
 /// blocked if the program has them so.
 pub fn hand_over(life: &Life) -> HandedOver {
     let is_borrowed = life::is_borrowed(life);

@@ -119,8 +119,8 @@ fn release() {
     }
 }
 
-/// Installs our handler for the signals of the run, and lets those that were held over the start of this
-/// image through.
+/// Installs our handler for the signals of the run, and delivers those that were blocked since before
+/// this image began.
 pub fn install(options: &Options) {
     install_handlers(options);
     release();

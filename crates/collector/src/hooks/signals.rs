@@ -160,7 +160,7 @@ fn installed_action(candidate: usize) -> Action {
     action
 }
 
-/// An action of the program as the kernel shall have it, where none of ours is in front of it.
+/// An action of the program as the kernel is to have it, where none of ours is in front of it.
 ///
 /// A handler that blocks everything does not keep samples of its own code out. One on an alternate stack
 /// does: that may be too small for a sample on top of it.

@@ -16,7 +16,7 @@ use crate::sample::alarm;
 use crate::turn::Quiet;
 use crate::{clock, life, logfile, raw, room, thread};
 
-/// A lane for a thread to be created, with what it shall run; None where this process does not record.
+/// A lane for a thread to be created, with what it is to run; None where this process does not record.
 fn lane_for(
     routine: usize,
     argument: *mut c_void,

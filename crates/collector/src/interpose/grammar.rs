@@ -52,7 +52,7 @@ pub const fn place<T: Place>() {}
 /// Compiles for functions only.
 pub const fn function<T: Function>() {}
 
-/// Compiles for what stands for arguments that have no type.
+/// Compiles for what represents arguments that have no type.
 pub const fn rest<T: Rest>() {}
 
 /// Fails the build unless `name` is among the names of a function's arguments.

@@ -1,6 +1,6 @@
 //! The hooked functions of runtimes of parallel regions: GCC's, by their names.
 //!
-//! Compilers call these; their arguments are right by construction. Where one row stands for a function in
+//! Compilers call these; their arguments are right by construction. Where one row represents a function in
 //! two versions, the version named is that of today's headers.
 
 use core::ffi::{c_int, c_long, c_uint, c_ulong, c_void};

@@ -106,7 +106,7 @@ impl Hold {
 
     #[inline]
     fn take_as(&self, sp: u64) -> Option<ByOwner<'_>> {
-        // Before the next line: who finds the record taken finds which time it is.
+        // Before the next line: a thread that finds the record taken also finds which time it is.
         self.takes.store(self.takes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         self.owner.store(sp, Ordering::Relaxed);

@@ -6,7 +6,8 @@ use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Full, LaneWriter};
 
 use crate::path::Announce;
-use crate::path::modules::{self, Module};
+use crate::path::module::Module;
+use crate::path::modules;
 use crate::path::tree::{Frame, NodeId};
 use crate::{arena, logfile, room};
 

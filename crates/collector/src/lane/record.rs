@@ -19,7 +19,7 @@ use crate::path::stack::{Given, OwnStack};
 use crate::path::tree::{NodeId, Tree};
 use crate::{clock, control, life, logfile, marks, mpi, operation, raw, sample, source};
 
-/// The function that a new thread shall run.
+/// The function that a new thread is to run.
 #[derive(Clone, Copy, Default)]
 pub struct Start {
     /// The program's start function.
@@ -48,7 +48,7 @@ pub struct Record {
     pub usage: Usage,
     /// [`control::switches`] at that time.
     switches: u32,
-    /// Whether the log says of this lane that recording is off.
+    /// Whether the log has recorded that this lane is off.
     is_marked_off: bool,
     /// Time in the collector.
     pub own: OwnTime,

@@ -5,10 +5,11 @@ use super::patience::{Lost, Next, Patience};
 use crate::turn::{Mine, Turn};
 use crate::{clock, raw};
 
-/// The right to change the file's length and what is mapped of it.
-pub static GROWING: Turn = Turn::new();
-
-static LOST: Lost = Lost::never();
+/// The right to change a file's length and what is mapped of it.
+pub struct Growth {
+    turn: Turn,
+    lost: Lost,
+}
 
 /// Whether a thread that needs a longer log can make it so.
 #[derive(Debug)]
@@ -21,20 +22,34 @@ pub enum Growing {
     Never,
 }
 
-/// Takes the right, or waits a moment for the thread that has it.
-pub fn turn() -> Growing {
-    if let Some(mine) = GROWING.try_begin() {
-        return Growing::Mine(mine);
+impl Growth {
+    /// Of a file that no thread makes larger.
+    pub const fn new() -> Growth {
+        Growth { turn: Turn::new(), lost: Lost::never() }
     }
-    let mut patience = Patience::default();
-    while !GROWING.is_free() {
-        match patience.next(&LOST, clock::now_ns) {
-            Next::Look => core::hint::spin_loop(),
-            Next::GiveAway => raw::give_processor_away(),
-            Next::GiveUp => return GROWING.try_begin_or_inherit().map_or(Growing::Never, Growing::Mine),
+
+    /// The right itself.
+    pub fn right(&'static self) -> &'static Turn {
+        &self.turn
+    }
+
+    /// Takes the right, or waits a moment for the thread that has it.
+    pub fn turn(&'static self) -> Growing {
+        if let Some(mine) = self.turn.try_begin() {
+            return Growing::Mine(mine);
         }
+        let mut patience = Patience::default();
+        while !self.turn.is_free() {
+            match patience.next(&self.lost, clock::now_ns) {
+                Next::Look => core::hint::spin_loop(),
+                Next::GiveAway => raw::give_processor_away(),
+                Next::GiveUp => {
+                    return self.turn.try_begin_or_inherit().map_or(Growing::Never, Growing::Mine);
+                }
+            }
+        }
+        Growing::Over
     }
-    Growing::Over
 }
 
 #[cfg(test)]
@@ -43,12 +58,13 @@ mod tests {
 
     #[test]
     fn a_thread_that_needs_more_waits_for_the_growing_one_but_not_for_ever() {
-        let mine = GROWING.try_begin();
+        static GROWTH: Growth = Growth::new();
+        let mine = GROWTH.right().try_begin();
         assert!(mine.is_some());
         std::thread::scope(|scope| {
-            scope.spawn(|| assert!(matches!(turn(), Growing::Never)));
+            scope.spawn(|| assert!(matches!(GROWTH.turn(), Growing::Never)));
         });
         drop(mine);
-        assert!(matches!(turn(), Growing::Mine(_)));
+        assert!(matches!(GROWTH.turn(), Growing::Mine(_)));
     }
 }

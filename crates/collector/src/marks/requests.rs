@@ -19,7 +19,7 @@ pub fn pause() {
     lane.with_record(|record| control::switch_now(record, SwitchedTo::Off));
 }
 
-/// Recording goes on in this process. Not where the run is paused by a command.
+/// Recording continues in this process. Not where the run is paused by a command.
 pub fn resume() {
     let Some((life, lane)) = lane_of_caller() else { return };
     control::look_here(life);

@@ -56,7 +56,7 @@ pub fn find(name: &CStr) -> Option<&'static Function> {
     if !base.starts_with(b"MPI_") {
         return None;
     }
-    // The hash goes on from byte to byte: that of `P` and the rest.
+    // The hash continues from byte to byte: that of `P` and the rest.
     let mut place =
         base.iter().fold(gnu_hash(b"P"), |hash, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()));
     loop {

@@ -10,7 +10,7 @@ use super::library::{self, Library};
 use super::{communicators, polls};
 use crate::lane::{self, Lane, Output};
 use crate::operation::exact::{self, Facts};
-use crate::operation::{KeptErrno, Kind, Ticket, here};
+use crate::operation::{KeptErrno, Kind, Outcome, Ticket, here, inside};
 use crate::path::memo::State;
 use crate::{clock, life};
 
@@ -26,6 +26,15 @@ impl Begun {
     #[inline]
     pub fn is_followed(&self) -> bool {
         self.ticket.is_followed()
+    }
+
+    /// Ends one that is not followed, which may be inside another operation.
+    #[inline]
+    pub fn end_inside(&self, result: c_int) {
+        if self.ticket.counts() && !self.is_followed() {
+            let error = if result == SUCCESS { 0 } else { result as u32 };
+            inside::end(&self.ticket, Outcome { bytes: 0, error });
+        }
     }
 }
 
@@ -126,6 +135,8 @@ pub fn bracket(
     let result = call();
     if begun.is_followed() {
         end(&begun, result, facts);
+    } else {
+        begun.end_inside(result);
     }
     result
 }
@@ -221,7 +232,9 @@ pub fn poll(
         begin_timed(lane, operation, here!(), &mut marker)
     };
     if !begun.is_followed() {
-        return call();
+        let result = call();
+        begun.end_inside(result);
+        return result;
     }
     let result = call();
     if result == SUCCESS && !has_come() {

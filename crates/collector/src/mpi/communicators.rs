@@ -262,7 +262,7 @@ fn unknown(library: &Library, handle: usize) -> u32 {
     made(library, handle, Made::Unknown, 0, None)
 }
 
-/// A collective of the members that this number stands for.
+/// A collective of the members that this number represents.
 pub fn facts_of(number: u32) -> Facts {
     let nobody = Envelope { partner: Envelope::NONE, tag: 0 };
     Facts { object: number.into(), object2: nobody.word(), ..Facts::default() }

@@ -1,7 +1,7 @@
 //! Requests from their start to their completion.
 //!
 //! Each has a slot ([`super::slots`]), by which the log names it. Implementations give the same handle for
-//! several operations that are complete already, so a handle may stand for several requests.
+//! several operations that are complete already, so a handle may represent several requests.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

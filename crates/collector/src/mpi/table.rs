@@ -51,7 +51,7 @@ impl Numbers {
     }
 }
 
-/// A hooked function. Each field is the distance from itself to what it stands for.
+/// A hooked function. Each field is the distance from itself to what it represents.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Function {

@@ -3,8 +3,8 @@
 //!
 //! Each thread stores when it arrived, and the last to arrive has stored last. That cache line moves from one
 //! thread to the next, which takes about as long as the runtime's own barrier. So where barriers follow each
-//! other closely some are *shared* in this way, by chance, and stand for the others: how a wait is split is
-//! an estimate then, how long it was is not.
+//! other closely some, randomly selected, are *shared* in this way and represent the others: then how a wait
+//! is divided is an estimate, how long it was is not.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -124,9 +124,9 @@ impl Barriers {
         self.awaited_end_ns.store(state.awaited_end_ns, Ordering::Relaxed);
     }
 
-    /// Counts a measured barrier; which one, and whether the team shares it. No thread shares one while it
-    /// has still to read what the team says of the one before: so all share the same ones, and no thread
-    /// writes where another one has still to read.
+    /// Counts a measured barrier; which one, and whether the team shares it. A thread shares none until it
+    /// has read what the team knows of the one before: so all share the same ones, and no thread writes where
+    /// another one has still to read.
     fn count(&self) -> (u32, bool) {
         let count = self.count.load(Ordering::Relaxed);
         self.count.store(count.wrapping_add(1), Ordering::Relaxed);
@@ -174,7 +174,7 @@ impl Barriers {
 
 impl Arrivals {
     /// A thread arrives at its next barrier that is measured, as the team's first one if `leads`: then it
-    /// decides which `level` the barrier's site shall have.
+    /// decides which `level` the barrier's site gets.
     #[inline]
     pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
         let (count, is_shared) = own.count();

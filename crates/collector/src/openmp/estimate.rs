@@ -9,7 +9,7 @@
 /// The data of a site since the last settlement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Visits for which the drawn ones stand, and their waits times the visits that each stands for, ns.
+    /// Visits for which the drawn ones stand, and their waits times the visits that each represents, ns.
     waits: Ratio,
     /// The same of the work before the site.
     works: Ratio,
@@ -17,12 +17,12 @@ pub struct Tally {
     more_segments: i64,
     /// Estimated waiting that no gap had room for yet, ns.
     owed_ns: u64,
-    /// The time that the newest drawn instance stands for, ns; and the most that one stood for.
+    /// The time that the newest drawn instance represents, ns; and the most that one represented.
     newest_ns: Option<u64>,
     most_ns: u64,
 }
 
-/// A sum over drawn instances, and how many visits they stand for. Those before the last settlement are kept
+/// A sum over drawn instances, and how many visits they represent. Those before the last settlement are kept
 /// until there are newer ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Ratio {
@@ -50,7 +50,7 @@ impl Ratio {
 }
 
 impl Tally {
-    /// A drawn instance that stands for `weight` visits took `wait_ns`. Returns by how much the variance of
+    /// A drawn instance that represents `weight` visits took `wait_ns`. Returns by how much the variance of
     /// the estimate grows, ns².
     ///
     /// One instance of each block is drawn, so that a block alone does not show how much instances differ:
@@ -65,7 +65,7 @@ impl Tally {
         difference * difference / 2.0 * (1.0 - 1.0 / weight as f64)
     }
 
-    /// The work before an instance was measured, and stands for that before so many.
+    /// The work before an instance was measured, and represents that before so many.
     pub fn worked(&mut self, work_ns: u64, weight: u64) {
         self.works.add(work_ns, weight);
     }
@@ -106,7 +106,7 @@ pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tal
     for ((settled, tally), _) in with_visits {
         let part = (u128::from(tally.owed_ns) * room_ns).checked_div(owed_ns);
         settled.wait_ns = part.map_or(0, saturated);
-        // One long wait that was drawn stands for others that lie in later gaps. Any excess over that finds
+        // One long wait that was drawn represents others that lie in later gaps. Any excess over that finds
         // no gap.
         tally.owed_ns = (tally.owed_ns - settled.wait_ns).min(tally.most_ns);
         work_left_ns -= settled.wait_ns;

@@ -123,7 +123,7 @@ pub fn begin(operation: Operation, object: u64, state: State, marker: Option<&mu
         return false;
     }
     if !lasts {
-        lane.operations.open.hold();
+        lane.operations.open.outlives_its_frame();
     }
     let begin_ns = lane.operations.open.begin_ns();
     lane.member.pause(begin_ns);

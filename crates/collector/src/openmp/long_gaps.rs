@@ -3,7 +3,7 @@
 //!
 //! Drawn instances show how long waits of the usual length are. A wait that is a thousand times as long,
 //! because another thread lost its processor or had something else to do, would be drawn once in so many
-//! times, and stand for all the others: right in the long run, and far off in a short one. But the gap that
+//! times, and represent all the others: right in the long run, and far off in a short one. But the gap that
 //! it lies in is long, and long gaps are few: each is examined by itself. A thread that was sampled in it was
 //! seen at a barrier or at work; one that gave its processor away was at a barrier. Of gaps of which neither
 //! is known the same part is waiting as of those of which something is, and of long ones that were drawn.
@@ -23,7 +23,7 @@ const LEAST_NS: u64 = 200_000;
 /// Until the mean is known.
 const FIRST_MEAN_NS: u64 = 100_000;
 
-/// The time that one sample stands for, about.
+/// The time that one sample represents, about.
 const SAMPLE_NS: u64 = 5_000_000;
 
 /// The data of a thread's long gaps.
@@ -54,12 +54,12 @@ impl Long {
         self.mean_ns = (self.mean_ns() * 15 + ns.min(self.from_ns())) / 16;
     }
 
-    /// A long wait was measured that stands for others.
+    /// A long wait was measured that represents others.
     pub fn waited(&mut self, ns: u64, weight: u64) {
         self.waited_ns = self.waited_ns.saturating_add(ns.saturating_mul(weight));
     }
 
-    /// Long work was measured that stands for other work.
+    /// Long work was measured that represents other work.
     pub fn worked(&mut self, ns: u64, weight: u64) {
         self.worked_ns = self.worked_ns.saturating_add(ns.saturating_mul(weight));
     }

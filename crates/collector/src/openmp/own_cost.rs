@@ -18,10 +18,10 @@ const SECTIONS_TIMED_OF: u32 = 64;
 
 /// A longer stretch is another program's time.
 pub const MOST_NS: u64 = 20_000;
-/// A stretch that takes so many times the usual stands for itself alone.
+/// A stretch that takes so many times the usual represents itself alone.
 const TIMES_THE_USUAL: u64 = 8;
 const LEAST_USUAL_NS: u64 = 50;
-/// Longer entries are the cache's, or another program's: they do not stand for others.
+/// Longer entries are the cache's, or another program's: they do not represent others.
 const LONGEST_ENTRY_NS: u64 = 200;
 
 /// A thread's. Used by that thread alone.
@@ -85,7 +85,7 @@ impl OwnCost {
 
     /// For how many stretches one that took so long stands. Now and then the thread loses its processor in
     /// one: that is not what measuring takes. One that is much longer than others for another reason, such
-    /// as the first at a place, stands for itself.
+    /// as the first at a place, represents itself.
     fn weight_of(&self, ns: u64, weight: u64) -> Option<u64> {
         let usual_ns = self.usual_ns.load(Ordering::Relaxed);
         if ns > MOST_NS {
@@ -99,7 +99,7 @@ impl OwnCost {
         Some(weight)
     }
 
-    /// The cost that a timed entry into a section stands for: two stretches of it took so long together, and
+    /// The cost that a timed entry into a section represents: two stretches of it took so long together, and
     /// reading the clock twice in between `empty_ns`. The work when the section is left is not timed: it is
     /// taken to cost about the same.
     pub fn of_section(&self, stretches_ns: u64, empty_ns: u64) -> Added {

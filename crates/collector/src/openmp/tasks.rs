@@ -22,7 +22,7 @@ struct Interrupted {
     operation: Option<Operation>,
     object: u64,
     state: State,
-    /// A word in the frame of the wait's hook, and what that wait left there; 0 = no frame stands for it.
+    /// A word in the frame of the wait's hook, and what that wait left there; 0 = no frame represents it.
     marker: u64,
     /// See `marker`.
     since_ns: u64,
@@ -167,7 +167,7 @@ pub fn end() {
             let begun = is_there.then(|| operation::begin(kind, (interrupted.object, 0), state, word));
             let is_followed = begun.is_some_and(|ticket| ticket.is_followed());
             if marker.is_null() && is_followed {
-                lane.operations.open.hold();
+                lane.operations.open.outlives_its_frame();
             }
             if is_followed { lane.operations.open.begin_ns() } else { clock::now_ns() }
         }

@@ -1,8 +1,8 @@
 //! The threads of a parallel region, from its begin to its end.
 //!
 //! A team belongs to the thread that opened the region and is used again for its next one of that depth.
-//! Until the region is over the others may read it; afterwards none of them does, since no runtime lets the
-//! opener continue before all have arrived at the region's end.
+//! Until the region is over the others may read it; afterwards none of them does, since in every runtime the
+//! opener waits until all have arrived at the region's end.
 //!
 //! - [`opening`]: a thread opens a region
 //! - [`given`]: the word that the others get with their work

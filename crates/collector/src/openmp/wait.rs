@@ -328,7 +328,7 @@ fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last)
     record.parallel.sites.spread(&place, last.left_ns.saturating_sub(visit.end_ns));
 }
 
-/// Takes the work before a drawn visit, or adds to the gap; and notes what the visit stands for.
+/// Takes the work before a drawn visit, or adds to the gap; and notes what the visit represents.
 fn take_segment(
     lane: &Lane,
     (visits, pending): (&Visits, &mut Pending),

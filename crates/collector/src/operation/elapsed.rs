@@ -1,7 +1,7 @@
 //! How long a thread has been in operations so far, by what they are: for the program itself, which may ask.
 //!
 //! Long operations are added as they are recorded, short ones with the sum that they are written in; what is
-//! summed and not written yet is added for the one who asks. So no short operation pays for it.
+//! summed and not written yet is added for the thread that asks. So no short operation pays for it.
 
 use proust_log::operations::{Family, Operation};
 

@@ -8,7 +8,7 @@ use proust_log::operations::Operation;
 use proust_log::records::{Event, Received};
 
 use super::recording::{Completed, is_owner, push_event, push_event_in_place};
-use super::{Kind, Outcome, Ticket, begin_of, caller_of, is_wanted, leave, mark, postponed, tries};
+use super::{Kind, Outcome, Ticket, begin_of, caller_of, inside, is_wanted, leave, mark, postponed, tries};
 use crate::lane::{self, Lane, Output, Record};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
@@ -51,8 +51,11 @@ const MOST_BESIDE: usize = 32;
 pub fn begin(operation: Operation, state: State, marker: &mut u64) -> Ticket {
     let Some(life) = life::measuring() else { return Ticket::NONE };
     let Some(lane) = lane::current() else { return Ticket::NONE };
-    if !is_wanted(operation) || !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
+    if !is_wanted(operation) {
         return Ticket::NONE;
+    }
+    if !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
+        return inside::begin(lane, operation, state.sp, marker);
     }
     if lane.operations.tries.is_active() {
         tries::stop(life, lane);
@@ -80,7 +83,9 @@ pub fn end_writing(
     beside: usize,
     write: impl FnOnce(&mut Output) -> Facts,
 ) {
-    let Some(lane) = ticket.lane else { return };
+    let Some(lane) = ticket.lane else {
+        return inside::end(ticket, Outcome::default());
+    };
     // A fork inside the operation: the child has a record of its own.
     let is_current = lane::current().is_some_and(|current| core::ptr::eq(current, lane));
     if !is_current || !lane.operations.open.is_since(operation, ticket.begin_ns) {

@@ -146,7 +146,7 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
         self.note(state, node, memo, MOST_WORDS);
     }
 
-    /// As [`KnownPaths::keep`], of the place that called alone: only where it goes on is looked at again.
+    /// As [`KnownPaths::keep`], of the place that called alone: only where it continues is looked at again.
     pub fn keep_site(&self, state: &State, node: NodeId, memo: &Memo) {
         self.note(state, node, memo, 1);
     }

@@ -46,7 +46,7 @@ pub fn begin(
     });
     lane.enter_unwatched(kind, (object, 0), begin_ns, state, marker, caller);
     if marker == 0 {
-        lane.operations.open.hold();
+        lane.operations.open.outlives_its_frame();
     }
     Some((lane, begin_ns))
 }

@@ -57,7 +57,7 @@ impl Open {
         // SAFETY: this is the owner, outside of its handler or in it; the own stack is written by it, with
         // the record taken.
         let own_stack = unsafe { lane.own_stack() };
-        // No frame stands for it.
+        // No frame represents it.
         if frame == u64::MAX {
             return true;
         }
@@ -185,13 +185,13 @@ impl Open {
         }
     }
 
-    /// Address of the word in its hook's frame; 0 = no frame stands for it.
+    /// Address of the word in its hook's frame; 0 = no frame represents it.
     pub fn marker(&self) -> u64 {
         self.marker.load(Ordering::Relaxed)
     }
 
-    /// No frame of the thread's stack stands for it: only its end ends it.
-    pub fn hold(&self) {
+    /// No frame of the thread's stack represents it: only its end ends it.
+    pub fn outlives_its_frame(&self) {
         self.sp.store(u64::MAX, Ordering::Relaxed);
         self.marker.store(0, Ordering::Relaxed);
     }

@@ -15,7 +15,7 @@ use proust_log::operations::{Operation, Target};
 use proust_log::records::SUM_PATH_NS;
 
 use super::recording::{CLOCKED_LATER_NS, Completed, is_owner, record_next};
-use super::{Kind, Outcome, Ticket, known_path, releases, waited};
+use super::{Kind, Outcome, Ticket, inside, known_path, releases, waited};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
@@ -60,7 +60,7 @@ pub struct Section {
     site: AtomicU64,
 }
 
-/// Time in short waits since one had its call path found, ns: as samples stand for CPU time.
+/// Time in short waits since one had its call path found, ns: as samples represent CPU time.
 #[derive(Debug, Default)]
 pub struct WithoutPath(AtomicU64);
 
@@ -172,7 +172,7 @@ impl Section {
 /// Ends a wait for a lock: now, or if it was not long and its call path is known, later.
 #[inline]
 pub fn end(ticket: &Ticket, outcome: Outcome) {
-    let Some(lane) = ticket.lane else { return };
+    let Some(lane) = ticket.lane else { return inside::end(ticket, outcome) };
     let is_mine = lane::current().is_some_and(|current| core::ptr::eq(current, lane));
     if !is_mine || outcome.error != 0 {
         super::end(ticket, outcome);

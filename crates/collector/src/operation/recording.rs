@@ -220,6 +220,7 @@ pub(super) fn push_event(record: &mut Record, completed: &Completed, node: (Node
     if !record.output.push_shaped(operation, flags, &event) {
         count_unrecorded(&mut record.output, completed.end_ns.saturating_sub(completed.begin_ns));
     }
+    settle_inside(record, completed, &event);
 }
 
 /// As [`push_event`], of an event that has room ([`Output::push_in_place`]).
@@ -228,6 +229,16 @@ pub(super) fn push_event_in_place(record: &mut Record, completed: &Completed, no
     let (operation, flags, event) = event_of(record, completed, (node, 0), 0);
     if !record.output.push_in_place(operation, flags, &event) {
         count_unrecorded(&mut record.output, completed.end_ns.saturating_sub(completed.begin_ns));
+    }
+    settle_inside(record, completed, &event);
+}
+
+/// What was inside an operation was inside one with that call path.
+#[inline(always)]
+fn settle_inside(record: &mut Record, completed: &Completed, event: &Event) {
+    if record.operations.inside.is_pending_of((completed.kind.operation, completed.begin_ns)) {
+        let place = (event.node, event.region, event.interval);
+        record.operations.inside.settle_pending(place, &mut record.output);
     }
 }
 

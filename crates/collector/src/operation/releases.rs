@@ -40,7 +40,7 @@ struct Ended {
     ticks: u64,
     /// It lasted so long, or at most so long if `is_bound`.
     own_ticks: u64,
-    /// How much held time it stands for.
+    /// How much held time it represents.
     weight_ns: u64,
     is_bound: bool,
 }

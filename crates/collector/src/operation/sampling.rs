@@ -71,7 +71,7 @@ impl Sampling {
         false
     }
 
-    /// An acquisition was drawn and timed, when the counter stood at `ticks`: how many it stands for. Draws
+    /// An acquisition was drawn and timed, when the counter stood at `ticks`: how many it represents. Draws
     /// the next.
     pub fn timed(&self, ticks: u64) -> u32 {
         let block = self.block.load(Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl Sampling {
     }
 
     /// A section that was timed, and is one of `stands_for`, has lasted `held_ns`, and a thread waits for it:
-    /// how much held time its record stands for, ns. None if it is not recorded.
+    /// how much held time its record represents, ns. None if it is not recorded.
     pub fn weight_ns(&self, held_ns: u64, stands_for: u32) -> Option<u64> {
         let all_ns = held_ns.max(1).saturating_mul(u64::from(stands_for));
         if all_ns >= RELEASE_WEIGHT_NS {

@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 use super::Kind;
 use super::callers::Callers;
 use super::elapsed::Elapsed;
+use super::inside::{Inner, Inside};
 use super::known_paths::FewPaths;
 use super::open::Open;
 use super::postponed::{Postponed, Section, WithoutPath};
@@ -50,6 +51,8 @@ pub struct Shared {
     pub postponed_section: Section,
     /// The callers of its operations.
     pub callers: Callers,
+    /// The one inside `open` that it is in.
+    pub inner: Inner,
 }
 
 /// Whether this is a good place for a [`Shared`] in memory that begins at a cache line: the fields that every
@@ -89,6 +92,8 @@ pub struct Owned {
     pub recorded_until_ns: u64,
     /// How long the thread was in those that were recorded alone.
     pub elapsed: Elapsed,
+    /// Operations inside others.
+    pub inside: Inside,
     /// The hooks try what they take: nothing is recorded.
     pub is_rehearsal: bool,
 }
@@ -97,6 +102,7 @@ impl Owned {
     /// A thread begins.
     pub fn begin(&mut self) {
         self.sums.forget();
+        self.inside.forget();
         self.limit = Limit::default();
         self.elapsed = Elapsed::default();
         self.is_rehearsal = false;
@@ -113,6 +119,7 @@ impl Owned {
 pub fn settle(record: &mut Record) {
     settling::settle(record);
     record.operations.sums.write(&mut record.output);
+    record.operations.inside.write_if_due(&mut record.output);
     let calls = record.operations.sums.take_calls();
     if calls > 0 {
         record.spent(calls * hook_ns());

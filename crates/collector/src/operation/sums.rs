@@ -1,7 +1,7 @@
 //! Operations too short to be recorded alone: how many, how long, how many bytes, by kind.
 //!
-//! Each kind's caller is found once in a while, after so much time in it, and stands for all of that time: as
-//! samples stand for CPU time.
+//! Each kind's caller is found once in a while, after so much time in it, and represents all of that time: as
+//! samples represent CPU time.
 
 use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
@@ -181,7 +181,7 @@ impl Sums {
         self.estimated += u64::from(calls);
     }
 
-    /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
+    /// Adds one; true if its caller is to be found and given to [`Sums::caller`].
     #[inline]
     pub fn add(&mut self, short: &Short, output: &mut Output) -> bool {
         let ns = short.end_ns.saturating_sub(short.begin_ns);
@@ -303,7 +303,7 @@ mod tests {
                 sums.caller(one.kind, Found { node: 7, flags: 0, region: 3, interval: 0 }, &mut output);
             }
         }
-        // 10 000 × 500 ns are five times the time that one caller stands for.
+        // 10 000 × 500 ns are five times the time that one caller represents.
         assert_eq!(found, 1 + (10_000 - 1) * 500 / SUM_PATH_NS);
         assert_eq!(sums.last_caller(short(Operation::Read, 0, 0).kind), (7, 0));
     }

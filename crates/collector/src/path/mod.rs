@@ -9,6 +9,7 @@ pub mod elf;
 pub mod jitdump;
 pub mod maps;
 pub mod memo;
+pub mod module;
 pub mod modules;
 mod needed;
 pub mod reference;
@@ -20,7 +21,7 @@ pub mod tree;
 #[cfg(test)]
 mod tests;
 
-use modules::Module;
+use module::Module;
 use tree::{Frame, NodeId};
 
 /// Receives what paths are made of, once for each, before it is first used.

@@ -5,59 +5,17 @@
 //! found when a path first leads through it, from `/proc/self/maps`, even if it was there at the start:
 //! another library's constructor may have opened it, and may close it. Such a module's unwind tables are
 //! mapped a second time from its file and belong to the collector.
+//!
+//! The list is a value ([`Modules`]); the functions here are about this process's own.
 
-use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use framehop::{ExplicitModuleSectionInfo, Unwinder};
-use proust_log::records;
-
-use crate::arch::unwinding;
 use crate::path::Announce;
-use crate::path::elf::{self, FileHeaders, ImageLayout, ProgramHeader};
 use crate::path::jitdump;
-use crate::path::maps::{self, Mapping};
-use crate::path::needed;
-use crate::path::rules::RuleTable;
-use crate::path::tables;
+use crate::path::maps;
+use crate::path::module::{self, Module};
 use crate::turn::{Mine, Quiet, Turn};
-use crate::{clock, lane, raw, room};
-
-/// An unwinder that knows one module.
-pub type ModuleUnwinder = unwinding::Tables<&'static [u8]>;
-
-/// A load of an executable or library. Never freed: a handler may be looking at it.
-pub struct Module {
-    /// Number in the log, from 1.
-    pub id: u32,
-    /// Begin of its addresses.
-    pub start: u64,
-    /// End of its addresses.
-    pub end: u64,
-    /// AVMA − SVMA.
-    pub bias: u64,
-    /// Its code, as far as it may be read; of a permanent module.
-    pub code: core::ops::Range<u64>,
-    /// Whether it is the collector itself.
-    pub own: bool,
-    /// Whether it stays loaded for the process's life.
-    pub permanent: bool,
-    /// framehop on its unwind tables; None if it has none.
-    pub unwinder: Option<ModuleUnwinder>,
-    /// Rules learnt so far.
-    pub rules: RuleTable,
-    inode: u64,
-    facts: records::Module,
-    build_id_bytes: u16,
-    path: &'static CStr,
-}
-
-impl Module {
-    /// Its record and its path, for the log.
-    pub fn for_log(&self) -> (u16, &records::Module, &CStr) {
-        (self.build_id_bytes, &self.facts, self.path)
-    }
-}
+use crate::{clock, lane};
 
 /// An immutable, sorted list of modules; a change makes a new one.
 #[derive(Default)]
@@ -65,314 +23,163 @@ struct List {
     modules: Vec<&'static Module>,
 }
 
-static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
-/// The right to replace the list.
-static CHANGING: Turn = Turn::new();
-static NEXT_ID: AtomicU32 = AtomicU32::new(1);
-static GENERATION: AtomicU32 = AtomicU32::new(1);
-static UNLOADING: AtomicU32 = AtomicU32::new(0);
-static LAST_MISS_NS: AtomicU64 = AtomicU64::new(0);
+/// The modules of an address space, as they are known.
+pub struct Modules {
+    list: AtomicPtr<List>,
+    /// The right to replace the list.
+    changing: Turn,
+    next_id: AtomicU32,
+    generation: AtomicU32,
+    /// Threads that may be unloading a library.
+    unloading: AtomicU32,
+    last_miss_ns: AtomicU64,
+}
+
+/// Those of this process.
+static OWN: Modules = Modules::none();
 
 /// After an address was found to be in no file, how long no other unknown address is looked up.
 const MISS_PAUSE_NS: u64 = 50_000_000;
 
-fn list() -> &'static [&'static Module] {
-    // SAFETY: lists are never freed.
-    unsafe { LIST.load(Ordering::Acquire).as_ref() }.map_or(&[], |list| &list.modules)
-}
-
-/// Changes whenever what is known may have become invalid; remembered paths of an older one are void.
+/// [`Modules::generation`]
 #[inline]
 pub fn generation() -> u32 {
-    GENERATION.load(Ordering::Acquire)
+    OWN.generation()
 }
 
-/// All modules known now.
+/// [`Modules::all`]
 pub fn all() -> &'static [&'static Module] {
-    list()
+    OWN.all()
 }
 
-/// Modules numbered so far.
-pub fn count() -> u32 {
-    NEXT_ID.load(Ordering::Relaxed) - 1
-}
-
-/// The module with `address`, if it is known.
+/// [`Modules::known`]
 #[inline]
 pub fn known(address: u64) -> Option<&'static Module> {
-    let modules = list();
-    let behind = modules.partition_point(|module| module.start <= address);
-    let module = *modules.get(behind.checked_sub(1)?)?;
-    if address >= module.end {
-        return None;
-    }
-    if !module.permanent && UNLOADING.load(Ordering::Acquire) != 0 && !still_loaded(module) {
-        return None;
-    }
-    Some(module)
+    OWN.known(address)
 }
 
-/// The module with `address`; looks for new ones. `announce` writes a new module to the log. For signal
-/// handlers: makes system calls when the address is unknown, but never waits.
+/// [`Modules::find`]
 #[inline]
 pub fn find(address: u64, announce: &mut dyn Announce) -> Option<&'static Module> {
-    known(address).or_else(|| discover(address, announce))
+    OWN.find(address, announce)
 }
 
-#[cold]
-fn discover(address: u64, announce: &mut dyn Announce) -> Option<&'static Module> {
-    let now = clock::now_ns();
-    if now.saturating_sub(LAST_MISS_NS.load(Ordering::Relaxed)) < MISS_PAUSE_NS || address < 4096 {
-        return None;
-    }
-    let changing = CHANGING.try_begin()?;
-    if let Some(module) = known(address) {
-        return Some(module);
-    }
-    let module = maps::find(address)
-        .filter(|mapping| mapping.executable && mapping.inode != 0)
-        .map(|mapping| load_from_file(&changing, &mapping, now));
-    match module {
-        Some(module) if module.start <= address && address < module.end => {
-            announce.module(module);
-            let mut modules: Vec<_> = list().to_vec();
-            // Modules that overlap the new one are gone, whichever thread unloaded them.
-            modules.retain(|old| old.end <= module.start || module.end <= old.start);
-            publish(modules, module);
-            Some(module)
-        }
-        _ => {
-            LAST_MISS_NS.store(now, Ordering::Relaxed);
-            jitdump::look(&changing);
-            None
-        }
-    }
-}
-
-fn publish(mut modules: Vec<&'static Module>, added: &'static Module) {
-    modules.push(added);
-    store(modules);
-}
-
-fn store(mut modules: Vec<&'static Module>) {
-    modules.sort_unstable_by_key(|module| module.start);
-    LIST.store(Box::into_raw(Box::new(List { modules })), Ordering::Release);
-    GENERATION.fetch_add(1, Ordering::AcqRel);
-}
-
-/// Learns what is loaded now. Outside of signal handlers only: takes the dynamic linker's lock.
+/// [`Modules::load_initial`]
 pub fn load_initial() {
-    let Some(_changing) = CHANGING.try_begin() else { return };
-    let mut loaded: Vec<Loaded> = Vec::with_capacity(32);
-    // SAFETY: the callback matches, and its data pointer is the vector it expects.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut loaded).cast()) };
-    let own = load_initial as *const () as u64;
-    let images: Vec<_> = loaded.iter().map(Loaded::image).collect();
-    let stays = needed::by(&images, |image| image.range.contains(&own));
-    let modules = loaded.iter().zip(stays).filter(|&(_, stays)| stays);
-    let modules = modules.filter_map(|(one, _)| loaded_module(one.bias, one.headers, one.name));
-    store(modules.map(|module| &*Box::leak(Box::new(module))).collect());
+    OWN.load_initial();
 }
 
-/// The dynamic linker's data of an image.
-struct Loaded {
-    bias: u64,
-    headers: &'static [ProgramHeader],
-    name: &'static CStr,
-}
-
-impl Loaded {
-    fn image(&self) -> needed::Image {
-        let range = ImageLayout::of(self.headers).range;
-        let range = self.bias.wrapping_add(range.0)..self.bias.wrapping_add(range.1);
-        // SAFETY: the image is loaded, and its dynamic section mapped; nothing is closed while the
-        // constructor runs.
-        unsafe { needed::Image::of(range, self.bias, self.headers, self.name) }
+impl Modules {
+    /// Without any.
+    pub const fn none() -> Modules {
+        Modules {
+            list: AtomicPtr::new(core::ptr::null_mut()),
+            changing: Turn::new(),
+            next_id: AtomicU32::new(1),
+            generation: AtomicU32::new(1),
+            unloading: AtomicU32::new(0),
+            last_miss_ns: AtomicU64::new(0),
+        }
     }
-}
 
-unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the dynamic linker passes a valid description; `data` is load_initial's vector.
-    let (info, loaded) = unsafe { (&*info, &mut *data.cast::<Vec<Loaded>>()) };
-    // SAFETY: its program headers are mapped; libc's type has the same layout as ours.
-    let headers = unsafe {
-        core::slice::from_raw_parts(info.dlpi_phdr.cast::<ProgramHeader>(), info.dlpi_phnum.into())
-    };
-    // SAFETY: a name is null or a zero-terminated string.
-    let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
-    loaded.push(Loaded { bias: info.dlpi_addr, headers, name });
-    0
-}
-
-fn loaded_module(bias: u64, headers: &[ProgramHeader], name: &CStr) -> Option<Module> {
-    let layout = ImageLayout::of(headers);
-    if layout.range.1 == 0 {
-        return None;
+    /// Changes whenever what is known may have become invalid; remembered paths of an older one are void.
+    #[inline]
+    pub fn generation(&self) -> u32 {
+        self.generation.load(Ordering::Acquire)
     }
-    let (start, end) = (bias.wrapping_add(layout.range.0), bias.wrapping_add(layout.range.1));
-    let is_vdso = name.to_bytes().starts_with(b"linux-vdso") || name.to_bytes().starts_with(b"linux-gate");
-    let path = if is_vdso {
-        c"[vdso]"
-    } else if name.is_empty() {
-        executable_path()
-    } else {
-        keep(name)
-    };
-    let unwinder = layout.unwind_index.zip(layout.unwind_segment).and_then(|(index, segment)| {
-        // SAFETY: these are ranges of loaded segments of a module that stays loaded (see `needed`).
-        let (index_bytes, segment_bytes) = unsafe {
-            (
-                elf::memory(bias.wrapping_add(index.0)..bias.wrapping_add(index.1)),
-                elf::memory(bias.wrapping_add(segment.0)..bias.wrapping_add(segment.1)),
-            )
-        };
-        unwinder(start..end, bias, &layout, index_bytes, segment_bytes)
-    });
-    // SAFETY: the note segments of a loaded module are mapped.
-    let build_id = unsafe { elf::build_id_in_memory(headers, bias) };
-    let status = raw::stat(path);
-    Some(describe(start..end, bias, &layout, path, build_id, status.as_ref(), unwinder, true))
-}
 
-#[expect(clippy::too_many_arguments, reason = "the facts of a module come from as many places")]
-fn describe(
-    range: core::ops::Range<u64>,
-    bias: u64,
-    layout: &ImageLayout,
-    path: &'static CStr,
-    build_id: Option<([u8; 24], u16)>,
-    status: Option<&libc::stat>,
-    unwinder: Option<ModuleUnwinder>,
-    permanent: bool,
-) -> Module {
-    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    let (build_id, build_id_bytes) = build_id.unwrap_or_default();
-    let here = visit as *const () as u64;
-    let facts = records::Module {
-        id,
-        has_unwind_tables: u32::from(unwinder.is_some()),
-        time_ns: clock::now_ns(),
-        start: range.start,
-        end: range.end,
-        load_bias: bias,
-        file_bytes: status.map_or(0, |s| s.st_size as u64),
-        file_modified_ns: status.map_or(0, |s| {
-            (s.st_mtime as u64).wrapping_mul(1_000_000_000).wrapping_add(s.st_mtime_nsec as u64)
-        }),
-        build_id,
-    };
-    let code = if permanent { layout.readable_code } else { (0, 0) };
-    Module {
-        id,
-        start: range.start,
-        end: range.end,
-        bias,
-        code: bias.wrapping_add(code.0)..bias.wrapping_add(code.1),
-        // In the unit tests the paths to be seen are this module's own.
-        own: !cfg!(test) && range.contains(&here),
-        permanent,
-        unwinder,
-        rules: RuleTable::new(layout.text.1.saturating_sub(layout.text.0)),
-        inode: status.map_or(0, |s| s.st_ino),
-        facts,
-        build_id_bytes,
-        path,
+    /// All that are known now.
+    #[inline]
+    pub fn all(&self) -> &'static [&'static Module] {
+        // SAFETY: lists are never freed.
+        unsafe { self.list.load(Ordering::Acquire).as_ref() }.map_or(&[], |list| &list.modules)
     }
-}
 
-fn unwinder(
-    range: core::ops::Range<u64>,
-    bias: u64,
-    layout: &ImageLayout,
-    index: &'static [u8],
-    segment: &'static [u8],
-) -> Option<ModuleUnwinder> {
-    let (index_svma, _) = layout.unwind_index?;
-    let (segment_start, segment_end, _) = layout.unwind_segment?;
-    let table_svma = elf::frame_table_of_index(index, index_svma)?;
-    let table = segment.get(usize::try_from(table_svma.checked_sub(segment_start)?).ok()?..)?;
-    let mut unwinder = ModuleUnwinder::new();
-    unwinder.add_module(framehop::Module::new(
-        String::new(),
-        range,
-        bias.wrapping_add(layout.range.0),
-        ExplicitModuleSectionInfo {
-            base_svma: layout.range.0,
-            text_svma: Some(layout.text.0..layout.text.1),
-            eh_frame_svma: Some(table_svma..segment_end),
-            eh_frame: Some(table),
-            eh_frame_hdr_svma: Some(index_svma..index_svma + index.len() as u64),
-            eh_frame_hdr: Some(index),
-            ..ExplicitModuleSectionInfo::default()
-        },
-    ));
-    Some(unwinder)
-}
-
-/// A module that was loaded after the start, from the mapping its code was found in.
-///
-/// Its file is trusted only as far as it cannot do harm: any file may be mapped executable.
-fn load_from_file(mine: &Mine, mapping: &Mapping, now: u64) -> &'static Module {
-    // A file that waits for another process (a pipe) is not opened for good; it is none that was mapped.
-    let descriptor = raw::open(mapping.path(), libc::O_RDONLY | libc::O_NONBLOCK, 0);
-    if raw::failed(descriptor) {
-        return nameless(mapping, now);
-    }
-    let descriptor = descriptor as i32;
-    let module = read_file(mine, descriptor, mapping);
-    raw::close(descriptor);
-    module.unwrap_or_else(|| nameless(mapping, now))
-}
-
-fn read_file(mine: &Mine, descriptor: i32, mapping: &Mapping) -> Option<&'static Module> {
-    let status = raw::fstat(descriptor).filter(|status| status.st_ino == mapping.inode)?;
-    let headers = FileHeaders::read(descriptor)?;
-    let layout = ImageLayout::of(headers.all());
-    let bias = headers.bias_of_mapping(mapping.range.start, mapping.offset)?;
-    let range = bias.wrapping_add(layout.range.0)..bias.wrapping_add(layout.range.1);
-    let holds = range.start <= mapping.range.start && mapping.range.start < range.end;
-    // A file that claims the place of another module, or more than a linker would give it, is known by its
-    // mapping alone.
-    let intrudes = list().iter().any(|old| old.permanent && old.start < range.end && range.start < old.end);
-    if !holds || intrudes || range.end - range.start > MOST_MODULE_BYTES {
-        return None;
-    }
-    let file_bytes = status.st_size as u64;
-    let unwinder = layout.unwind_index.zip(layout.unwind_segment).and_then(|(index, segment)| {
-        let (from, to, offset) = segment;
-        // Addresses behind the file's end can be mapped, and kill the process that reads them.
-        if offset.checked_add(to - from).is_none_or(|end| end > file_bytes) {
+    /// The module with `address`, if it is known.
+    #[inline]
+    pub fn known(&self, address: u64) -> Option<&'static Module> {
+        let modules = self.all();
+        let behind = modules.partition_point(|module| module.start <= address);
+        let module = *modules.get(behind.checked_sub(1)?)?;
+        if address >= module.end {
             return None;
         }
-        let segment = tables::part(mine, descriptor, &status, offset, to - from)?;
-        let index = segment.get((index.0 - from) as usize..(index.1 - from) as usize)?;
-        self::unwinder(range.clone(), bias, &layout, index, segment)
-    });
-    let build_id = headers.build_id(descriptor);
-    let path = keep(mapping.path());
-    let module = describe(range, bias, &layout, path, build_id, Some(&status), unwinder, false);
-    Some(Box::leak(Box::new(module)))
-}
+        let may_be_gone = !module.permanent && self.unloading.load(Ordering::Acquire) != 0;
+        if may_be_gone && !module.is_still_loaded() {
+            return None;
+        }
+        Some(module)
+    }
 
-/// A file that cannot be read any more (deleted, replaced, another root): known by its mapping only.
-fn nameless(mapping: &Mapping, now: u64) -> &'static Module {
-    let layout = ImageLayout { text: (0, mapping.range.end - mapping.range.start), ..ImageLayout::default() };
-    let bias = mapping.range.start.wrapping_sub(mapping.offset);
-    let mut module =
-        describe(mapping.range.clone(), bias, &layout, keep(mapping.path()), None, None, None, false);
-    module.inode = mapping.inode;
-    module.facts.time_ns = now;
-    Box::leak(Box::new(module))
-}
+    /// The module with `address`; looks for new ones. `announce` writes a new module to the log. For signal
+    /// handlers: makes system calls when the address is unknown, but never waits.
+    #[inline]
+    pub fn find(&'static self, address: u64, announce: &mut dyn Announce) -> Option<&'static Module> {
+        self.known(address).or_else(|| self.discover(address, announce))
+    }
 
-/// More than that no library covers.
-const MOST_MODULE_BYTES: u64 = 1 << 40;
+    #[cold]
+    fn discover(&'static self, address: u64, announce: &mut dyn Announce) -> Option<&'static Module> {
+        let now = clock::now_ns();
+        let last_miss_ns = self.last_miss_ns.load(Ordering::Relaxed);
+        if now.saturating_sub(last_miss_ns) < MISS_PAUSE_NS || address < 4096 {
+            return None;
+        }
+        let changing = self.changing.try_begin()?;
+        if let Some(module) = self.known(address) {
+            return Some(module);
+        }
+        let module = maps::find(address)
+            .filter(|mapping| mapping.executable && mapping.inode != 0)
+            .map(|mapping| module::from_file(&changing, &mapping, now, self.all(), || self.number()));
+        match module {
+            Some(module) if module.start <= address && address < module.end => {
+                announce.module(module);
+                let mut modules: Vec<_> = self.all().to_vec();
+                // Modules that overlap the new one are gone, whichever thread unloaded them.
+                modules.retain(|old| old.end <= module.start || module.end <= old.start);
+                modules.push(module);
+                self.store(modules);
+                Some(module)
+            }
+            _ => {
+                self.last_miss_ns.store(now, Ordering::Relaxed);
+                jitdump::look(&changing);
+                None
+            }
+        }
+    }
 
-/// Reading the mappings takes 5 KiB of stack, and hooks ask this on the program's.
-#[cold]
-#[inline(never)]
-fn still_loaded(module: &Module) -> bool {
-    room::apart(|| maps::find(module.start).is_some_and(|mapping| mapping.inode == module.inode))
+    /// A number that no module had before.
+    fn number(&self) -> u32 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn store(&self, mut modules: Vec<&'static Module>) {
+        modules.sort_unstable_by_key(|module| module.start);
+        self.list.store(Box::into_raw(Box::new(List { modules })), Ordering::Release);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Learns what is loaded now. Outside of signal handlers only: takes the dynamic linker's lock.
+    pub fn load_initial(&'static self) {
+        let Some(_changing) = self.changing.try_begin() else { return };
+        self.store(module::permanent(|| self.number()));
+    }
+
+    fn remove_gone(&self, _: &Mine, retire: &mut dyn FnMut(&Module)) {
+        let modules = self.all();
+        let mut is_kept = |module: &&'static Module| {
+            module.permanent || module.is_still_loaded() || {
+                retire(module);
+                false
+            }
+        };
+        let kept: Vec<_> = modules.iter().copied().filter(|module| is_kept(module)).collect();
+        if kept.len() != modules.len() {
+            self.store(kept);
+        }
+    }
 }
 
 /// A thread unloads a library, perhaps; until [`Unloading::end`]. While any does, modules are looked for
@@ -399,7 +206,7 @@ impl Unloading {
             // Of a library's own destructor: the outer one is still unloading.
             return Unloading(false);
         }
-        UNLOADING.fetch_add(1, Ordering::AcqRel);
+        OWN.unloading.fetch_add(1, Ordering::AcqRel);
         word.store(sp, Ordering::Relaxed);
         Unloading(true)
     }
@@ -408,8 +215,8 @@ impl Unloading {
     pub fn end(self, retire: &mut dyn FnMut(&Module)) {
         // A thread that gets no turn leaves the list as it is: the next unload, or what is found at the same
         // place, puts it right.
-        if let Some(changing) = CHANGING.begin_within(PATIENCE_NS) {
-            remove_gone(&changing, retire);
+        if let Some(changing) = OWN.changing.begin_within(PATIENCE_NS) {
+            OWN.remove_gone(&changing, retire);
         }
         if self.0
             && let Some(lane) = lane::current()
@@ -420,23 +227,9 @@ impl Unloading {
     }
 }
 
-fn remove_gone(_: &Mine, retire: &mut dyn FnMut(&Module)) {
-    let modules = list();
-    let mut is_kept = |module: &&'static Module| {
-        module.permanent || still_loaded(module) || {
-            retire(module);
-            false
-        }
-    };
-    let kept: Vec<_> = modules.iter().copied().filter(|module| is_kept(module)).collect();
-    if kept.len() != modules.len() {
-        store(kept);
-    }
-}
-
 fn finish(lane: &lane::Lane) {
     if lane.unloading().swap(0, Ordering::Relaxed) != 0 {
-        UNLOADING.fetch_sub(1, Ordering::AcqRel);
+        OWN.unloading.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -457,18 +250,26 @@ pub fn forget_unloading_of(lane: &lane::Lane) {
 
 /// In a forked child no other thread is left that could have the list.
 pub fn after_fork() {
-    CHANGING.after_fork();
-    UNLOADING.store(0, Ordering::Release);
+    OWN.changing.after_fork();
+    OWN.unloading.store(0, Ordering::Release);
     jitdump::after_fork();
 }
 
-fn keep(path: &CStr) -> &'static CStr {
-    Box::leak(path.to_owned().into_boxed_c_str())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn executable_path() -> &'static CStr {
-    let mut buffer = [0_u8; 4096];
-    let got = raw::readlink(c"/proc/self/exe", &mut buffer[..4095]);
-    let got = usize::try_from(got).unwrap_or(0);
-    CStr::from_bytes_until_nul(&buffer[..=got]).map_or(c"", keep)
+    #[test]
+    fn lists_do_not_share_anything() {
+        let lists: [&'static Modules; 2] = [(); 2].map(|()| &*Box::leak(Box::new(Modules::none())));
+        let here = lists_do_not_share_anything as *const () as u64;
+        lists[0].load_initial();
+        let module = lists[0].known(here).expect("the test's own program");
+        assert!(module.permanent && module.start <= here && here < module.end);
+        assert!(lists[1].known(here).is_none() && lists[1].all().is_empty());
+        assert_ne!(lists[0].generation(), lists[1].generation());
+        lists[1].load_initial();
+        let ids = lists.map(|list| list.known(here).map(|module| module.id));
+        assert_eq!(ids[0], ids[1], "each numbers from 1");
+    }
 }

@@ -13,7 +13,7 @@ pub use crate::arch::unwinding::StepCache;
 use crate::arch::unwinding::{self, FRAME_POINTER, Link, return_place};
 use crate::arena::{self, spread};
 use crate::path::memo::State;
-use crate::path::modules::{Module, ModuleUnwinder};
+use crate::path::module::{Module, ModuleUnwinder};
 
 /// How to find the caller of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

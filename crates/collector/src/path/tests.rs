@@ -1,7 +1,7 @@
 //! The memo against the full unwind, on stacks that change in every way a program can change them.
 
 use super::memo::{Memo, Surroundings, UpperEnd};
-use super::modules::Module;
+use super::module::Module;
 use super::reference::Reference;
 use super::stack::OwnStack;
 use super::tree::{Frame, NodeId, Tree};

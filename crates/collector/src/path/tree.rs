@@ -9,7 +9,7 @@ use crate::path::Announce;
 /// Number of a node in its lane; 0 is the root.
 pub type NodeId = u32;
 
-/// The key of a node: its parent and the code it stands for.
+/// The key of a node: its parent and the code it represents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Node of the caller.
@@ -126,7 +126,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::modules::Module;
+    use crate::path::module::Module;
 
     #[derive(Default)]
     struct Heard(Vec<(NodeId, Frame)>);

@@ -38,8 +38,7 @@ pub unsafe fn queue_signal(signal: i32, info: *const libc::siginfo_t) {
     }
 }
 
-/// Sends the calling thread a signal that says of itself that it is from timer number `timer`, with this
-/// value.
+/// Sends the calling thread a signal whose data name timer number `timer`, and this value.
 pub fn signal_self(signal: i32, timer: i32, value: usize) {
     // The kernel's structure: signal, errno, code, a gap, the timer's number, its overruns, the value.
     let mut info = [0_u32; 32];

@@ -2,7 +2,7 @@
 //!
 //! Timers of the program and ours expire at the same tick, and so do others' wishes that the thread stop (a
 //! runtime's preemption). The kernel then prepares the program's handler and, before an instruction of it was
-//! executed, ours on top of that. All the time that the sample stands for was spent in what both interrupted:
+//! executed, ours on top of that. All the time that the sample represents was spent in what both interrupted:
 //! were it charged to the handler, a program that gets a signal at each tick would seem to do nothing else.
 
 use libc::ucontext_t;

@@ -13,7 +13,7 @@
 const PIECES: usize = 256;
 /// Of an exponential distance, in units of the mean distance: four of them make one.
 const SHAPE: u32 = 4;
-/// The shortest distance, as a part of the mean one: a sample shall not fall into the one before.
+/// The shortest distance, as a part of the mean one: a sample must not interrupt the one before.
 const SHORTEST: f64 = 0.2;
 /// Fixed point: so many parts are the mean distance.
 const ONE: f64 = 65_536.0;
@@ -23,7 +23,7 @@ struct Quantiles([u32; PIECES + 1]);
 
 /// From one sample to the next.
 static DISTANCES: Quantiles = Quantiles::of_gamma(SHAPE, SHORTEST);
-/// The distance around an instant that is chosen by chance: longer ones are met more often.
+/// The distance around a randomly selected instant: longer ones are met more often.
 static AROUND: Quantiles = Quantiles::of_gamma(SHAPE + 1, 0.0);
 
 /// e^-x for x from 0 to 64.

@@ -42,7 +42,7 @@ pub struct TimerInfo {
 struct Source {
     /// The timer that sent it.
     timer: i32,
-    /// Expirations of its timer that it stands for besides its own.
+    /// Expirations of its timer that it represents besides its own.
     overrun: u32,
     /// Whether the thread sent it itself, to be sampled here and now.
     is_asked: bool,
@@ -62,7 +62,7 @@ impl Source {
 struct Due {
     /// Where and when its signal was delivered.
     arrival: Arrival,
-    /// Expirations that the signal stands for besides its own.
+    /// Expirations that the signal represents besides its own.
     overrun: u32,
     /// Flags of the sample that say how near it is to its instant.
     flags: u16,

@@ -106,7 +106,7 @@ pub fn start_without_lane(timer: i32, cpu_ns: u64, mean_ns: u64) -> Result<u64, 
     if raw::failed(armed) { Err(-armed as i32) } else { Ok(due_ns) }
 }
 
-/// To what a CPU timer is set that shall expire at the tick next to `due_ns`.
+/// To what a CPU timer is set that is to expire at the tick next to `due_ns`.
 fn at_tick_near(due_ns: u64, cpu_ns: u64) -> u64 {
     due_ns.saturating_sub(tick_ns() / 2).max(cpu_ns + AHEAD_NS)
 }

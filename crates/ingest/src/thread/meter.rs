@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use proust_log::layout::LaneHeader;
 use proust_log::records::{
-    Event, Execution, ExecutionSum, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE,
+    Event, Execution, ExecutionSum, Inside, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE,
     SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Segments, Stay, Sum, ThreadBegin, Unmatched,
 };
 use proust_profile::samples::NOT_READ;
@@ -220,6 +220,13 @@ impl ThreadMeter {
     pub(crate) fn sum(&mut self, operation: u16, head: u16, sum: &Sum) {
         let bounds = self.bounds();
         self.events.sum(operation, head, sum, &bounds);
+    }
+
+    /// Operations inside others.
+    #[inline]
+    pub(crate) fn inside(&mut self, operation: u16, outer: u16, inside: &Inside) {
+        let bounds = self.bounds();
+        self.events.inside(operation, outer, inside, &bounds);
     }
 
     /// A release or a wake.

@@ -36,7 +36,7 @@ pub const MOST_OPEN_INTERVALS: usize = 128;
 /// the number is recorded ([`super::NoteCode::IntervalsTooMany`]).
 pub const MOST_INTERVALS: usize = 8192;
 
-/// What the program says of the work in an interval.
+/// How the program describes the work in an interval.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IntervalKind {

@@ -79,6 +79,36 @@ pub struct Sum {
     pub reserved: u32,
 }
 
+/// Operations inside others of the same thread, whose time it is, since the last such record of this kind:
+/// `head.a` is the [`crate::operations::Operation`], `head.b` that of the outer ones. Of those inside each
+/// other only the outermost counts. This time is no part of any account.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Inside {
+    /// Begin of the first, CLOCK_MONOTONIC.
+    pub since_ns: u64,
+    /// End of the last, CLOCK_MONOTONIC.
+    pub until_ns: u64,
+    /// Time in them.
+    pub ns: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// The longest.
+    pub longest_ns: u64,
+    /// How many.
+    pub calls: u32,
+    /// How many of them failed.
+    pub errors: u32,
+    /// Context node: the caller of the outer ones; 0 = not known.
+    pub node: u32,
+    /// Innermost parallel region in which `node` was found; 0 = none.
+    pub region: u32,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
+    /// Spare.
+    pub reserved: u32,
+}
+
 /// A lock was unlocked that others waited for, or a thread was woken. Of locks only some are recorded, each
 /// with the probability that `docs/internals/lock-sampling.md` gives it. `head.a` is an
 /// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may have [`EVENT_PARTIAL`].
@@ -92,7 +122,7 @@ pub struct Release {
     /// How long the critical section was, if `since_ns` says when it began; otherwise how long it was at
     /// most, 0 = not known.
     pub held_ns: u64,
-    /// How much held time this record stands for: `held_ns` over the probability with which it is recorded. 0
+    /// How much held time this record represents: `held_ns` over the probability with which it is recorded. 0
     /// for wakes.
     pub weight_ns: u64,
     /// When the thread acquired the lock; 0 = not known.
@@ -107,11 +137,11 @@ pub struct Release {
     pub interval: u32,
 }
 
-/// Sections shorter than this are recorded by chance, so that one record stands for about as much held time.
+/// Sections shorter than this are randomly selected, so that each record represents about as much held time.
 pub const RELEASE_WEIGHT_NS: u64 = 200_000;
 
-/// Of so many acquisitions, at most, one is timed and stands for the others.
+/// Of so many acquisitions, at most, one is timed and represents the others.
 pub const RELEASE_MOST_ACQUISITIONS: u32 = 64;
 
-/// After so much time in short operations of one kind the caller of one is found, and stands for all.
+/// After so much time in short operations of one kind the caller of one is found, and represents all.
 pub const SUM_PATH_NS: u64 = 1_000_000;

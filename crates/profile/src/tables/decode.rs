@@ -5,15 +5,15 @@ use std::thread;
 use serde::de::DeserializeOwned;
 
 use super::encode::{
-    COMMUNICATORS, CONTEXTS, EXCHANGES, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INTERVAL_CONTEXTS, INTERVALS,
-    LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC, UNMATCHED,
-    VALUES,
+    COMMUNICATORS, CONTEXTS, EXCHANGES, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INSIDE, INTERVAL_CONTEXTS,
+    INTERVALS, LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC,
+    UNMATCHED, VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
     Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function,
-    IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
+    InsideRow, IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
     OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
     SegmentRow, StayRow, Target, TransferRow, TrialSums, Value,
 };
@@ -31,6 +31,7 @@ pub(super) fn read_all_but_rows(
     profile.locations = rows(&open(LOCATIONS)?, locations)?.into();
     profile.values = rows(&open(VALUES)?, values)?;
     profile.operations = rows(&open(OPERATIONS)?, operations)?.into();
+    profile.inside = rows(&open(INSIDE)?, inside)?;
     profile.regions = rows(&open(REGIONS)?, regions)?.into();
     profile.segments = rows(&open(SEGMENTS)?, segments)?;
     profile.intervals = rows(&open(INTERVALS)?, intervals)?;
@@ -240,6 +241,15 @@ fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
         tail,
         partial,
         in_operation,
+    })
+}
+
+fn inside(table: &Table, group: usize) -> Result<Vec<InsideRow>, TablesError> {
+    zip_rows!(table, group;
+    location: ids, context: ids, outer: ids, operation: ids, begin_ns: u64s, end_ns: u64s, time_ns: u64s,
+    longest_ns: u64s, calls: u32s, errors: u32s, bytes: u64s;
+    InsideRow {
+        location, context, outer, operation, begin_ns, end_ns, time_ns, longest_ns, calls, errors, bytes
     })
 }
 

@@ -15,6 +15,7 @@ pub(super) const VALUES: &str = "values.parquet";
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
 pub(super) const EVENTS: &str = "events.parquet";
+pub(super) const INSIDE: &str = "inside.parquet";
 pub(super) const RELEASES: &str = "releases.parquet";
 pub(super) const REGIONS: &str = "regions.parquet";
 pub(super) const SEGMENTS: &str = "segments.parquet";
@@ -47,6 +48,7 @@ pub(super) fn write_all(
     write(SAMPLES, &samples(profile))?;
     write(OPERATIONS, &operations(profile))?;
     write(EVENTS, &events(profile))?;
+    write(INSIDE, &inside(profile))?;
     write(RELEASES, &releases(profile))?;
     write(REGIONS, &regions(profile))?;
     write(SEGMENTS, &segments(profile))?;
@@ -209,6 +211,23 @@ fn events(profile: &Profile) -> Vec<Column> {
         column!(rows, "summed", Bool, |r| r.summed),
         column!(rows, "left", Bool, |r| r.left),
         column!(rows, "open", Bool, |r| r.open),
+    ]
+}
+
+fn inside(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.inside;
+    vec![
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "outer", U32, |r| r.outer.0),
+        column!(rows, "operation", U32, |r| r.operation.0),
+        column!(rows, "begin_ns", U64, |r| r.begin_ns),
+        column!(rows, "end_ns", U64, |r| r.end_ns),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "longest_ns", U64, |r| r.longest_ns),
+        column!(rows, "calls", U32, |r| r.calls),
+        column!(rows, "errors", U32, |r| r.errors),
+        column!(rows, "bytes", U64, |r| r.bytes),
     ]
 }
 

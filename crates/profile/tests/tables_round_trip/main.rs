@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use proust_profile::notes::{ModuleNote, RunNote};
 use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
-    Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
-    ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow,
-    StayRow, Target, TrialSums, Value,
+    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, InsideRow, Location,
+    LocationId, Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process,
+    ProcessId, ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow,
+    SegmentRow, StayRow, Target, TrialSums, Value,
 };
 
 mod intervals;
@@ -216,6 +216,27 @@ fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleR
         .collect()
 }
 
+fn inside(releases: &[ReleaseRow], contexts: u32) -> Vec<InsideRow> {
+    let of = |(release, n): (&ReleaseRow, u32)| {
+        let end_ns = release.time_ns.saturating_add(release.held_ns);
+        let time_ns = (end_ns - release.time_ns) / 2;
+        InsideRow {
+            location: release.location,
+            context: ContextId(n % contexts),
+            outer: OperationId(0),
+            operation: release.operation,
+            begin_ns: release.time_ns,
+            end_ns,
+            time_ns,
+            longest_ns: time_ns / 3,
+            calls: n + 1,
+            errors: n,
+            bytes: release.object,
+        }
+    };
+    releases.iter().zip(0..).map(of).collect()
+}
+
 fn releases(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<ReleaseRow>> {
     let row = (any::<[u32; 3]>(), any::<[u64; 4]>(), any::<Option<u32>>(), any::<Option<u64>>());
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
@@ -379,6 +400,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         samples,
                         operations: operations().into(),
                         events,
+                        inside: inside(&releases, count),
                         intervals: intervals(),
                         interval_contexts: interval_contexts(&contexts),
                         executions: executions(&releases),

@@ -44,6 +44,7 @@ mod hostile_modules;
 mod hostile_waits;
 mod hybrid;
 mod hybrid_efficiencies;
+mod inside;
 mod instances;
 mod interruptions;
 mod interval_pages;

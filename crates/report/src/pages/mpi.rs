@@ -7,7 +7,7 @@
 //! windows. `delay_costs` divides waits into `direct_s` and `indirect_s`, and names the `delays` with their
 //! `short_term_s` and `long_term_s`, which sum to these. `efficiency` has the POP efficiencies of the whole
 //! run, and `critical_path` the chain of work that nothing kept waiting, by rank and by activity.
-//! `operations` are calls by place, `matrix` messages and waits by sender and receiver, `message_sizes` the
+//! `operations` are calls by place, `inside` what these called themselves, `matrix` messages and waits by sender and receiver, `message_sizes` the
 //! same by size, `collectives` and `communicators` those of the run, `unmatched` the parts of messages and
 //! collectives without a partner, and `matching` says how far all that can be trusted. `clocks` has the hosts
 //! of a run on several, and how their clocks were brought to one.
@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use proust_account::accounted::blame_within;
 use proust_account::blame::Blame;
 use proust_account::ledger::Windows;
+use proust_profile::Family;
 use proust_query::Selection;
 use proust_query::mpi::MpiSums;
 use proust_query::mpi::efficiency::Efficiency;
@@ -40,6 +41,7 @@ use row::{
 use sizes::SizeLines;
 
 use super::facts::seconds;
+use super::operations::InsideRows;
 use super::{Page, no_arguments};
 use crate::error::ReportError;
 use crate::number::exact;
@@ -69,6 +71,8 @@ pub(super) struct MpiPage {
     /// Operations that a limit left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<super::Cut>,
+    /// What calls of MPI called themselves.
+    inside: InsideRows,
     matrix: Vec<PairLine>,
     /// Smallest first; the last has the calls without a message.
     message_sizes: SizeLines,
@@ -120,6 +124,7 @@ impl MpiPage {
             critical_path: PathLine::of(selection, !question.filter.is_empty()),
             operations,
             cut,
+            inside: InsideRows::of(selection, |of| of.kind.is_some_and(|kind| kind.family == Family::Mpi)),
             matrix: sums.pairs.iter().map(|(pair, sum)| PairLine::new(profile, *pair, sum)).collect(),
             message_sizes: SizeLines::of(selection),
             collectives: CollectiveLine::all(profile, &sums),

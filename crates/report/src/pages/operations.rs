@@ -1,6 +1,7 @@
 //! The common parts of the pages `io` and `waits`: operations summed up by kind, and the places that call
 //! them.
 
+mod inside;
 mod page;
 
 use std::borrow::Cow;
@@ -19,6 +20,7 @@ use crate::question::{Format, Question};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
+pub(super) use inside::InsideRows;
 pub(super) use page::{About, OperationsPage};
 
 /// Call sites in text when nothing else is asked for.

@@ -18,7 +18,7 @@ use proust_log::records::{
 };
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
-use proust_profile::{ContextId, ContextKind, Metric, Profile, RunFile};
+use proust_profile::{ContextId, ContextKind, InsideRow, Metric, Profile, RunFile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
 use zerocopy::IntoBytes;
 
@@ -293,7 +293,9 @@ fn assert_operations_consistent(profile: &Profile) {
     for id in 0..profile.operations.len() {
         let used = profile.events.iter().any(|event| event.operation.index() == id);
         let lets_go = profile.releases.iter().any(|release| release.operation.index() == id);
-        assert!(used || lets_go || profile.segments.iter().any(|segment| segment.operation.index() == id));
+        let ends_a_segment = profile.segments.iter().any(|segment| segment.operation.index() == id);
+        let is_inside = |row: &InsideRow| [row.operation.index(), row.outer.index()].contains(&id);
+        assert!(used || lets_go || ends_a_segment || profile.inside.iter().any(is_inside));
     }
 }
 

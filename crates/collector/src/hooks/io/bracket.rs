@@ -159,7 +159,7 @@ pub unsafe fn opening<R: Opened>(operation: Operation, path: *const c_char, call
     if let Some(descriptor) = descriptor {
         targets::forget(descriptor);
     }
-    if ticket.is_followed() {
+    if ticket.counts() {
         let outcome = Outcome { bytes: 0, error: if descriptor.is_none() { errno() } else { 0 } };
         operation::end_with(&ticket, outcome, |kind, none| match descriptor {
             Some(descriptor) => {

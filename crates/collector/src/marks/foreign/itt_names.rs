@@ -30,7 +30,7 @@ pub struct StringHandle {
     next: *mut StringHandle,
 }
 
-/// A text, and what stands for it. Never changed once others can see it, but for `next`.
+/// A text, and what represents it. Never changed once others can see it, but for `next`.
 struct Known {
     domain: Domain,
     string: StringHandle,

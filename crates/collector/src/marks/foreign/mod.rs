@@ -55,7 +55,7 @@ fn end(origin: IntervalOrigin, call: &[u8], key: Key, state: State) {
     });
 }
 
-/// A number for a single interval of these interfaces: never 0, which stands for none in some.
+/// A number for a single interval of these interfaces: never 0, which represents none in some.
 fn next_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1

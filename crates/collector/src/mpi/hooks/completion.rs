@@ -242,6 +242,8 @@ fn wait(
         let result = call(statuses);
         if begun.is_followed() {
             end_completing(&begun, result, 0, |_, _| Facts::default());
+        } else {
+            begun.end_inside(result);
         }
         return result;
     };

@@ -34,6 +34,8 @@ fn with_any_status(
         let result = call(status);
         if begun.is_followed() {
             end(&begun, result, |_| Facts::default());
+        } else {
+            begun.end_inside(result);
         }
         return result;
     };
@@ -268,7 +270,7 @@ functions! {
             let begun_with = taken(message);
             bracket(operation, call, |library| {
                 let Some(slot) = begun_with.and_then(requests::free) else { return Facts::default() };
-                // The message's slot goes on as the request's: it is free, and mostly the lowest.
+                // The message's slot becomes the request's: it is free, and mostly the lowest.
                 // SAFETY: the call has written it.
                 let handle = unsafe { written(library.abi, request) };
                 let nothing = Envelope { partner: Envelope::ANY, tag: Envelope::ANY };

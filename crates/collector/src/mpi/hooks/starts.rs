@@ -56,6 +56,8 @@ fn exchange(
             };
             Facts { request, ..sent }
         });
+    } else {
+        begun.end_inside(result);
     }
     result
 }
@@ -161,6 +163,8 @@ functions! {
                     let request = slot.map_or(0, |slot| u32::from(slot) + 1);
                     Facts { object2: slot.is_some().into(), request, ..Facts::default() }
                 });
+            } else {
+                begun.end_inside(result);
             }
             result
         }
@@ -192,6 +196,8 @@ functions! {
                     let (request, object2) = stretches.last();
                     Facts { request, object2, ..Facts::default() }
                 });
+            } else {
+                begun.end_inside(result);
             }
             result
         }

@@ -138,7 +138,7 @@ fn a_wait_is_never_longer_than_the_time_that_passed() {
     tallies[1].worked(200, 16);
     let settled = settle(1_000_000, &[127, 15, 0], &mut tallies);
     assert_eq!(settled.iter().map(|one| one.wait_ns + one.work_ns).sum::<u64>(), 1_000_000);
-    // The waits that the long one stands for are found in later gaps, but not for ever.
+    // The waits that the long one represents are found in later gaps, but not for ever.
     let mut later_ns = 0;
     for _ in 0..10_000 {
         let settled = settle(1_000_000, &[127, 15, 0], &mut tallies);
@@ -149,7 +149,7 @@ fn a_wait_is_never_longer_than_the_time_that_passed() {
     assert!((600_000_000..1_000_000_000).contains(&later_ns), "{later_ns}");
 }
 
-/// The waits that a long wait stands for are not assigned to a site that was not visited since.
+/// The waits that a long wait represents are not assigned to a site that was not visited since.
 #[test]
 fn no_wait_is_estimated_where_no_thread_was() {
     let mut tallies = [Tally::default(); 2];

@@ -38,7 +38,7 @@ impl Member {
         self.docked_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// Whether its part of the last region was so brief that the next one shall cost as little as can be. By
+    /// Whether its part of the last region was so brief that the next one must cost as little as can be. By
     /// chance one of 16 was not.
     #[inline]
     pub fn was_brief(&self) -> bool {

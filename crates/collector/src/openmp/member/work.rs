@@ -56,8 +56,8 @@ impl Member {
         self.worked_ns.swap_relaxed(0)
     }
 
-    /// Whether the thread's CPU clock is worth a reading where it begins to wait: its waits are long. What it
-    /// used before the wait and what in it could not be told apart otherwise, since runtimes spin for a while
+    /// Whether the thread's CPU clock is worth a reading where it begins to wait: its waits are long.
+    /// Otherwise what it used before the wait and in it could not be distinguished: runtimes spin for a while
     /// before they sleep.
     #[inline]
     pub fn waits_long(&self) -> bool {

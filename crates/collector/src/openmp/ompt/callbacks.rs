@@ -30,7 +30,7 @@ unsafe fn given(data: *const Data) -> Option<Given> {
     }
 }
 
-/// The team that the word of an implicit task stands for.
+/// The team that the word of an implicit task represents.
 unsafe fn team_of(data: *const Data) -> Option<&'static Team> {
     // SAFETY: the runtime's word, or null. It is a team, nothing, or the mark of a task, which is odd.
     unsafe {

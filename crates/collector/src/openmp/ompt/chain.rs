@@ -26,7 +26,7 @@ static SET_CALLBACK: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static GET_PARALLEL_INFO: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static GET_TASK_INFO: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The tool that stands for ours and `other`. None if another runtime has that one already: the events of two
+/// The tool that represents ours and `other`. None if another runtime has that one already: the events of two
 /// runtimes must be kept apart, and nothing in them says whose they are.
 pub fn with(other: *mut StartToolResult) -> Option<*mut StartToolResult> {
     OTHER.compare_exchange(core::ptr::null_mut(), other, Ordering::AcqRel, Ordering::Relaxed).ok()?;

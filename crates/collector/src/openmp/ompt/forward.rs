@@ -51,7 +51,7 @@ macro_rules! same_for_both {
 }
 same_for_both! { c_int c_uint u64 usize Pointer *mut c_void *mut u64 }
 
-/// The other tool's function for an event, which has the type of the function that stands for both.
+/// The other tool's function for an event, which has the type of the function that represents both.
 fn other<F: Copy>(event: c_int, _: F) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<Pointer>()) };
     let function = chain::callback(event);
@@ -103,7 +103,7 @@ macro_rules! to_other {
 
 /// A word is over.
 fn over(word: Word) {
-    // SAFETY: the runtime's word, after the last event of what it stands for.
+    // SAFETY: the runtime's word, after the last event of what it represents.
     unsafe { pairs::give_back(word) }
 }
 
@@ -174,7 +174,7 @@ pub const OURS: [c_int; 11] = [
     event::TASK_SCHEDULE,
 ];
 
-/// The function that stands for both tools; null for events with no word of regions and tasks that ours does
+/// The function that represents both tools; null for events with no word of regions and tasks that ours does
 /// not listen to: there the other tool's own may stand.
 pub fn function(event: c_int) -> Pointer {
     match event {

@@ -109,7 +109,7 @@ pub struct Words {
 static SPARE: AtomicU64 = AtomicU64::new(0);
 
 impl Words {
-    /// Those that stand for `word`; they are made when they are first asked for.
+    /// Those that represent `word`; they are made when they are first asked for.
     ///
     /// # Safety
     /// `word` is null, or a word that the runtime keeps and that no other code uses.

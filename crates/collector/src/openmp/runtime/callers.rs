@@ -114,7 +114,7 @@ impl Workspace {
             // SAFETY: fresh memory of this size; one element at a time, so that none of it lies on the stack.
             unsafe { (&raw mut (*place.as_ptr()).wanted[wanted]).write(empty) };
         }
-        // The other field is all zero, as it shall be.
+        // The other field is all zero, as it must be.
         Some(Workspace(place))
     }
 

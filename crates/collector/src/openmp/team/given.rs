@@ -108,14 +108,16 @@ mod tests {
     #[test]
     fn a_word_says_what_it_was_made_of() {
         for fork_ns in [5_u64, 1 << 36, (1 << 37) + 12_345, 0x1234_5678_9abc_def0] {
-            for (gap_ns, told) in [(0, true), (1, true), (16_382, true), (16_383, false), (1 << 40, false)] {
+            for (gap_ns, is_known) in
+                [(0, true), (1, true), (16_382, true), (16_383, false), (1 << 40, false)]
+            {
                 let before_end_ns = fork_ns.saturating_sub(gap_ns);
-                let told = told || fork_ns - before_end_ns < 16_383;
+                let is_known = is_known || fork_ns - before_end_ns < 16_383;
                 let made = word(4095, fork_ns, before_end_ns);
                 assert_eq!(number_in(made), Some(4095));
                 for later_ns in [0, 1, 1 << 30, (1 << 37) - 1] {
                     let found = opened(made, fork_ns + later_ns);
-                    let before_end_ns = told.then_some(before_end_ns);
+                    let before_end_ns = is_known.then_some(before_end_ns);
                     assert_eq!(found, Opened { fork_ns, before_end_ns }, "{fork_ns} {gap_ns} {later_ns}");
                 }
             }

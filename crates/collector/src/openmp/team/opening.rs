@@ -54,7 +54,7 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
         return None;
     }
     if opening.marker.is_null() {
-        lane.operations.open.hold();
+        lane.operations.open.outlives_its_frame();
     }
     let fork_ns = lane.operations.open.begin_ns();
     member.own_cost.begin_part();

@@ -167,7 +167,7 @@ fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
         return clock::now_ns();
     }
     if marker.is_null() {
-        lane.operations.open.hold();
+        lane.operations.open.outlives_its_frame();
     }
     lane.operations.open.begin_ns()
 }

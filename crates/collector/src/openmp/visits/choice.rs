@@ -97,7 +97,7 @@ impl Visits {
         draws::seed(lane.member.team().map_or(0, Team::object), lane.member.epoch())
     }
 
-    /// The level that the site of the newest visit that was looked at shall have from now on, by how closely
+    /// The level that the site of the newest visit that was looked at gets from now on, by how closely
     /// its visits follow each other. For the thread that passes it to the team, or has no team to pass it to;
     /// `pending` is its own.
     pub fn wanted_level(&self, pending: &mut Pending, now_ns: u64) -> u32 {
@@ -185,7 +185,7 @@ impl Visits {
         self.sites.get(at).is_some_and(|site| site.epoch.load(Ordering::Relaxed) == lane.member.epoch())
     }
 
-    /// Levels that have changed, as the team shall have them when it is next brought together. By the thread
+    /// Levels that have changed, as the team gets them when it is next brought together. By the thread
     /// that opened the region, at its end.
     pub fn publish(&self, team: &Team, epoch: u64) {
         if !self.now.has_changed.load(Ordering::Relaxed) {

@@ -99,7 +99,7 @@ impl Doubled {
 extern "C" fn nothing() {}
 
 impl Visits {
-    /// Counts a visit that is not drawn, and does so once more for nothing.
+    /// Counts a visit that is not drawn, and does it a second time without effect.
     #[inline(never)]
     pub(super) fn count_twice(&'static self, at: usize, call: CallSite, inside: Inside) {
         let site = &self.sites[at];

@@ -2,7 +2,8 @@
 
 use crate::arch::context::{CONTEXT_AT_RETURN, LINK_PLACE, PLACES};
 use crate::arch::unwinding::{self, Link, return_place, strip, uses_link};
-use crate::path::modules::{self, Module};
+use crate::path::module::Module;
+use crate::path::modules;
 use crate::path::rules::{self, Rule};
 use crate::path::stack::StackReader;
 

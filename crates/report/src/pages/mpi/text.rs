@@ -39,6 +39,7 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     text.push_str(&page.delay_costs.as_ref().map_or_else(String::new, |costs| costs.text(style)));
     text.push_str(&page.critical_path.as_ref().map_or_else(String::new, |path| path.text(style)));
     text.push_str(&operations(page, style));
+    text.push_str(&page.inside.text(style));
     text.push_str(&messages(page, style));
     text.push_str(&page.message_sizes.text(style));
     text.push_str(&collectives(page, style));

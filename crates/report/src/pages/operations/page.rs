@@ -3,10 +3,11 @@
 
 use std::marker::PhantomData;
 
+use proust_profile::OperationInfo;
 use proust_query::{OperationSums, Selection};
 use serde::Serialize;
 
-use super::{OperationKey, Tables};
+use super::{InsideRows, OperationKey, Tables};
 use crate::error::ReportError;
 use crate::pages::{Page, heading, no_arguments};
 use crate::question::Question;
@@ -41,6 +42,7 @@ pub(in crate::pages) struct OperationsPage<A> {
     schema: u32,
     #[serde(flatten)]
     tables: Tables,
+    inside: InsideRows,
     #[serde(flatten)]
     notes: Notes,
     #[serde(skip)]
@@ -59,8 +61,10 @@ impl<A: About> OperationsPage<A> {
         no_arguments(question)?;
         let tables = Tables::new(selection, question, kept, A::IS_IO, A::line)?;
         let scope = tables.scope(question);
+        let is_io = |of: &OperationInfo| of.kind.is_some_and(|kind| kind.nature.is_io());
+        let inside = InsideRows::of(selection, |operation| is_io(operation) == A::IS_IO);
         let notes = Notes::of(selection.notes());
-        Ok(OperationsPage { schema: SCHEMA, tables, notes, scope, about: PhantomData })
+        Ok(OperationsPage { schema: SCHEMA, tables, inside, notes, scope, about: PhantomData })
     }
 }
 
@@ -74,6 +78,7 @@ impl<A: About> Page for OperationsPage<A> {
         text.push_str(&A::table(&self.tables).render(style));
         text.push_str(&faint(A::LEGEND));
         text.push_str(&self.tables.sites_text(A::IS_IO, style));
+        text.push_str(&self.inside.text(style));
         text.push_str(&self.notes.lines(style));
         text
     }
