@@ -33,9 +33,9 @@ pub use gap::{gaps_listed, gaps_text};
 pub use module::joined;
 pub(crate) use page::PageNote;
 pub(crate) use scope::what_there_is;
+use subject::Subject;
 pub use sweep::{GapsOfRun, SweepNote};
 pub(crate) use together::Remark;
-use subject::Subject;
 use together::together;
 
 use crate::style::Style;

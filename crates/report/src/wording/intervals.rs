@@ -13,7 +13,7 @@ pub(super) fn text(note: &RunNote) -> Option<String> {
     let text = match note {
         RunNote::MarksMissed { process, marks } => format!(
             "{}: {} {} not recorded, since they came from signal handlers that had interrupted a mark, or \
-             found no room; their intervals are missing",
+             could not be stored; their intervals are missing",
             who(process),
             counted(*marks, "mark"),
             verb(*marks, "was", "were")

@@ -97,10 +97,8 @@ mod tests {
         let header = |log: &str, pid| RunNote::HeaderDamaged { log: log.into(), process: which("cc1", pid) };
         assert_eq!(alike(&header("a.log", 1)), alike(&header("b.log", 2)));
         let child = |pid, program: &str| Unfollowed { pid, program: Some(program.into()) };
-        let children = |pid, children: Vec<Unfollowed>| RunNote::NotFollowed {
-            process: which("make", pid),
-            children,
-        };
+        let children =
+            |pid, children: Vec<Unfollowed>| RunNote::NotFollowed { process: which("make", pid), children };
         let one = children(1, vec![child(7, "/bin/static")]);
         let two = children(2, vec![child(8, "/bin/static"), child(9, "/bin/static")]);
         assert_eq!(alike(&one), alike(&two));

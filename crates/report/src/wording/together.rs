@@ -178,9 +178,8 @@ mod tests {
 
     #[test]
     fn other_notes_stay_apart_and_what_is_the_same_is_said_once() {
-        let without = |reason| {
-            row(RunNote::WithoutCollector { process: who("make", 3), programs: 1, reason })
-        };
+        let without =
+            |reason| row(RunNote::WithoutCollector { process: who("make", 3), programs: 1, reason });
         let logs = |logs| row(RunNote::LogsGone { logs });
         let notes =
             [without(Unloadable::OtherRoot), without(Unloadable::OtherLibrary), logs(1), logs(2), logs(1)];
