@@ -58,6 +58,7 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         return None;
     }
     let cause = facts.places.part(&contexts, limits::PHASE_SHARE.value)?;
+    let cause = facts.located(cause, [late]);
     let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited_s, 0.0, cause);
     let waits = for_it.iter().map(|row| (row.location, row.context, seconds(row)));
     finding.victims = facts.victims(waits);

@@ -69,6 +69,7 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
         Some(context) => facts.places.place(context),
         None => facts.places.declared(short.iter().find_map(|&id| facts.starts[id.index()])?),
     };
+    let place = facts.in_process(place, process);
     let mut finding = facts.finding(Kind::ThreadChurn, Account::Compute, lost_s, lost_s, place);
     finding.error_s = facts.error_s(making.keys().copied());
     finding.evidence = vec![

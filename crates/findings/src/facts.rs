@@ -164,10 +164,16 @@ impl<'r> Facts<'r> {
             evidence: Vec::new(),
             checks: Vec::new(),
             sure: Sure::Likely,
+            processes: Vec::new(),
             library: None,
             ranks: Vec::new(),
             lock: None,
         }
+    }
+
+    /// A place of one process.
+    pub(super) fn in_process(&self, place: Place, process: ProcessId) -> Place {
+        Place { processes: vec![process], ..place }
     }
 
     /// A lock.
@@ -254,14 +260,16 @@ impl<'r> Facts<'r> {
         self.started_alike.get(&(process, kind)).map_or(&[], Vec::as_slice)
     }
 
-    /// A place, and where it has no function, whose it is: the thread, or the process of several.
+    /// A place with the processes whose it is; and where it has no function, the thread, or the process of
+    /// several.
     pub(super) fn located(&self, place: Place, of: impl IntoIterator<Item = LocationId>) -> Place {
-        if place.function.is_some() {
-            return place;
-        }
         let locations: BTreeSet<LocationId> = of.into_iter().collect();
         let processes: BTreeSet<ProcessId> =
             locations.iter().map(|&id| self.profile.locations[id].process).collect();
+        let place = Place { processes: processes.iter().copied().collect(), ..place };
+        if place.function.is_some() {
+            return place;
+        }
         let names: BTreeSet<&str> =
             processes.iter().map(|&id| self.profile.processes[id].name.as_str()).collect();
         let process = match names.len() {
@@ -313,7 +321,7 @@ impl<'r> Facts<'r> {
 }
 
 /// Places of victims that a finding names.
-const VICTIMS: usize = 4;
+pub(super) const VICTIMS: usize = 4;
 
 /// Accounts of unused processors.
 const EMPTY: [Account; 3] = [Account::Serial, Account::Narrow, Account::Asleep];

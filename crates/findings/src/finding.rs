@@ -1,5 +1,6 @@
 //! What a finding is.
 
+use proust_profile::ProcessId;
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
@@ -223,6 +224,9 @@ pub struct Finding {
     pub checks: Vec<Check>,
     /// How sure it is.
     pub sure: Sure,
+    /// The processes that lose the time.
+    #[serde(default)]
+    pub processes: Vec<ProcessId>,
     /// File name of the library it is about, where it is about one.
     #[serde(default)]
     pub library: Option<String>,

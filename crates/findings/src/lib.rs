@@ -26,6 +26,8 @@
 //!
 //! What following the advice may save of the run's wall time is an interval (`range`).
 //!
+//! Processes of one program that lose time alike are one finding (`processes`).
+//!
 //! What can be won is capped by what the processors had to give beyond what was used
 //! ([`Facts::recoverable_s`]); findings are ranked by it, the smallest are left out, and so is what chance or
 //! a busy machine may have brought about (`rank`). This module decides no wording.
@@ -49,6 +51,7 @@ mod phases;
 mod place;
 mod polls;
 mod pool;
+mod processes;
 mod range;
 mod rank;
 mod regions;

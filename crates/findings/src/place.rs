@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::BuildHasher;
 
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
-use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile};
+use proust_profile::{ContextId, ContextKind, Function, FunctionId, ProcessId, Profile};
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
@@ -28,6 +28,9 @@ pub struct Place {
     /// Where no function has a name: the process.
     #[serde(default)]
     pub process: Option<String>,
+    /// The processes whose time it is about, where they are told apart.
+    #[serde(default)]
+    pub processes: Vec<ProcessId>,
 }
 
 /// For each context the innermost function on its path that the program's author wrote, and the line of the

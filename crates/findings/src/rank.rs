@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
 use super::place::Place;
+use super::processes;
 use super::range;
 use super::thresholds::LEAST_SHARE;
 
@@ -15,6 +16,7 @@ pub const MOST: usize = 10;
 /// More threads than processors lose time that no change gives back: that is worth a note even so. Where a
 /// kind explains a loss in more detail than a general one, only that is reported.
 pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
+    found = processes::merged(facts, found);
     let special: Vec<Finding> = found.iter().filter(|one| !general(one.kind).is_empty()).cloned().collect();
     found.retain(|finding| !special.iter().any(|special| says_more(facts, special, finding)));
     found.retain(|finding| {
@@ -32,6 +34,9 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
             .then_with(|| (a.kind, a.cause.line).cmp(&(b.kind, b.cause.line)))
     });
     found.truncate(MOST);
+    for finding in &mut found {
+        finding.processes = processes::of(facts, finding);
+    }
     found
 }
 

@@ -54,8 +54,8 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
         (sum.0, sum.1) = (sum.0 + s, sum.1.min(context));
     }
     let (worst_s, worst) = by_line.into_values().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
-    let mut finding =
-        facts.finding(Kind::SmallTasks, Account::Compute, lost_s, lost_s, facts.places.place(worst));
+    let place = facts.in_process(facts.places.place(worst), process);
+    let mut finding = facts.finding(Kind::SmallTasks, Account::Compute, lost_s, lost_s, place);
     finding.error_s = error_s;
     finding.evidence = vec![
         Figure::count("times that threads waited for work", waits as f64),

@@ -7,6 +7,7 @@ mod memory;
 mod mpi;
 mod openmp;
 mod phases;
+mod processes;
 mod threads;
 
 use proust_profile::{

@@ -94,7 +94,7 @@ pub struct Quality {
     /// CPU seconds whose records were lost; shown as `[lost records]`.
     #[serde(default)]
     pub lost_records_s: f64,
-    /// CPU seconds whose samples found no room; shown as `[not recorded: size budget used up]`.
+    /// CPU seconds whose samples could not be stored; shown as `[not recorded: size budget used up]`.
     #[serde(default)]
     pub unrecorded_s: f64,
     /// Records whose clock contradicted the thread's other records; they were clamped.

@@ -95,9 +95,11 @@ fn machine() -> Vec<Check> {
     });
     checks.push(match fs::read_to_string("/proc/self/schedstat") {
         Ok(_) => Check::new(Verdict::Ok, "run-queue delay", "the kernel tells it (schedstat)"),
-        Err(_) => {
-            Check::new(Verdict::Limit, "run-queue delay", "not told: `preempted` and `oversubscribed` stay 0")
-        }
+        Err(_) => Check::new(
+            Verdict::Limit,
+            "run-queue delay",
+            "not reported by the kernel: `preempted` and `oversubscribed` stay 0",
+        ),
     });
     checks.push(perf_event());
     checks.push(preload());

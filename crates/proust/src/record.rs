@@ -125,7 +125,7 @@ pub struct RecordOptions {
     /// Sources of data to leave out: locks (waits of every kind), io
     #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_enum)]
     pub without: Vec<Source>,
-    /// Waits and I/O calls shorter than this are summed instead of told one by one (ns, us, ms), or: all
+    /// Waits and I/O calls shorter than this are recorded as sums and not one by one (ns, us, ms), or: all
     /// [default: a few times what an uncontended lock takes here]
     #[arg(long, value_name = "TIME", value_parser = parse_threshold)]
     pub sync_threshold: Option<u64>,

@@ -52,7 +52,7 @@ pub struct ReportArgs {
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Show the page for the largest processes or programs one by one
+    /// Show the page for the largest processes or programs one by one; or choose which functions it shows
     #[arg(long, value_enum, value_name = "WHAT")]
     pub by: Option<ByName>,
     /// Of --by: so many of them
@@ -146,6 +146,8 @@ Examples:
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report tree c12 --over locations         which threads had most of it, and how uneven it is
   proust report flat --by process                 the hottest functions of each of the largest processes
+  proust report flat --by function                functions with what was inlined into them, as perf has it
+  proust report findings --by process             what could be won, by whose it is
   proust report timeline --depth 5                which function each thread was in, five calls deep
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'
@@ -233,6 +235,10 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if args.over.is_some() && words.page != PageName::Tree {
         return Err(WrongUsage("--over is for the page `tree`".into()).into());
     }
+    let by = args.by.and_then(ByName::grouping);
+    if args.by.is_some() && by.is_none() && words.page != PageName::Flat {
+        return Err(WrongUsage("--by function and --by inlined are for the page `flat`".into()).into());
+    }
     let classic = classic(args)?;
     // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
@@ -257,6 +263,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         level: args.level,
         intervals: args.intervals.map_or(IntervalsOf::Marks, IntervalsName::of),
         depth: args.depth,
+        compiled: args.by == Some(ByName::Function),
+        by,
         over: args.over.map(|over| match over {
             OverName::Locations => Across::Locations,
             OverName::Processes => Across::Processes,
@@ -272,9 +280,11 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     };
     let run = progress::open_with_paths(&dir, args.paths.of_page(question.page))?;
     note_if_recording(&run);
-    match args.by {
+    match by {
+        // A finding is about several processes at once: the page itself divides them.
+        Some(_) if question.page == PageName::Findings => show_run(&run, &question)?,
         None => show_run(&run, &question)?,
-        Some(by) => grouped::show(&run, &question, &args.filters, by.grouping(), args.groups)?,
+        Some(by) => grouped::show(&run, &question, &args.filters, by, args.groups)?,
     }
     let quality = &run.profile()?.quality;
     let gaps = Gap::all_of(quality);

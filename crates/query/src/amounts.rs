@@ -2,7 +2,7 @@
 
 use proust_profile::{ContextId, ContextKind, Metric, Profile};
 
-use super::forest::{Forest, called_function};
+use super::forest::Forest;
 use super::measure::Measure;
 use super::selection::Selection;
 
@@ -70,13 +70,14 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
         exclusive: vec![0.0; profile.functions.len()],
     };
     for id in profile.contexts.keys() {
-        if let Some(function) = called_function(profile, id) {
+        if let Some(function) = forest.called_function(profile, id) {
             amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
             if forest.is_outermost(id) {
                 amounts.inclusive[function.index()] += contexts.inclusive[id.index()];
             }
         } else if profile.contexts[id].kind == ContextKind::Interval
-            && let Some(function) = forest.call_above(id).and_then(|call| called_function(profile, call))
+            && let Some(function) =
+                forest.call_above(id).and_then(|call| forest.called_function(profile, call))
         {
             // What is executed in an interval, and not called there, is the function's that marks it.
             amounts.exclusive[function.index()] += contexts.exclusive[id.index()];

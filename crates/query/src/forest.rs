@@ -12,11 +12,39 @@ pub struct Forest {
     call_above: IndexVec<ContextId, Option<ContextId>>,
     exclusive_of: IndexVec<ContextId, ContextId>,
     outermost: IndexVec<ContextId, bool>,
+    calls: Calls,
+}
+
+/// What counts as a call of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    /// Inlined calls, too: functions as in the source.
+    All,
+    /// Only what the processor calls: an inlined function is a part of the one that it was compiled into.
+    Compiled,
+}
+
+impl Calls {
+    fn has(self, kind: ContextKind) -> bool {
+        match self {
+            Calls::All => is_call(kind),
+            Calls::Compiled => kind == ContextKind::Frame,
+        }
+    }
 }
 
 impl Forest {
     /// Reads a profile's contexts; relies on its invariant that parents are before their children.
     pub fn new(profile: &Profile) -> Forest {
+        Forest::with(profile, Calls::All)
+    }
+
+    /// The same, where only functions as they were compiled count: an inlined call is like a line.
+    pub(super) fn of_compiled(profile: &Profile) -> Forest {
+        Forest::with(profile, Calls::Compiled)
+    }
+
+    fn with(profile: &Profile, calls: Calls) -> Forest {
         let contexts = &profile.contexts;
         let mut first_child = vec![0u32; contexts.len() + 1];
         for context in contexts {
@@ -42,12 +70,14 @@ impl Forest {
             call_above: contexts.iter().map(|_| None).collect(),
             exclusive_of: contexts.keys().collect(),
             outermost: contexts.iter().map(|_| false).collect(),
+            calls,
         };
         for (id, context) in contexts.iter_enumerated() {
             let Some(parent) = context.parent else { continue };
             forest.call_above[id] =
-                if is_call(contexts[parent].kind) { Some(parent) } else { forest.call_above[parent] };
-            if matches!(context.kind, ContextKind::Line | ContextKind::Loop) {
+                if calls.has(contexts[parent].kind) { Some(parent) } else { forest.call_above[parent] };
+            let is_part = is_call(context.kind) && !calls.has(context.kind);
+            if is_part || matches!(context.kind, ContextKind::Line | ContextKind::Loop) {
                 forest.exclusive_of[id] = forest.exclusive_of[parent];
             }
         }
@@ -57,7 +87,8 @@ impl Forest {
 
     fn find_outermost(&mut self, profile: &Profile) {
         let mut on_path: IndexVec<FunctionId, u32> = profile.functions.iter().map(|_| 0).collect();
-        let function_of = |id: ContextId| called_function(profile, id);
+        let calls = self.calls;
+        let function_of = |id: ContextId| called_by(profile, id, calls);
         // Each context is met twice: going down and returning.
         let mut stack: Vec<(ContextId, bool)> = (profile.contexts.iter_enumerated())
             .rev()
@@ -104,6 +135,11 @@ impl Forest {
         self.outermost[id]
     }
 
+    /// The function that a context is a call of, by what counts as one here.
+    pub(super) fn called_function(&self, profile: &Profile, id: ContextId) -> Option<FunctionId> {
+        called_by(profile, id, self.calls)
+    }
+
     /// The contexts of a subtree, its root included, parents before children.
     pub fn subtree(&self, root: ContextId) -> Vec<ContextId> {
         let mut found = vec![root];
@@ -123,6 +159,10 @@ pub(super) fn is_call(kind: ContextKind) -> bool {
 
 /// The function that a frame or inlined call is a call of.
 pub(super) fn called_function(profile: &Profile, id: ContextId) -> Option<FunctionId> {
+    called_by(profile, id, Calls::All)
+}
+
+fn called_by(profile: &Profile, id: ContextId, calls: Calls) -> Option<FunctionId> {
     let context = &profile.contexts[id];
-    context.function.filter(|_| is_call(context.kind))
+    context.function.filter(|_| calls.has(context.kind))
 }

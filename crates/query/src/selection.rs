@@ -173,6 +173,12 @@ impl<'p> Selection<'p> {
         self
     }
 
+    /// With functions as they were compiled: what was inlined is a part of the function around it.
+    pub fn of_compiled_functions(mut self) -> Selection<'p> {
+        self.forest = Forest::of_compiled(self.profile);
+        self
+    }
+
     /// Whether it knows seconds by account.
     pub fn has_rows(&self) -> bool {
         self.ledger.is_some()

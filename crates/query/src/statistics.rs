@@ -2,7 +2,6 @@
 
 use proust_profile::{ContextId, LocationId};
 
-use super::forest::called_function;
 use super::measure::Measure;
 use super::selection::Selection;
 
@@ -84,7 +83,7 @@ impl Spread {
     pub fn by_function(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
         let profile = selection.profile();
         collect(selection, measure.into(), profile.functions.len(), |context| {
-            let function = called_function(profile, context)?;
+            let function = selection.forest().called_function(profile, context)?;
             Some((function.index(), selection.forest().is_outermost(context)))
         })
     }

@@ -2,7 +2,7 @@
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
-    OperationId, Process, Profile, SampleRow, Value,
+    OperationId, Process, ProcessId, Profile, SampleRow, Value,
 };
 
 use super::*;
@@ -272,6 +272,52 @@ fn errors_come_from_the_weights_and_vanish_for_the_total() {
     // Σ w² is 49 here and 35 elsewhere, at a share of 7 in 20.
     let expected = (49.0f64 * 0.65_f64.powi(2) + 35.0 * 0.35_f64.powi(2)).sqrt();
     assert!((errors.inclusive[11] - expected).abs() < 1e-12);
+}
+
+/// Of functions as compiled, what was inlined is its caller's.
+#[test]
+fn functions_as_compiled_have_what_was_inlined_into_them() {
+    let profile = profile();
+    let amounts = |selection: &Selection<'_>| Amounts::by_function(selection, Metric::Cpu);
+    let source = amounts(&Selection::all(&profile));
+    let compiled = amounts(&Selection::all(&profile).of_compiled_functions());
+    // main, work, fact, start: the worker's 7 s in `work` were inlined into `start`.
+    assert_eq!(source.exclusive, [1.0, 16.0, 3.0, 0.0]);
+    assert_eq!(compiled.exclusive, [1.0, 9.0, 3.0, 7.0]);
+    assert_eq!((source.inclusive[1], compiled.inclusive[1]), (16.0, 9.0));
+    assert_eq!((source.inclusive[3], compiled.inclusive[3]), (7.0, 7.0));
+    // Statistics over threads agree with the sums.
+    let spread = Spread::by_function(&Selection::all(&profile).of_compiled_functions(), Metric::Cpu);
+    let sums: Vec<f64> = spread.exclusive.iter().map(|one| one.sum).collect();
+    assert_eq!(sums, compiled.exclusive);
+    // Errors are those of the same samples.
+    let selection = select(&profile, "time=..100s").of_compiled_functions();
+    assert_eq!(Amounts::errors_by_function(&selection).exclusive.len(), 4);
+}
+
+/// The errors of a page of one process are those of a run of this process alone, however long others
+/// worked and however rarely they were sampled.
+#[test]
+fn errors_of_a_process_are_its_own() {
+    let mut profile = profile();
+    profile.processes.push(Process { pid: 9, ..profile.processes[ProcessId(0)].clone() });
+    profile.locations[LocationId(1)].process = ProcessId(1);
+    // Each sample of the main thread stands for 1 s, each of the worker's for 10 ms.
+    let squares = |value: &Value| {
+        let weight_s = if value.location == LocationId(1) { 0.01 } else { 1.0 };
+        Value { metric: Metric::CpuSquares, amount: value.amount * weight_s, ..value.clone() }
+    };
+    let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
+    let squares: Vec<Value> = cpu.map(squares).collect();
+    profile.values.extend(squares);
+    profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
+    let mut alone = profile.clone();
+    alone.values.retain(|value| value.location == LocationId(1));
+    let found = Amounts::errors_by_function(&select(&profile, "process=p1"));
+    let expected = Amounts::errors_by_function(&Selection::all(&alone));
+    assert_eq!((&found.exclusive, &found.inclusive), (&expected.exclusive, &expected.inclusive));
+    let largest = found.inclusive.iter().copied().fold(0.0, f64::max);
+    assert!(largest > 0.0 && largest < 0.5, "10 s by samples of 10 ms: {found:?}");
 }
 
 #[test]

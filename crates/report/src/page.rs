@@ -93,6 +93,9 @@ pages! {
     Summary "summary" ""
         "what ran, the ledger, the findings, the hottest places, the quality"
         [Findings, SamplesOfAPart, PathsOfUser] Orders::Own;
+    Findings "findings" ""
+        "what could be won, where, and what to do; by process with --by"
+        [Findings, PathsOfUser] Orders::Own;
     Tree "tree" "[CONTEXT]"
         "contexts from the top down, or only what is below a context such as c12"
         [ColumnsByAccount] Orders::All;

@@ -141,6 +141,10 @@ pub fn written(
             let found = kept.map(|kept| kept.findings);
             to.show(&summary::Summary::build(&selection, question, drawn()?, found)?)
         }
+        PageName::Findings => {
+            let found = kept.map(|kept| kept.findings);
+            to.show(&findings::FindingsPage::build(&selection, question, drawn()?, found)?)
+        }
         PageName::Ledger => to.show(&ledger::LedgerPage::build(&selection, question, drawn()?)?),
         PageName::Effort => to.show(&effort::EffortPage::build(selection, question)?),
         PageName::Tree if let Some(over) = question.over => {
@@ -151,7 +155,7 @@ pub fn written(
             to.show(&callers::Callers::build(&selection, question)?)
         }
         PageName::Callers => to.show(&one_function::OneFunction::build(&selection, question)?),
-        PageName::Flat => to.show(&flat::Flat::build(&selection, question)?),
+        PageName::Flat => to.show(&flat::Flat::build(selection, question)?),
         PageName::Lines => to.show(&lines::Lines::build(&selection, question)?),
         PageName::Threads => to.show(&threads::Threads::build(&selection, question, drawn()?)?),
         PageName::Processes => to.show(&processes::Processes::build(&selection, question, drawn()?)?),

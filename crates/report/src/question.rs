@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::column::Column;
 use crate::error::ReportError;
+use crate::groups::Grouping;
 use crate::page::{Need, Orders, PAGES, PageName};
 use crate::references::References;
 
@@ -191,6 +192,10 @@ pub struct Question {
     pub depth: Option<NonZeroUsize>,
     /// Of a tree: show how the amounts of one context are spread over these, in place of what is below it.
     pub over: Option<Across>,
+    /// Of functions: those that were compiled, with what was inlined into them, and not those of the source.
+    pub compiled: bool,
+    /// Of findings: by whose they are.
+    pub by: Option<Grouping>,
     /// How it is written.
     pub format: Format,
     /// Of intervals: a classic layout in place of the format.

@@ -9,6 +9,7 @@
 //! - `caution`: reasons to doubt a comparison
 //! - `gap`: what is missing in a run's data
 //! - `analysis`: what became of a run's kept analysis
+//! - `subject`: whom a note is about
 //! - `together`: notes as pages show them
 
 mod analysis;
@@ -20,6 +21,7 @@ mod page;
 mod process;
 mod run;
 mod scope;
+mod subject;
 mod sweep;
 mod together;
 
@@ -31,6 +33,7 @@ pub use gap::{gaps_listed, gaps_text};
 pub use module::joined;
 pub(crate) use page::PageNote;
 pub(crate) use scope::what_there_is;
+use subject::Subject;
 pub use sweep::{GapsOfRun, SweepNote};
 pub(crate) use together::Remark;
 use together::together;
@@ -52,6 +55,9 @@ pub struct NoteRow {
     /// The numbers, by their names.
     #[serde(flatten)]
     numbers: Map<String, Value>,
+    /// Whom it is about, where others may have the same.
+    #[serde(skip)]
+    subject: Option<Subject>,
 }
 
 impl NoteRow {
@@ -63,7 +69,8 @@ impl NoteRow {
             _ => Map::new(),
         };
         numbers.remove("id");
-        NoteRow { id: note.id(), grade: note.grade().id(), text: note.text(), numbers }
+        let subject = Subject::of(&numbers);
+        NoteRow { id: note.id(), grade: note.grade().id(), text: note.text(), numbers, subject }
     }
 
     /// The line that a page shows.

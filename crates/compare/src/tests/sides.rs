@@ -70,6 +70,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         evidence: Vec::new(),
         checks: Vec::new(),
         sure: Sure::Certain,
+        processes: Vec::new(),
         library: None,
         ranks: Vec::new(),
         lock: None,

@@ -240,5 +240,5 @@ pub(super) fn is_for_others(operation: OperationKind) -> bool {
 
 /// Where a construct is.
 pub(super) fn place(facts: &Facts<'_>, construct: &Construct<'_>) -> Place {
-    facts.places.place(construct.context)
+    facts.in_process(facts.places.place(construct.context), construct.process)
 }

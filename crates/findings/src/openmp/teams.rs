@@ -125,7 +125,8 @@ fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, time
     if !checks.holds(&limits::ALONE_TIMES, times as f64) || !facts.matters(&mut checks, lost_s, 0.0) {
         return None;
     }
-    let place = facts.places.place(context);
+    let process = facts.profile.locations[location].process;
+    let place = facts.in_process(facts.places.place(context), process);
     let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost_s, 0.0, place);
     let contexts = facts.profile.contexts.keys();
     finding.error_s = facts.error_s(contexts.filter(|&id| is_near(id)));

@@ -30,7 +30,7 @@ crate::notes! {
             /// How many.
             threads: u64,
         }
-        /// Threads were measured from the middle on.
+        /// Threads were measured only from some point on.
         Late "late-threads" Caution {
             /// How many.
             threads: u64,
@@ -64,7 +64,7 @@ crate::notes! {
             /// How much.
             cpu_s: f64,
         }
-        /// Samples with CPU time found no room.
+        /// Samples with CPU time could not be stored.
         Unrecorded "unrecorded" Caution {
             /// How much.
             cpu_s: f64,

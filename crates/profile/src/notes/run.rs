@@ -190,7 +190,7 @@ crate::notes! {
             /// Size of the stack.
             bytes: u64,
         }
-        /// Registers filled the alternate signal stacks, so that samples found no room there.
+        /// Registers filled the alternate signal stacks, so that samples could not be taken there.
         FilledSignalStack "filled-signal-stack" Caution {
             /// Of which process.
             process: Which,
@@ -258,7 +258,7 @@ crate::notes! {
             /// Standard error of that.
             error_ns: u64,
         }
-        /// Samples found no room.
+        /// Samples could not be stored.
         SamplesUnrecorded "samples-unrecorded" Caution {
             /// Of which process.
             process: Which,
@@ -269,7 +269,7 @@ crate::notes! {
             /// Why: the system's error; 0 = the size budget was used up.
             errno: u32,
         }
-        /// Waits and I/O operations found no room.
+        /// Waits and I/O operations could not be stored.
         OperationsUnrecorded "operations-unrecorded" Caution {
             /// Of which process.
             process: Which,

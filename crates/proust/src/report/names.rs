@@ -106,13 +106,19 @@ pub enum ByName {
     Process,
     /// Programs: all processes that are called so
     Program,
+    /// Of `flat`: functions as they were compiled, with what was inlined into them
+    Function,
+    /// Of `flat`: functions of the source, inlined ones as well (the default)
+    Inlined,
 }
 
 impl ByName {
-    pub(super) fn grouping(self) -> Grouping {
+    /// What the page is divided by; None where it shows other functions instead.
+    pub(super) fn grouping(self) -> Option<Grouping> {
         match self {
-            ByName::Process => Grouping::Processes,
-            ByName::Program => Grouping::Programs,
+            ByName::Process => Some(Grouping::Processes),
+            ByName::Program => Some(Grouping::Programs),
+            ByName::Function | ByName::Inlined => None,
         }
     }
 }

@@ -176,7 +176,7 @@ fn for_a_million_locks() {
     let run = run.succeeded();
     let (with, without) = (number(&truth, "/peak_kib"), number(&alone, "/peak_kib"));
     let notes = run.summary().quality.notes;
-    assert!(notes.iter().any(|note| note.contains("not told one by one")), "{notes:#?}");
+    assert!(notes.iter().any(|note| note.contains("recorded as sums")), "{notes:#?}");
     println!("{with} KiB, {without} KiB alone; {} bytes of logs", log_bytes(&run.dir));
     assert!(with <= without + MEMORY_KIB, "{with} KiB of memory, {without} KiB alone");
     assert!(log_bytes(&run.dir) <= LOG_BYTES, "{} bytes of logs", log_bytes(&run.dir));

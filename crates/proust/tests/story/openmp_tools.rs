@@ -97,7 +97,7 @@ fn a_tool_that_the_user_names_is_told_as_if_it_were_alone() {
             }
             assert_eq!(of_tool(&both.ended.said()), alone);
             assert_eq!((executions(&both), came(&both)), (executions(&ours), came(&ours)));
-            assert!(is_noted(&both, "has another tool for OpenMP, which is told, too"));
+            assert!(is_noted(&both, "has another tool for OpenMP attached"));
         }
     }
 }

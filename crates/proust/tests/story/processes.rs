@@ -150,3 +150,38 @@ fn a_page_is_shown_process_by_process_and_program_by_program() {
     let text = report(&run.dir, "tree", &["--by", "process"]).printed();
     assert!(text.lines().next().is_some_and(|line| line.contains("endings second.txt")), "{text}");
 }
+
+/// Two runs of one program with one fault, one after the other: one finding, and both are named; a third
+/// program is not.
+#[test]
+fn findings_of_several_processes_are_told_once_and_say_whose_they_are() {
+    let (Some(program), Some(other)) = (built("findings"), built("endings")) else { return };
+    let case = format!("'{}' 0.5 lock-across-sleep", program.display());
+    let command = format!("{case}; {case}; '{}' 0.1 exit; true", other.display());
+    let run = record("sh", &["-c", &command]).succeeded();
+    let page: serde_json::Value = run.page("findings", &["--by", "program"]);
+    let found = list(&page, "/findings");
+    let of_kind: Vec<_> = found.iter().filter(|finding| finding["kind"] == "lock-across-sleep").collect();
+    let [finding] = of_kind[..] else { panic!("{page:#}") };
+    let whose = list(finding, "/processes");
+    assert!(whose.len() == 2 && whose.iter().all(|one| one["program"] == "findings"), "{finding:#}");
+    // Each finding is in one group.
+    let mut grouped: Vec<_> =
+        list(&page, "/groups").iter().flat_map(|group| list(group, "/findings")).collect();
+    grouped.sort_by_key(|handle| handle.as_str().map(str::to_owned));
+    grouped.dedup();
+    assert_eq!(grouped.len(), found.len(), "{page:#}");
+    let text = report(&run.dir, "findings", &[] as &[&str]).printed();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("in 2 processes of findings"), "{text}");
+    // A page of one process has it, that of another program has not.
+    let of = |filter: &str| {
+        let page: serde_json::Value = run.page("findings", &["--where", filter]);
+        list(&page, "/findings").iter().filter(|one| one["kind"] == "lock-across-sleep").count()
+    };
+    let handle = whose[1]["handle"].as_str().unwrap();
+    let counts = [of(&format!("process={handle}")), of("process=findings"), of("process=endings")];
+    assert_eq!(counts, [1, 1, 0]);
+    let summary = report(&run.dir, "summary", &["--where", &format!("process={handle}")]).printed();
+    assert!(summary.contains("lock held while its holder sleeps"), "{summary}");
+}

@@ -128,7 +128,7 @@ impl<'l> Drawn<'l> {
                 (counted(ledger.processors, "processor"), duration(seconds(ledger.wall_ns)));
             let beyond_s = seconds(ledger.beyond_ns);
             let beyond = if beyond_s > 0.0005 {
-                format!("; {} beyond them", duration(beyond_s))
+                format!("; {} beyond the processors", duration(beyond_s))
             } else {
                 String::new()
             };

@@ -1,12 +1,17 @@
-//! The findings: as a part of the summary, and one of them with its derivation.
+//! The findings: as a part of the summary, as a page, and one of them with its derivation.
 
+mod page;
 mod reasons;
+mod whose;
 mod wording;
 
+use std::borrow::Cow;
+
+pub(super) use page::{FindingsPage, is_about};
 pub(crate) use wording::{name, who};
 
 use proust_account::ledger::{Account, Class, Ledger};
-use proust_findings::{Figure, Finding, Kind, Place, thresholds};
+use proust_findings::{Figure, Finding, Kind, Place, findings, thresholds};
 use proust_profile::{ContextId, ContextKind, Profile};
 use proust_query::Handle;
 use proust_words::{count, counted};
@@ -14,7 +19,9 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::{heading, place};
+use crate::error::ReportError;
 use crate::number::{bytes, duration, fixed, percent};
+use crate::question::Question;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table, printable};
 use crate::wrap::wrapped;
@@ -41,6 +48,8 @@ pub(super) struct FindingRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<String>,
     victims: Vec<VictimRow>,
+    /// The processes that lose it.
+    processes: Vec<whose::ProcessRow>,
     evidence: Vec<Figure>,
     /// The library it is about, where it is about one.
     library: Option<String>,
@@ -57,6 +66,9 @@ pub(super) struct FindingRow {
     next: Vec<String>,
     #[serde(skip)]
     name: &'static str,
+    /// In runs of several processes: whose it is.
+    #[serde(skip)]
+    whose: Option<String>,
     #[serde(skip)]
     why_next: Vec<&'static str>,
 }
@@ -171,6 +183,8 @@ impl FindingRow {
             next: next.into_iter().map(|(command, _)| command).collect(),
             name: wording::name(finding.kind),
             interval: None,
+            processes: Vec::new(),
+            whose: None,
         }
     }
 }
@@ -180,7 +194,9 @@ impl FindingRow {
 pub(super) fn rows(findings: &[(usize, &Finding)], dir: &str, profile: &Profile) -> Vec<FindingRow> {
     let row = |&(position, finding): &(usize, &Finding)| {
         let interval = finding.cause.context.and_then(|id| interval_around(profile, id));
-        FindingRow { interval, ..FindingRow::new(position, finding, dir) }
+        let processes = whose::rows(profile, &finding.processes);
+        let whose = whose::whose(profile, &finding.processes);
+        FindingRow { interval, processes, whose, ..FindingRow::new(position, finding, dir) }
     };
     findings.iter().map(row).collect()
 }
@@ -242,13 +258,22 @@ impl Circumstances {
         }
     }
 
+    /// That there is none, and why.
+    fn none_text(&self, of_a_part: bool, style: &Style) -> String {
+        let why = match of_a_part {
+            true => "none of the findings of the run concerns this part".to_owned(),
+            false => self.why_none(),
+        };
+        wrapped(&why, 1, style.width)
+    }
+
     fn why_none(&self) -> String {
         let much_s = Circumstances::MUCH * self.total_s;
         let waited = self.waited.filter(|(_, s)| *s >= much_s);
         match waited {
             _ if self.preempted_s >= much_s => {
                 let of = waited.map_or_else(String::new, |(account, s)| {
-                    format!(" {} of {account} cannot be told from what that caused;", duration(s))
+                    format!(" {} of {account} cannot be separated from what that caused;", duration(s))
                 });
                 format!(
                     "none that is sure: others had the processors for {};{of} measure again on a quiet \
@@ -257,8 +282,8 @@ impl Circumstances {
                 )
             }
             Some((account, s)) => format!(
-                "none of a known kind: threads waited {} ({account}), and no cause of it is known well \
-                 enough",
+                "none of a known kind: threads waited for {} ({account}), and no cause could be \
+                 established",
                 duration(s)
             ),
             None => "none: nothing that is worth 1 % of the total stands out".into(),
@@ -266,33 +291,60 @@ impl Circumstances {
     }
 }
 
-/// The part of the summary.
-pub(super) fn summary_text(rows: &[FindingRow], of: &Circumstances, dir: &str, style: &Style) -> String {
-    const INDENT: usize = 6;
-    let total_s = of.total_s;
-    let mut text = heading(style, "Findings", "what could be won, most first");
+/// The findings of a run: those that are kept, or anew.
+pub(super) fn found<'f>(
+    profile: &Profile,
+    question: &Question,
+    kept: Option<&'f [Finding]>,
+) -> Result<Cow<'f, [Finding]>, ReportError> {
+    Ok(match kept {
+        Some(kept) if question.processors.is_none() => Cow::Borrowed(kept),
+        _ => Cow::Owned(findings(profile, question.processors)?.1),
+    })
+}
+
+/// The part of the summary. `scope` is the part of the run that it is about.
+pub(super) fn summary_text(
+    rows: &[FindingRow],
+    of: &Circumstances,
+    scope: Option<&str>,
+    dir: &str,
+    style: &Style,
+) -> String {
+    let about = match scope {
+        None => "what could be won, most first",
+        Some(_) => "those of the run that concern this part; seconds are the run's",
+    };
+    let mut text = heading(style, "Findings", about);
     if rows.is_empty() {
-        text.push_str(&(wrapped(&of.why_none(), 1, style.width) + "\n"));
-        return text;
+        return text + &of.none_text(scope.is_some(), style) + "\n";
     }
     for row in rows {
-        let seconds = format!("{} ({} %)", duration(row.seconds), percent(row.seconds, total_s));
-        let head = format!(" {:<4} {seconds}  {}, {}", row.handle, row.name, row.sure);
-        let saves = format!("; saves {} to {} of wall time", duration(row.low_s), duration(row.high_s));
-        let head = if row.high_s > 0.0 { head + &saves } else { head };
-        text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
-        let interval =
-            row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
-        let title = printable(format!("{}: {}{interval}.", row.title, row.cause.text()));
-        text.push_str(&wrapped(&title, INDENT, style.width));
-        let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
-        let numbers = wrapped(&numbers.join("; "), INDENT, style.width);
-        text.push_str(&style.paint(Paint::Faint, numbers.trim_end_matches('\n')));
-        text.push('\n');
-        text.push_str(&wrapped(row.advice, INDENT, style.width));
+        text.push_str(&text_of(row, of.total_s, style));
     }
     let how = format!(" How each was found: proust explain {dir} {}", rows[0].handle);
     text + &style.paint(Paint::Faint, &how) + "\n\n"
+}
+
+/// A finding in some lines.
+fn text_of(row: &FindingRow, total_s: f64, style: &Style) -> String {
+    const INDENT: usize = 6;
+    let mut text = String::new();
+    let seconds = format!("{} ({} %)", duration(row.seconds), percent(row.seconds, total_s));
+    let head = format!(" {:<4} {seconds}  {}, {}", row.handle, row.name, row.sure);
+    let saves = format!("; saves {} to {} of wall time", duration(row.low_s), duration(row.high_s));
+    let head = if row.high_s > 0.0 { head + &saves } else { head };
+    text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
+    let interval = row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
+    let whose = row.whose.as_ref().map(|whose| format!(", in {whose}")).unwrap_or_default();
+    let title = printable(format!("{}: {}{interval}{whose}.", row.title, row.cause.text()));
+    text.push_str(&wrapped(&title, INDENT, style.width));
+    let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
+    let numbers = wrapped(&numbers.join("; "), INDENT, style.width);
+    text.push_str(&style.paint(Paint::Faint, numbers.trim_end_matches('\n')));
+    text.push('\n');
+    text.push_str(&wrapped(row.advice, INDENT, style.width));
+    text
 }
 
 /// What a kind of finding is, what to do, and how its seconds come about.

@@ -48,8 +48,12 @@ pub(super) struct Flat {
 const NAMES: usize = 40;
 
 impl Flat {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Flat, ReportError> {
+    pub fn build(selection: Selection<'_>, question: &Question) -> Result<Flat, ReportError> {
         no_arguments(question)?;
+        let selection = match question.compiled {
+            true => &selection.of_compiled_functions(),
+            false => &selection,
+        };
         let chosen = Chosen::new(selection, question);
         let numbers = Columns::by_function(selection, &chosen);
         let order = Order::new(question, &chosen, false);

@@ -108,7 +108,7 @@ impl QualityPage {
                     duration(self.tick_s)
                 ),
             ),
-            ("complete_paths", percent(q.complete_paths), "of the samples know their whole call path".into()),
+            ("complete_paths", percent(q.complete_paths), "of the samples have a complete call path".into()),
             (
                 "cpu_residual",
                 percent(q.cpu_residual),
@@ -133,7 +133,7 @@ impl QualityPage {
                 ),
             ),
             ("events", count(q.events), "intercepted operations".into()),
-            ("dropped", count(q.dropped), "records that found no room".into()),
+            ("dropped", count(q.dropped), "records that could not be stored".into()),
             ("overruns", count(q.overruns), "samples merged into the next: late, or too dear".into()),
             (
                 "late_samples",
@@ -144,7 +144,7 @@ impl QualityPage {
             ("skipped_samples", count(q.skipped_samples), "samples in Proust's own code".into()),
             ("damaged_bytes", bytes(q.damaged_bytes), "of the logs were skipped".into()),
             ("lost_records_s", duration(q.lost_records_s), "CPU time whose records were lost".into()),
-            ("unrecorded_s", duration(q.unrecorded_s), "CPU time whose samples found no room".into()),
+            ("unrecorded_s", duration(q.unrecorded_s), "CPU time whose samples could not be stored".into()),
             (
                 "implausible_records",
                 count(q.implausible_records),
@@ -158,7 +158,7 @@ impl QualityPage {
             (
                 "late_threads",
                 count(q.late_threads),
-                "found running: what they did before is not known".into(),
+                "already running: what they did before is not known".into(),
             ),
             ("threads_without_end", count(q.threads_without_end), "whose last records are missing".into()),
             ("log_bytes", bytes(q.log_bytes), "of logs".into()),
@@ -188,7 +188,7 @@ pub(super) fn warnings(quality: &QualityBlock) -> Vec<Remark> {
     }
     if quality.dropped > 0 {
         warnings.push(format!(
-            "{} found no room: record again with a larger --max-size",
+            "{} could not be stored: record again with a larger --max-size",
             counted(quality.dropped, "record")
         ));
     }

@@ -3,19 +3,17 @@
 
 mod hot;
 
-use std::borrow::Cow;
-
 use proust_account::ledger::{Account, IoAs};
-use proust_findings::{Finding, findings};
+use proust_findings::Finding;
 use proust_profile::facts::ending;
 use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
-use proust_query::{Amounts, Handle, Key, Selection, hot_path, lines};
+use proust_query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_words::counted;
 use serde::Serialize;
 
 use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{QualityBlock, RunBlock, quality, seconds};
-use super::findings::{Circumstances, FindingRow, rows, summary_text};
+use super::findings::{Circumstances, FindingRow, found, is_about, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
 use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
@@ -90,19 +88,6 @@ struct HotContext {
     file: Option<String>,
     line: Option<u32>,
     inclusive_s: f64,
-}
-
-/// Whether the filter is about whole intervals only.
-fn is_of_intervals(question: &Question) -> bool {
-    let clauses = &question.filter.clauses;
-    !clauses.is_empty() && clauses.iter().all(|clause| clause.key == Key::Interval)
-}
-
-fn is_caused_here(selection: &Selection<'_>, finding: &Finding) -> bool {
-    let own = finding.cause.context.into_iter();
-    let mut places = own.chain(finding.victims.iter().filter_map(|victim| victim.place.context));
-    places
-        .any(|context| context.index() < selection.profile().contexts.len() && selection.has_context(context))
 }
 
 impl Summary {
@@ -191,17 +176,9 @@ impl Summary {
             notes.push(PageNote::Throttled { seconds: throttled_s });
         }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
-        let found: Cow<'_, [Finding]> = match kept {
-            Some(kept) if question.processors.is_none() => Cow::Borrowed(kept),
-            _ if is_of_intervals(question) || question.filter.is_empty() => {
-                Cow::Owned(findings(profile, question.processors)?.1)
-            }
-            _ => Cow::Borrowed(&[]),
-        };
-        // They are about the whole run, and about the intervals in which their causes lie.
-        let is_shown = |finding: &Finding| {
-            question.filter.is_empty() || is_of_intervals(question) && is_caused_here(selection, finding)
-        };
+        let found = found(profile, question, kept)?;
+        // They are made of the whole run.
+        let is_shown = |finding: &Finding| is_about(selection, question, finding);
         let shown: Vec<(usize, &Finding)> =
             found.iter().enumerate().filter(|(_, finding)| is_shown(finding)).collect();
         let scope = (!question.filter.is_empty()).then(|| super::scope(selection, question));
@@ -312,19 +289,16 @@ impl Summary {
     }
 
     fn findings_text(&self, style: &Style) -> String {
-        if self.scope.is_some() {
-            let why = "made of the whole run: without --where they are here";
-            return heading(style, "Findings", why) + "\n";
-        }
-        summary_text(&self.findings, &self.circumstances, &shell_word(&self.dir), style)
+        let scope = self.scope.as_deref();
+        summary_text(&self.findings, &self.circumstances, scope, &shell_word(&self.dir), style)
     }
 
     fn quality_text(&self, style: &Style) -> String {
         let q = &self.quality;
         let mut text = heading(style, "Quality", "");
         text.push_str(&format!(
-            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the \
-             account to {} %; Proust itself took {} ({} %)\n",
+            " {}, {} per second of CPU time; {} % have a complete call path;\n samples add up to the CPU \
+             time within {} %, accounts to the total within {} %;\n overhead of Proust itself: {} ({} %)\n",
             counted(q.samples, "sample"),
             fixed(q.delivered_rate, 0),
             fixed(q.complete_paths * 100.0, 1),

@@ -12,16 +12,20 @@ impl Worded for Gap {
             Gap::UnreadLogs { logs } => format!("{} cannot be read or is gone", counted(logs, "log")),
             Gap::Unfollowed { processes } => format!("{} not followed", counted(processes, "process")),
             Gap::Open { processes } => {
-                format!("{} without an end in order", counted(processes, "process"))
+                format!("{} that did not end normally", counted(processes, "process"))
             }
             Gap::Unmeasured { threads } => format!("{} not measured", counted(threads, "thread")),
             Gap::Untimed { threads } => format!("{} without samples", counted(threads, "thread")),
-            Gap::Late { threads } => format!("{} measured from the middle on", counted(threads, "thread")),
+            Gap::Late { threads } => {
+                format!("{} measured only from some point on", counted(threads, "thread"))
+            }
             Gap::WithoutEnd { threads } => {
                 format!("{} whose last records are missing", counted(threads, "thread"))
             }
-            Gap::Dropped { records } => format!("{} without room", counted(records, "record")),
-            Gap::Implausible { records } => format!("{} with a wrong clock", counted(records, "record")),
+            Gap::Dropped { records } => format!("{} that could not be stored", counted(records, "record")),
+            Gap::Implausible { records } => {
+                format!("{} with an implausible time", counted(records, "record"))
+            }
             Gap::NoSamples {} => "no samples".into(),
             Gap::Unfinished {} => "the end of the command is not known".into(),
             Gap::Damaged { bytes: skipped } => format!("{} of damaged logs", bytes(skipped)),
@@ -29,7 +33,7 @@ impl Worded for Gap {
                 format!("{} of CPU time whose records are lost", duration(cpu_s))
             }
             Gap::Unrecorded { cpu_s } => {
-                format!("{} of CPU time whose samples found no room", duration(cpu_s))
+                format!("{} of CPU time whose samples could not be stored", duration(cpu_s))
             }
         }
     }
@@ -38,7 +42,7 @@ impl Worded for Gap {
 /// All gaps of a run, in a sentence without its end.
 pub fn gaps_text(run: &str, gaps: &[Gap]) -> String {
     format!(
-        "the data of {run} are incomplete: {} (`proust report {run} quality` tells more)",
+        "the data of {run} are incomplete: {} (`proust report {run} quality` has the details)",
         gaps_listed(gaps)
     )
 }
@@ -56,7 +60,7 @@ mod tests {
     fn gaps_follow_each_other_in_a_sentence() {
         let gaps = [Gap::Unfollowed { processes: 2 }, Gap::Unrecorded { cpu_s: 0.5 }];
         let expected = "the data of a.proust are incomplete: 2 processes not followed; 0.500 s of CPU time \
-            whose samples found no room (`proust report a.proust quality` tells more)";
+            whose samples could not be stored (`proust report a.proust quality` has the details)";
         assert_eq!(gaps_text("a.proust", &gaps), expected);
     }
 }

@@ -12,7 +12,7 @@ proust_profile::notes! {
         QueueEstimated "queue-estimated" Note {}
         /// Empty slots belong to no selection of threads.
         SlotsLeftOut "slots-left-out" Note {}
-        /// The ledger does not consist of samples, which these keys select.
+        /// These keys select samples, and the ledger is not made of samples.
         LedgerOfAllSamples "ledger-of-all-samples" Caution {
             /// The keys.
             keys: Vec<String>,
@@ -129,8 +129,8 @@ impl Worded for PageNote {
     fn text(&self) -> String {
         match self {
             PageNote::QueueEstimated {} => {
-                "how long a thread stood in the run queue is known of its whole life and divided over it: in \
-                 a range of time oversubscribed and preempted are estimates"
+                "the time of a thread in the run queue is known as a total and spread evenly over its life: \
+                 in a range of time oversubscribed and preempted are estimates"
                     .into()
             }
             PageNote::SlotsLeftOut {} => {
@@ -139,7 +139,7 @@ impl Worded for PageNote {
                     .into()
             }
             PageNote::LedgerOfAllSamples { keys } => format!(
-                "{} selects samples, which the ledger does not consist of: it shows all of them",
+                "{} selects samples, and the ledger is not made of samples: it is not restricted",
                 keys.join(", ")
             ),
             PageNote::LedgerOfAllStates {} => {
@@ -213,8 +213,8 @@ impl Worded for PageNote {
                     .into()
             }
             PageNote::Preempted { seconds } => format!(
-                "others had the processors for {} in which this run could have gone on: measure again on a \
-                 quiet machine before you change the program for it",
+                "other programs had the processors for {} in which this run had work to do: measure again on \
+                 a quiet machine before you change the program for it",
                 duration(*seconds)
             ),
             PageNote::Stolen { seconds } => format!(

@@ -101,14 +101,14 @@ impl Worded for RunNote {
 fn text_of_process(note: &RunNote) -> String {
     match note {
         RunNote::OpenEnd { process, threads } => format!(
-            "{} did not end in order (killed, crashed, or still running): its record ends with the last \
+            "{} did not end normally (killed, crashed, or still running): its record ends with the last \
              sample of {}{}; what was recorded is complete",
             who(process),
             if *threads == 1 { "" } else { "each of " },
             counted(*threads, "thread")
         ),
         RunNote::FoundRunning { process, threads } => format!(
-            "{} of {} {} found running: what {} did before is not in the numbers",
+            "{} of {} {} already running when the measurement began: what {} did before is not included",
             counted(*threads, "thread"),
             who(process),
             verb(*threads, "was", "were"),
@@ -128,7 +128,7 @@ fn text_of_process(note: &RunNote) -> String {
         ),
         RunNote::SignalShared { process, signal } => {
             format!(
-                "{} uses signal {signal} itself, which Proust samples with: both got theirs",
+                "{} uses signal {signal} itself, which Proust samples with as well: both work",
                 who(process)
             )
         }
@@ -148,8 +148,8 @@ fn text_of_process(note: &RunNote) -> String {
             who(process)
         ),
         RunNote::FilledSignalStack { process, samples } => format!(
-            "{} uses registers that fill its alternate signal stacks (AMX): {} found no room there and are \
-             missing; their CPU time counts at the next ones",
+            "{} uses registers that fill its alternate signal stacks (AMX): {} could not be taken for lack \
+             of stack; their CPU time counts with the samples after them",
             who(process),
             counted(*samples, "sample")
         ),
@@ -171,8 +171,8 @@ fn text_of_process(note: &RunNote) -> String {
             who(process)
         ),
         RunNote::OtherTool { process, tool: OtherTool::Both } => format!(
-            "{} has another tool for OpenMP, which is told, too: what that one takes counts as the program's \
-             own work",
+            "{} has another tool for OpenMP attached, which receives all events as well: its overhead \
+             counts as the program's own work",
             who(process)
         ),
         RunNote::OtherTool { process, tool } => format!(
@@ -182,8 +182,8 @@ fn text_of_process(note: &RunNote) -> String {
             if *tool == OtherTool::OfProgram { "of its own" } else { "that was given to it" }
         ),
         RunNote::RuntimeLoaded { process } => format!(
-            "{} asked whether OpenMP's runtime is there, was told so because Proust stands in front of it, \
-             and called it: the system's was loaded for it",
+            "{} checked whether OpenMP's runtime is loaded, found Proust's wrappers of its functions, and \
+             called them: the system's runtime was loaded for it",
             who(process)
         ),
         RunNote::SeveralRuntimes { process } => format!(
@@ -192,7 +192,7 @@ fn text_of_process(note: &RunNote) -> String {
             who(process)
         ),
         RunNote::ExecFailed { process, errno } => {
-            format!("{} called exec in vain (error {errno}) and was measured further", who(process))
+            format!("{} called exec, which failed (error {errno}); it was measured on", who(process))
         }
         RunNote::EnvironmentNotMended { process } => format!(
             "{} started a program with an environment into which the collector could not be put: that \
@@ -244,8 +244,8 @@ fn text_of_records(note: &RunNote) -> String {
             )
         }
         RunNote::OperationsUnrecorded { process, operations, time_ns, errno } => format!(
-            "{}: {} of {:.3} s together found no room either: what was waited for there is not known, and \
-             the time counts as passive for an unknown reason; {}",
+            "{}: {} of {:.3} s in total could not be stored either: what was waited for there is not known, \
+             and the time counts as passive for an unknown reason; {}",
             who(process),
             counted(*operations, "wait or I/O operation"),
             seconds(*time_ns),
@@ -260,8 +260,8 @@ fn text_of_records(note: &RunNote) -> String {
             duration(*tick_ns)
         ),
         RunNote::WaitsInSums { process, below_ns } => format!(
-            "{} waited so often that waits below {} were not told one by one but in sums: their number and \
-             time are exact, their call paths are those of some of them",
+            "{} waited so often that waits shorter than {} were recorded as sums and not one by one: their \
+             number and their total time are exact, their call paths are a sample",
             who(process),
             duration(*below_ns)
         ),

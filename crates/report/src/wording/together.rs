@@ -52,34 +52,52 @@ fn hanging(text: &str, indent: usize, style: &Style) -> String {
 
 /// The notes, those together that differ only in whom they are about, and in numbers.
 pub(crate) fn together(notes: &[NoteRow]) -> Vec<Remark> {
-    let mut groups: Vec<(String, Vec<&NoteRow>)> = Vec::new();
+    let mut groups: Vec<Vec<&NoteRow>> = Vec::new();
     for note in notes {
-        let key = format!("{} {}", note.id, without_numbers(whom(&note.text).map_or("", |(_, rest)| rest)));
-        let is_whole = whom(&note.text).is_none();
-        match groups.iter_mut().find(|(known, _)| *known == key).filter(|_| !is_whole) {
-            Some((_, group)) => group.push(note),
-            None => groups.push((key, vec![note])),
+        match groups.iter_mut().find(|group| says_the_same(group[0], note)) {
+            Some(group) => group.push(note),
+            None => groups.push(vec![note]),
         }
     }
-    groups.iter().map(|(_, group)| remark(group)).collect()
+    groups.iter().map(|group| remark(group)).collect()
+}
+
+fn says_the_same(a: &NoteRow, b: &NoteRow) -> bool {
+    a.id == b.id
+        && match (&a.subject, &b.subject) {
+            (Some(a), Some(b)) => a.alike == b.alike,
+            _ => a.text == b.text,
+        }
 }
 
 fn remark(group: &[&NoteRow]) -> Remark {
-    let caution = group.iter().any(|note| note.grade == "caution");
-    let text = match group {
-        [first, others @ ..] if !others.is_empty() => {
-            let subjects: Vec<&str> = group.iter().filter_map(|note| Some(whom(&note.text)?.0)).collect();
-            match whom(&first.text) {
-                Some((_, rest)) if rest.starts_with(": ") => {
-                    format!("{}{rest}", some_of(&subjects, NAMED))
-                }
-                _ => format!("{}; likewise {}", first.text, some_of(&subjects[1..], NAMED)),
-            }
+    let first = group[0];
+    let mut subjects: Vec<&str> = Vec::new();
+    for subject in group.iter().filter_map(|note| Some(note.subject.as_ref()?.name.as_str())) {
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
         }
-        [first] => first.text.clone(),
-        _ => String::new(),
+    }
+    let caution = group.iter().any(|note| note.grade == "caution");
+    let said = of_whom(first);
+    let is_same = group.iter().all(|note| of_whom(note) == said);
+    let text = match &subjects[..] {
+        [] | [_] => first.text.clone(),
+        all if is_same && said.starts_with(": ") => format!("{}{said}", some_of(all, NAMED)),
+        [_, others @ ..] => {
+            let likewise = if is_same { "likewise" } else { "likewise, with other figures," };
+            format!("{}; {likewise} {}", first.text, some_of(others, NAMED))
+        }
     };
     Remark { caution, text }
+}
+
+/// A note's words without the name of whom it is about.
+fn of_whom(note: &NoteRow) -> String {
+    match &note.subject {
+        Some(whom) => note.text.replacen(&whom.name, "", 1),
+        None => note.text.clone(),
+    }
 }
 
 fn some_of(subjects: &[&str], named: usize) -> String {
@@ -92,68 +110,99 @@ fn some_of(subjects: &[&str], named: usize) -> String {
     }
 }
 
-/// Whom a note is about, and what it says of them: `cc1 (pid 7)`, `/usr/bin/make`.
-fn whom(text: &str) -> Option<(&str, &str)> {
-    if let Some(at) = text.find(" (pid ")
-        && let Some(end) = text[at..].find(')')
-        && !text[..at].contains(' ')
-    {
-        return Some(text.split_at(at + end + 1));
-    }
-    let at = text.find(": ").filter(|&at| text.starts_with('/') && !text[..at].contains(", "))?;
-    Some(text.split_at(at))
-}
-
-fn without_numbers(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_ascii_digit()).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
+    use proust_profile::notes::{ModuleNote, RunNote, Unloadable, Which};
 
     use super::*;
 
-    fn note(id: &'static str, grade: &'static str, text: &str) -> NoteRow {
-        NoteRow { id, grade, text: text.into(), numbers: Map::new() }
+    fn who(name: &str, pid: u32) -> Which {
+        Which { name: name.into(), pid }
+    }
+
+    fn row(note: RunNote) -> NoteRow {
+        NoteRow::new(&note)
+    }
+
+    fn waits(name: &str, pid: u32, below_us: u64) -> NoteRow {
+        row(RunNote::WaitsInSums { process: who(name, pid), below_ns: 1000 * below_us })
+    }
+
+    fn lacks(module: &str) -> NoteRow {
+        NoteRow::new(&ModuleNote::NoDebugInfo { path: module.into() })
+    }
+
+    fn ticks(pid: u32, samples: u64) -> NoteRow {
+        row(RunNote::AtTicks { process: who("cc1", pid), samples, of: 100, tick_ns: 4_000_000 })
+    }
+
+    fn is_said(remark: &Remark, caution: bool, begin: &str, end: &str) {
+        assert_eq!(remark.caution, caution, "{remark:?}");
+        assert!(remark.text.starts_with(begin) && remark.text.ends_with(end), "{remark:?}");
     }
 
     #[test]
     fn what_several_have_is_said_once() {
-        let waits = |name: &str, limit: u32| {
-            note(
-                "sums",
-                "note",
-                &format!("{name} waited so often that waits below {limit} µs were summed up"),
-            )
-        };
-        let lacks = |module: &str| note("module", "note", &format!("{module}: no debug information"));
         let notes = [
-            waits("cc1 (pid 1)", 2),
+            waits("cc1", 1, 2),
             lacks("/usr/bin/make"),
-            waits("cc1 (pid 2)", 2),
-            note("ticks", "caution", "44 % of the samples came at ticks"),
+            waits("cc1", 2, 2),
             lacks("/usr/bin/as"),
-            waits("ld (pid 3)", 4),
             lacks("/usr/bin/ld"),
             lacks("/usr/bin/cc"),
             lacks("/usr/bin/c++"),
-            note("ticks", "caution", "31 % of the samples came at ticks"),
         ];
-        let remark = |caution, text: &str| Remark { caution, text: text.into() };
-        assert_eq!(
-            together(&notes),
-            [
-                remark(
-                    false,
-                    "cc1 (pid 1) waited so often that waits below 2 µs were summed up; likewise \
-                     cc1 (pid 2), ld (pid 3)"
-                ),
-                remark(false, "/usr/bin/make, /usr/bin/as, /usr/bin/ld and 2 more: no debug information"),
-                remark(true, "44 % of the samples came at ticks"),
-                remark(true, "31 % of the samples came at ticks"),
-            ]
+        let remarks = together(&notes);
+        assert_eq!(remarks.len(), 2, "{remarks:#?}");
+        is_said(&remarks[0], false, "cc1 (pid 1) ", "; likewise cc1 (pid 2)");
+        is_said(
+            &remarks[1],
+            false,
+            "/usr/bin/make, /usr/bin/as, /usr/bin/ld and 2 more: no debug information",
+            "",
         );
+    }
+
+    /// A build has hundreds of processes, and notes name them anywhere in the sentence.
+    #[test]
+    fn a_process_may_be_named_in_the_middle() {
+        let mut notes: Vec<NoteRow> = (1..=135).map(|pid| ticks(pid, 20 + u64::from(pid) % 40)).collect();
+        notes.insert(7, row(RunNote::SignalGivenUp { process: who("python 3", 7) }));
+        notes.push(row(RunNote::SignalGivenUp { process: who("python 3", 8) }));
+        let remarks = together(&notes);
+        assert_eq!(remarks.len(), 2, "{remarks:#?}");
+        let others = "; likewise, with other figures, cc1 (pid 2), cc1 (pid 3), cc1 (pid 4) and 131 more";
+        is_said(&remarks[0], true, "21 % of the samples of cc1 (pid 1) ", others);
+        is_said(&remarks[1], true, "a thread of python 3 (pid 7) blocks", "; likewise python 3 (pid 8)");
+    }
+
+    #[test]
+    fn other_notes_stay_apart_and_what_is_the_same_is_said_once() {
+        let without =
+            |reason| row(RunNote::WithoutCollector { process: who("make", 3), programs: 1, reason });
+        let logs = |logs| row(RunNote::LogsGone { logs });
+        let notes =
+            [without(Unloadable::OtherRoot), without(Unloadable::OtherLibrary), logs(1), logs(2), logs(1)];
+        assert_eq!(together(&notes).len(), 4);
+    }
+
+    /// Whatever a note says, two processes of which it is true are one paragraph, and both are named.
+    #[test]
+    fn every_note_about_a_process_is_said_of_several_at_once() {
+        for note in RunNote::one_of_each() {
+            let of = |pid: u32| {
+                let mut note = serde_json::to_value(&note).unwrap();
+                note.get_mut("process")?["name"] = "prog".into();
+                note["process"]["pid"] = pid.into();
+                Some(row(serde_json::from_value(note).unwrap()))
+            };
+            let (Some(one), Some(two)) = (of(11), of(12)) else { continue };
+            let remarks = together(&[one, two]);
+            let [remark] = &remarks[..] else { panic!("{remarks:#?}") };
+            for name in ["prog (pid 11)", "prog (pid 12)"] {
+                assert_eq!(remark.text.matches(name).count(), 1, "{remark:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Findings as people and programs see them.
 
 use proust_findings::{Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
-use proust_profile::ContextId;
+use proust_profile::{ContextId, LocationId, Process, ProcessId, Profile};
 use proust_query::Filter;
 use proust_report::{
-    Format, Kept, Question, Style, derivation, explain_kind, explain_thresholds, render, render_with,
+    Format, Grouping, Kept, PageName, Question, Style, derivation, explain_kind, explain_thresholds, render,
+    render_with,
 };
 use serde::Deserialize;
 
@@ -38,6 +39,7 @@ fn finding() -> Finding {
         ],
         checks: vec![check("LEAST_SHARE", 0.25), check("LOCK_IN_IO", 0.875), check("LOCK_HOLDS", 1250.0)],
         sure: Sure::Certain,
+        processes: Vec::new(),
         library: None,
         ranks: Vec::new(),
         lock: Some(0),
@@ -61,7 +63,86 @@ fn the_summary_shows_them() {
     assert!(text.is_ascii(), "{text}");
     let filtered = Question { filter: Filter::parse(&["thread=worker-0"]).unwrap(), ..question };
     let text = render(&profile(), &filtered, &Style::default()).unwrap().page;
-    assert!(text.contains("without --where they are here"), "{text}");
+    assert!(text.contains("seconds are the run's"), "{text}");
+}
+
+/// A build: a compiler for each of four files, a linker, and `make`, which is not at fault.
+fn build() -> (Profile, [Finding; 3]) {
+    let mut profile = profile();
+    let process = |pid: u32, name: &str, file: &str| Process {
+        pid,
+        name: name.into(),
+        arguments: vec![name.into(), file.into()],
+        ..profile.processes[ProcessId(0)].clone()
+    };
+    let all = [
+        process(77, "make", "all"),
+        process(81, "cc1plus", "a.cc"),
+        process(82, "cc1plus", "b.cc"),
+        process(83, "cc1plus", "c.cc"),
+        process(84, "cc1plus", "format-test.cc"),
+        process(90, "ld", "test"),
+    ];
+    profile.processes = all.into_iter().collect();
+    profile.locations[LocationId(1)].process = ProcessId(4);
+    let of = |kind, seconds, processes: &[u32]| Finding {
+        kind,
+        recoverable_s: seconds,
+        lock: None,
+        processes: processes.iter().map(|&id| ProcessId(id)).collect(),
+        ..finding()
+    };
+    let found = [
+        of(Kind::SerialPhase, 0.75, &[4]),
+        of(Kind::FaultChurn, 0.5, &[1, 2, 3, 4]),
+        of(Kind::TinyIo, 0.25, &[4]),
+    ];
+    (profile, found)
+}
+
+fn of_build(question: &Question) -> String {
+    let (profile, found) = build();
+    let (ledger, _) = findings(&profile, None).unwrap();
+    let kept = Kept { findings: &found, ..Kept::new(&ledger) };
+    render_with(&profile, &kept, question, &Style::default()).unwrap().page
+}
+
+fn page_of_build(filter: &str, by: Option<Grouping>) -> String {
+    let filters: Vec<&str> = Some(filter).filter(|filter| !filter.is_empty()).into_iter().collect();
+    let filter = Filter::parse(&filters).unwrap();
+    let (dir, page) = ("build.1.proust".into(), PageName::Findings);
+    of_build(&Question { dir, page, filter, by, ..Question::default() })
+}
+
+#[test]
+fn in_a_build_each_finding_says_whose_it_is() {
+    insta::assert_snapshot!("findings_of_a_build_text", page_of_build("", None));
+    let by = Some(Grouping::Processes);
+    insta::assert_snapshot!("findings_of_a_build_by_process_text", page_of_build("", by));
+    let text = page_of_build("", Some(Grouping::Programs));
+    // All three are of the compiler; none stands there twice.
+    assert_eq!(text.lines().filter(|line| *line == "cc1plus").count(), 1, "{text}");
+    for handle in ["L1", "L2", "L3"] {
+        assert_eq!(text.matches(&format!(" {handle}   ")).count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_process_has_the_findings_that_concern_it() {
+    let handles = |filter: &str| -> Vec<&str> {
+        let text = page_of_build(filter, None);
+        ["L1", "L2", "L3"].into_iter().filter(|handle| text.contains(&format!(" {handle} "))).collect()
+    };
+    assert_eq!(handles("process=p4"), ["L1", "L2", "L3"]);
+    assert_eq!(handles("process=cc1plus"), ["L1", "L2", "L3"]);
+    // A process without threads in this profile selects nothing, and no finding concerns it.
+    assert!(handles("process=p5").is_empty() && handles("process=make").is_empty());
+    let text = page_of_build("process=make", None);
+    assert!(text.contains("none of the findings of the run concerns this part"), "{text}");
+    // So has the summary.
+    let filter = Filter::parse(&["process=p4"]).unwrap();
+    let summary = of_build(&Question { filter, ..Question::default() });
+    assert!(summary.contains("in cc1plus format-test.cc (p4)"), "{summary}");
 }
 
 #[test]
@@ -94,6 +175,7 @@ struct Row {
     title: String,
     cause: PlaceRow,
     victims: Vec<VictimRow>,
+    processes: Vec<ProcessRow>,
     evidence: Vec<FigureRow>,
     advice: String,
     sure: String,
@@ -112,6 +194,14 @@ struct PlaceRow {
     handle: Option<String>,
     thread: Option<String>,
     process: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[allow(dead_code)]
+struct ProcessRow {
+    handle: String,
+    program: String,
+    pid: u32,
 }
 
 #[derive(Deserialize)]

@@ -56,6 +56,30 @@ fn texts_of_a_run_that_waits() {
     insta::assert_snapshot!("waiting_tree_metrics_text", shown_waiting(&question, 100));
 }
 
+/// Whatever the numbers are, names of regions have room, and what is left out is said.
+#[test]
+fn names_of_regions_keep_forty_columns() {
+    let mut profile = waiting();
+    let name = format!("a_function_with_a_long_name_{}", "x".repeat(60));
+    profile.functions.iter_mut().find(|function| function.name == "solve").unwrap().name = name;
+    let question = page(PageName::Openmp, &[], Format::Text);
+    for width in [80, 100, 120] {
+        let text = render(&profile, &question, &Style { width, ..Style::default() }).unwrap().page;
+        let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let heads = text.lines().find(|line| line.ends_with("  region")).unwrap_or_else(|| panic!("{text}"));
+        let at = heads.find("region").unwrap();
+        assert!(at + 40 <= width, "{width}: {text}");
+        let row = text.lines().find(|line| line.contains("a_function_with")).unwrap();
+        assert!(row.chars().count() - at >= 40, "{width}: {text}");
+        for column in ["lock", "runtime", "max/mean", "team"] {
+            let is_there = heads.contains(column);
+            let left_out = flowing.split("not shown for lack of width: ").nth(1).unwrap_or_default();
+            assert!(is_there || left_out.contains(column), "{width}: {column}: {text}");
+        }
+        assert!(width < 120 || heads.contains("runtime"), "{text}");
+    }
+}
+
 /// More threads than processors: what is too much stands beyond them, outside of every total.
 #[test]
 fn texts_of_a_run_with_too_many_threads() {

@@ -12,7 +12,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::InterpreterLock => "an interpreter's lock",
         Kind::LibraryLock => "lock of a library",
         Kind::SlowLibrary => "slow implementation of a library",
-        Kind::HotSection => "short critical section, entered all the time",
+        Kind::HotSection => "short critical section, entered constantly",
         Kind::Convoy => "convoy at a lock",
         Kind::LongSection => "long critical section",
         Kind::LockSpin => "spinning for a lock",
@@ -23,21 +23,21 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::SmallTasks => "tasks too small",
         Kind::Oversubscription => "more threads than processors",
         Kind::FirstTouch => "memory touched first by one thread",
-        Kind::FaultStartup => "page faults all at once",
+        Kind::FaultStartup => "burst of page faults",
         Kind::FaultChurn => "memory given back and touched again",
         Kind::SystemStorm => "storm of system calls",
-        Kind::SleepPoll => "sleeping to look again",
-        Kind::SpinWait => "spinning to wait",
-        Kind::ThreadChurn => "threads for a moment's work",
+        Kind::SleepPoll => "polling by sleeping",
+        Kind::SpinWait => "spin-waiting",
+        Kind::ThreadChurn => "short-lived threads",
         Kind::TinyIo => "I/O of a few bytes",
-        Kind::SyncStorm => "files synchronised all the time",
+        Kind::SyncStorm => "files synchronised again and again",
         Kind::OmpDeepConstruct => "parallel construct too deep in the nest",
         Kind::OmpUnevenLoop => "static schedule over uneven work",
         Kind::OmpSmallChunks => "chunks too small",
         Kind::OmpHotCritical => "critical section in a hot loop",
         Kind::OmpNestedTeams => "teams inside teams",
-        Kind::OmpSpinningWaits => "waits that keep processors",
-        Kind::OmpSleepingWaits => "waits that sleep for a moment",
+        Kind::OmpSpinningWaits => "waits that occupy processors",
+        Kind::OmpSleepingWaits => "waits that sleep briefly",
         Kind::OmpSerialPart => "serial part between parallel regions",
         Kind::OmpTeamOfOne => "parallel loop with a team of one",
         Kind::OmpSmallTasks => "OpenMP tasks too small",
@@ -62,7 +62,9 @@ pub(crate) fn name(kind: Kind) -> &'static str {
 pub(crate) fn who(place: &Place) -> String {
     /// Columns of a name in a sentence: template arguments can be thousands.
     const LONGEST: usize = 120;
-    match (&place.function, &place.thread, &place.process) {
+    // What stands in brackets is no function: `[no call path]` cannot do anything.
+    let function = place.function.as_ref().filter(|name| !(name.starts_with('[') && name.ends_with(']')));
+    match (function, &place.thread, &place.process) {
         (Some(function), ..) => middle(function, LONGEST, false),
         (None, Some(thread), Some(process)) if thread != process => format!("thread {thread} of {process}"),
         (None, Some(thread), _) => format!("thread {thread}"),
@@ -96,7 +98,7 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::HotSection => {
             format!("The short critical section in {who} is entered by several threads all the time")
         }
-        Kind::Convoy => format!("Threads stand in line for the lock that {who} holds"),
+        Kind::Convoy => format!("Threads queue for the lock that {who} holds"),
         Kind::LongSection => format!("{who} holds a lock for long while others wait for it"),
         Kind::LockSpin => format!("Threads try again and again to get the lock that {who} holds"),
         Kind::SerialPhase => format!("{who} works alone while processors are empty"),
@@ -113,9 +115,9 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("{who} touches memory that was given back to the system, again and again")
         }
         Kind::SystemStorm => format!("{who} spends its time in system calls"),
-        Kind::SleepPoll => format!("Everything stands still while {who} sleeps until it looks again"),
+        Kind::SleepPoll => format!("Everything stands still while {who} sleeps until its next check"),
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
-        Kind::ThreadChurn => format!("{who} makes threads that live for a moment"),
+        Kind::ThreadChurn => format!("{who} creates threads that live only briefly"),
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
         Kind::OmpDeepConstruct => {
@@ -128,17 +130,19 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("The teams of {who}, opened inside another team, are more than the processors")
         }
         Kind::OmpSpinningWaits => {
-            format!("Threads that wait in {who} keep processors that other threads need")
+            format!("Threads that wait in {who} occupy processors that other threads need")
         }
         Kind::OmpSleepingWaits => {
-            format!("Threads that wait for a moment in {who} sleep, and have to be woken")
+            format!("Threads that wait briefly in {who} go to sleep and have to be woken up")
         }
         Kind::OmpSerialPart => {
             format!(
                 "One thread works in {who} between parallel regions, again and again, while its team waits"
             )
         }
-        Kind::OmpTeamOfOne => format!("The loop in {who} is to be divided, and there is only one thread"),
+        Kind::OmpTeamOfOne => {
+            format!("The loop in {who} is to be shared among a team, and its team is one thread")
+        }
         Kind::OmpSmallTasks => format!("Tasks of {who} take no longer than making them"),
         Kind::MpiLateSender => {
             format!("Ranks wait for messages of {}, delayed in {who} before sending", ranks(finding))
@@ -422,5 +426,61 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("intervals --format dvm", "all characteristics"),
         ],
         Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proust_findings::Sure;
+
+    use super::*;
+
+    fn title_of(kind: Kind, cause: Place) -> String {
+        title(&Finding {
+            kind,
+            account: String::new(),
+            recoverable_s: 1.0,
+            lost_s: 1.0,
+            burned_s: 0.0,
+            low_s: 0.0,
+            high_s: 0.0,
+            error_s: 0.0,
+            cause,
+            victims: Vec::new(),
+            evidence: Vec::new(),
+            checks: Vec::new(),
+            sure: Sure::Likely,
+            processes: Vec::new(),
+            library: None,
+            ranks: Vec::new(),
+            lock: None,
+        })
+    }
+
+    /// Who does it in a sentence is somebody: a function, a thread, a process, or the program.
+    #[test]
+    fn code_without_a_name_is_no_subject() {
+        let (thread, process) = (Some("loader".to_owned()), Some("server".to_owned()));
+        for &kind in Kind::ALL {
+            for function in [None, Some("[unknown]"), Some("[no call path]"), Some("[incomplete paths]")] {
+                let place = |thread: &Option<String>, process: &Option<String>| Place {
+                    function: function.map(str::to_owned),
+                    thread: thread.clone(),
+                    process: process.clone(),
+                    ..Place::default()
+                };
+                for place in [place(&None, &None), place(&thread, &process), place(&None, &process)] {
+                    let (title, who) = (title_of(kind, place.clone()), who(&place));
+                    assert!(!title.contains('[') && !who.contains('['), "{kind:?}: {title}");
+                    assert!(!title.contains("  ") && !title.ends_with(' '), "{kind:?}: {title:?}");
+                }
+            }
+        }
+        let of = |thread, process| {
+            who(&Place { function: Some("[unknown]".into()), thread, process, ..Place::default() })
+        };
+        assert_eq!(of(thread.clone(), process.clone()), "thread loader of server");
+        assert_eq!(of(None, process), "process server");
+        assert_eq!(of(None, None), "the program");
     }
 }

@@ -1,6 +1,7 @@
 //! The page as text: all regions, then each with its sites and threads.
 
 use proust_words::counted;
+use unicode_width::UnicodeWidthStr;
 
 use super::OpenmpPage;
 use super::row::{LostRow, RegionRow};
@@ -9,6 +10,7 @@ use crate::pages::operations::count;
 use crate::pages::{heading, place};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wrap::wrapped;
 
 /// Regions in text when nothing else is asked for.
 const REGIONS: usize = 12;
@@ -16,6 +18,8 @@ const REGIONS: usize = 12;
 const SITES: usize = 12;
 /// Threads of a region in text.
 const THREADS: usize = 8;
+/// Columns that names of regions have at least where they need them, down to pages of 80.
+const NAMES: usize = 40;
 
 /// All of it.
 pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
@@ -49,32 +53,8 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
         duration(all.other_s),
         duration(all.total_s),
     ));
-    let scale = Scale::of("s", page.regions.iter().map(|region| region.work_s + region.lost.lost_s));
-    let heads = ["waits", "lock", "runtime", "max/mean", "times", "team"];
-    let mut titles = vec![(scale.title("work"), Align::Right)];
-    titles.extend(heads.map(|title| (title.to_owned(), Align::Right)));
-    titles.push(("region".into(), Align::Left));
-    let mut table = Table::new(titles);
     let listed = &page.regions[..page.regions.len().min(REGIONS)];
-    for region in listed {
-        let lost = &region.lost;
-        let waits_s = lost.imbalance_s + lost.latency_s;
-        let amounts = [region.work_s, waits_s, lost.lock_s, lost.fork_s + lost.dispatch_s];
-        let mut cells: Vec<Cell> = amounts.map(|amount| Cell::from(shown(&scale, amount))).into();
-        cells.extend([factor(region.imbalance), count(region.executions), region.team()].map(Cell::from));
-        let tail = [opener(region, listed), Some(region.handle.clone())].into_iter().flatten();
-        let tail = tail.collect::<Vec<_>>().join("  ");
-        cells.push(Cell::from(region.function.clone().unwrap_or_default()).with_tail(tail));
-        table.row(cells);
-    }
-    text.push_str(&table.render(style));
-    let hidden = page.regions.len() - listed.len();
-    if hidden > 0 {
-        text.push_str(&format!(" {} not shown: --format json has all.\n", counted(hidden, "region")));
-    }
-    let line = " work: time between sites, of all threads; waits: imbalance + latency; runtime: fork + \
-     dispatch; max/mean: the busiest thread's work by the mean.";
-    text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
+    text.push_str(&overview(page, listed, style));
     for region in listed {
         text.push('\n');
         let title = region.function.clone().unwrap_or_default();
@@ -87,15 +67,108 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
     text + &page.notes.lines(style)
 }
 
+/// A column of the table of regions.
+struct Column {
+    title: String,
+    cells: Vec<String>,
+    /// Where the page is narrow, those with the largest are left out first.
+    dispensable: u8,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().map(|cell| cell.chars().count());
+        cells.chain([self.title.chars().count()]).max().unwrap_or(0) + 2
+    }
+}
+
+/// All regions, a line each.
+fn overview(page: &OpenmpPage, listed: &[RegionRow], style: &Style) -> String {
+    let scale = Scale::of("s", page.regions.iter().map(|region| region.work_s + region.lost.lost_s));
+    let amounts = |title: &str, dispensable: u8, of: fn(&RegionRow) -> f64| Column {
+        title: title.into(),
+        cells: listed.iter().map(|region| shown(&scale, of(region))).collect(),
+        dispensable,
+    };
+    let words = |title: &str, dispensable: u8, of: fn(&RegionRow) -> String| Column {
+        title: title.into(),
+        cells: listed.iter().map(of).collect(),
+        dispensable,
+    };
+    let lock_s = |region: &RegionRow| region.lost.lock_s;
+    let runtime_s = |region: &RegionRow| region.lost.fork_s + region.lost.dispatch_s;
+    let sum = |of: fn(&RegionRow) -> f64| page.regions.iter().map(of).sum::<f64>();
+    // The smaller of the two goes first.
+    let (lock, runtime) = if sum(lock_s) <= sum(runtime_s) { (4, 2) } else { (2, 4) };
+    let mut columns = vec![
+        amounts(&scale.title("work"), 0, |region| region.work_s),
+        amounts("waits", 0, |region| region.lost.imbalance_s + region.lost.latency_s),
+        amounts("lock", lock, lock_s),
+        amounts("runtime", runtime, runtime_s),
+        words("max/mean", 1, |region| factor(region.imbalance)),
+        words("times", 0, |region| count(region.executions)),
+        words("team", 3, RegionRow::team),
+    ];
+    let mut left_out = Vec::new();
+    let names: Vec<(String, String)> = listed.iter().map(|region| named(region, listed)).collect();
+    let widest = names.iter().map(|(name, tail)| name.width() + 2 + tail.width()).max().unwrap_or(0);
+    let room = widest.min(NAMES);
+    while 1 + columns.iter().map(Column::width).sum::<usize>() + room > style.width
+        && let Some(least) = (0..columns.len()).max_by_key(|&at| columns[at].dispensable)
+        && columns[least].dispensable > 0
+    {
+        left_out.push(columns.remove(least).title);
+    }
+    let titles = columns.iter().map(|column| (column.title.clone(), Align::Right));
+    let mut table = Table::new(titles.chain([("region".to_owned(), Align::Left)]));
+    for (row, (name, tail)) in names.into_iter().enumerate() {
+        let mut cells: Vec<Cell> =
+            columns.iter().map(|column| Cell::from(column.cells[row].clone())).collect();
+        cells.push(Cell::from(name).with_tail(tail));
+        table.row(cells);
+    }
+    let mut text = table.render(style);
+    let hidden = page.regions.len() - listed.len();
+    if hidden > 0 {
+        text.push_str(&format!(" {} not shown: --format json has all.\n", counted(hidden, "region")));
+    }
+    let line = "work: time between sites, of all threads; waits: imbalance + latency; runtime: fork + \
+     dispatch; max/mean: the busiest thread's work by the mean.";
+    let wider = match &left_out[..] {
+        [] => String::new(),
+        titles => format!(" Columns not shown for lack of width: {}.", titles.join(", ")),
+    };
+    let line = wrapped(&format!("{line}{wider}"), 1, style.width);
+    text.push_str(&(style.paint(Paint::Faint, line.trim_end_matches('\n')) + "\n"));
+    text
+}
+
+/// A region by the function that opens it, and behind that where it is: the function says more.
+fn named(region: &RegionRow, listed: &[RegionRow]) -> (String, String) {
+    let function = region.function.clone().unwrap_or_default();
+    let handle = region.handle.as_str();
+    let Some(opener) = region.opener.opener.as_deref() else {
+        return (function, handle.to_owned());
+    };
+    let at = function.strip_prefix("parallel region at ").unwrap_or(&function);
+    let called = called_at(region, listed).map(|at| format!(", called at {at}")).unwrap_or_default();
+    (opener.to_owned(), format!("{at}{called}  {handle}"))
+}
+
 /// The function that opens a region; and where that is called, if it opens the same region elsewhere, too.
 fn opener(region: &RegionRow, listed: &[RegionRow]) -> Option<String> {
+    let name = region.opener.opener.as_deref()?;
+    let called = called_at(region, listed);
+    Some(called.map_or_else(|| format!("in {name}"), |at| format!("in {name}, called at {at}")))
+}
+
+fn called_at(region: &RegionRow, listed: &[RegionRow]) -> Option<String> {
     let name = region.opener.opener.as_deref()?;
     let same = |other: &&RegionRow| {
         other.function == region.function && other.opener.opener.as_deref() == Some(name)
     };
-    let at = place(region.opener.file.as_deref(), region.opener.line)
-        .filter(|_| listed.iter().filter(same).count() > 1);
-    Some(at.map_or_else(|| format!("in {name}"), |at| format!("in {name}, called at {at}")))
+    place(region.opener.file.as_deref(), region.opener.line)
+        .filter(|_| listed.iter().filter(same).count() > 1)
 }
 
 fn factor(factor: Option<f64>) -> String {
