@@ -331,10 +331,10 @@ impl Inside {
         self.sums.iter_mut().filter(|slot| slot.calls > 0).for_each(|slot| write(slot, output));
     }
 
-    /// Writes everything: the thread's record ends.
-    pub fn write_all(&mut self, interval: u32, output: &mut Output) {
+    /// Writes everything: the thread's record ends. `place` is that of the operation that is open.
+    pub fn write_all(&mut self, place: (NodeId, u32, u32), output: &mut Output) {
         if self.is_pending {
-            self.settle_pending((0, 0, interval), output);
+            self.settle_pending(place, output);
         }
         self.write(output);
     }
