@@ -1,4 +1,4 @@
-//! Operations inside others of the same thread: their number and time are known, and are no time of their own.
+//! Operations inside others of the same thread: number and time are known, and they are no time of their own.
 
 use serde_json::Value;
 
