@@ -41,7 +41,7 @@ const MOST_CODE_KIB: f64 = 512.0;
 /// What every process runs lies beside each other in the library (`crates/collector/layout.ld`): as long as
 /// it did not, one of two threads had 570 to 670 KiB of code in memory. Where the library is mapped decides
 /// how many stretches of 64 KiB that is, and is another place in each run. Since Linux 6.18 a page fault maps
-/// the whole folio of a file on a disk, which may be 512 KiB: the run is kept in memory, where they are pages.
+/// the whole folio of a file on a disk, which may be 512 KiB: the run is kept in memory, where it is a page.
 #[test]
 fn a_small_process_maps_little_of_the_library() {
     let Some(program) = built("library_pages") else { return };
