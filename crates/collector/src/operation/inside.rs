@@ -66,7 +66,8 @@ pub(super) fn begin(lane: &'static Lane, operation: Operation, sp: u64, marker: 
 
 impl Inner {
     /// Whether a hook at `sp` is called by one that is inside the open operation, too, and has still to
-    /// return: as [`super::open::Open::is_live`].
+    /// return: as [`super::open::Open::is_live`]. Where that was left by a jump and its frame not overwritten
+    /// since, a call is taken for one inside of it, and does not count.
     fn is_around(&self, lane: &Lane, sp: u64) -> bool {
         let frame = self.sp.load(Ordering::Relaxed);
         if frame == 0 || self.outer_ns.load(Ordering::Relaxed) != lane.operations.open.begin_ns() {
