@@ -72,7 +72,7 @@ static void jumps(int signal)
     siglongjmp(before_poll, 1);
 }
 
-static void nests_and_jumps(int signal)
+static void nests(int signal)
 {
     (void)signal;
     sigset_t none;
@@ -85,6 +85,15 @@ static void nests_and_jumps(int signal)
     others.count++;
     others.errors += result < 0;
     drain();
+    timed_poll(2);
+}
+
+static void leaves_by_a_jump(int signal)
+{
+    (void)signal;
+    sigset_t none;
+    sigemptyset(&none);
+    struct timespec soon = {1, 0};
     if (sigsetjmp(before_poll, 1) == 0) {
         raise(SIGQUIT);
         /* Left by a jump: nobody knows how long it was. */
@@ -120,6 +129,13 @@ KEPT static void wait_there(void)
     __asm__ volatile("");
 }
 
+KEPT static void wait_elsewhere(void)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        WAIT_ONCE(SIGINT);
+    __asm__ volatile("");
+}
+
 static void handles(int number, void (*handler)(int))
 {
     struct sigaction action;
@@ -142,9 +158,11 @@ int main(void)
     sigaddset(&ours, SIGUSR2);
     sigaddset(&ours, SIGQUIT);
     sigaddset(&ours, SIGHUP);
+    sigaddset(&ours, SIGINT);
     sigprocmask(SIG_BLOCK, &ours, NULL);
     handles(SIGUSR1, polls_and_writes);
-    handles(SIGHUP, nests_and_jumps);
+    handles(SIGHUP, nests);
+    handles(SIGINT, leaves_by_a_jump);
     handles(SIGUSR2, deeper);
     handles(SIGQUIT, jumps);
     if (pipe(pipe_ends) != 0)
@@ -161,6 +179,10 @@ int main(void)
     print("poll", &polls);
     printf(",");
     print("ppoll", &others);
+    memset(&polls, 0, sizeof polls);
+    wait_elsewhere();
+    printf("},\"wait_elsewhere\":{");
+    print("poll", &polls);
     printf("},\"outer_s\":%.9f}\n", outer_s);
     return 0;
 }

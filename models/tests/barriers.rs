@@ -7,7 +7,7 @@ use proust_models::arrivals::{Arrivals, Barriers, Visit};
 
 const THREADS: usize = 2;
 
-/// A barrier as runtimes make it: nobody passes it before all have come.
+/// A barrier as runtimes make it: nobody passes it before all have arrive.
 struct Barrier(AtomicUsize);
 
 impl Barrier {
@@ -19,13 +19,13 @@ impl Barrier {
     }
 }
 
-/// When this thread comes to a barrier. They are so far apart that each is shared.
-fn came_ns(barrier: usize, thread: usize) -> u64 {
+/// When this thread arrives to a barrier. They are so far apart that each is shared.
+fn arrived_ns(barrier: usize, thread: usize) -> u64 {
     1_000_000 * (barrier as u64 + 1) + if (barrier + thread).is_multiple_of(2) { 7 } else { 0 }
 }
 
 fn last_ns(barrier: usize) -> u64 {
-    (0..THREADS).map(|thread| came_ns(barrier, thread)).max().unwrap()
+    (0..THREADS).map(|thread| arrived_ns(barrier, thread)).max().unwrap()
 }
 
 /// Each thread runs `visit` at each barrier; it is given the thread's number, the barrier's, and the barrier.
@@ -52,7 +52,7 @@ fn team(barriers: usize, visit: fn(&Arrivals, &Barriers, usize, usize, &Barrier)
 #[test]
 fn threads_that_say_so_before_a_barrier_agree_behind_it() {
     team(3, |team, own, thread, barrier, wait| {
-        team.come(own, thread == 0, came_ns(barrier, thread), || barrier as u32);
+        team.arrive(own, thread == 0, arrived_ns(barrier, thread), || barrier as u32);
         wait.pass(barrier);
         let last = team.last(own).expect("each is shared");
         assert_eq!((last.ns, last.level), (last_ns(barrier), barrier as u32));
@@ -62,14 +62,14 @@ fn threads_that_say_so_before_a_barrier_agree_behind_it() {
 #[test]
 fn threads_that_leave_a_barrier_agree_behind_the_next_when_the_last_one_did() {
     team(3, |team, own, thread, barrier, wait| {
-        team.come(own, thread == 0, came_ns(barrier, thread), || 0);
+        team.arrive(own, thread == 0, arrived_ns(barrier, thread), || 0);
         wait.pass(barrier);
         team.last(own).expect("each is shared");
         // The lines are used in turn; nobody writes again into that of the barrier before.
         if let Some(before) = barrier.checked_sub(1) {
             assert_eq!(team.left_ns(before as u32), last_ns(before) + 9);
         }
-        assert_eq!(team.leave(own, came_ns(barrier, thread) + 9), barrier as u32 % 2);
+        assert_eq!(team.leave(own, arrived_ns(barrier, thread) + 9), barrier as u32 % 2);
     });
 }
 
@@ -77,8 +77,8 @@ fn threads_that_leave_a_barrier_agree_behind_the_next_when_the_last_one_did() {
 fn threads_that_say_so_behind_a_barrier_agree_behind_the_next() {
     team(4, |team, own, thread, barrier, wait| {
         wait.pass(barrier);
-        let came_ns = came_ns(barrier, thread);
-        let visit = Visit { at: barrier, came_ns, since_ns: came_ns, end_ns: came_ns + 9 };
+        let arrived_ns = arrived_ns(barrier, thread);
+        let visit = Visit { at: barrier, arrived_ns, since_ns: arrived_ns, end_ns: arrived_ns + 9 };
         let awaited = team.passed(own, thread == 0, &visit, || barrier as u32);
         // One is shared, at the next one it is known how that was.
         assert_eq!(awaited.is_some(), barrier % 2 == 1);

@@ -64,7 +64,7 @@ impl Source for Operations {
     }
 
     fn record_ends(&self, record: &mut Record, _: &mut ThreadEnd) {
-        record.operations.inside.write_all(record.marks.interval(), &mut record.output);
+        record.operations.inside.write_all((0, 0, record.marks.interval()), &mut record.output);
         let coarsest_ns = record.operations.limit.coarsest_ns;
         if coarsest_ns > 0 {
             record.note(NoteCode::Coarsened, coarsest_ns);

@@ -27,6 +27,7 @@ mod modules;
 mod mpi;
 mod nodes;
 mod notes;
+mod occurring;
 mod openmp;
 mod operations;
 mod outcome;
@@ -45,14 +46,11 @@ mod thread;
 mod unread;
 mod values;
 
-use std::collections::HashSet;
-
 use proust_log::LogError;
-use proust_log::operations::OPERATIONS;
 use proust_profile::notes::RunNote;
 use proust_profile::{
-    EventRow, InsideRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile,
-    ReleaseRow, RunFile, SampleRow, SegmentRow, StayRow,
+    EventRow, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleaseRow, RunFile,
+    SampleRow, SegmentRow, StayRow,
 };
 use proust_structure::MadeCode;
 use rayon::prelude::*;
@@ -245,7 +243,7 @@ fn analyse(
         locations: Vec::new(),
         samples: Vec::new(),
         rows: logs.iter().flat_map(LogHarvest::threads).map(|thread| thread.rows.len()).sum(),
-        operations: numbers_of_operations(&logs),
+        operations: occurring::numbers(&logs),
         events: Vec::new(),
         inside: Vec::new(),
         releases: Vec::new(),
@@ -263,7 +261,7 @@ fn analyse(
     profile.locations = filling.locations.into();
     profile.samples = filling.samples;
     let operations = std::mem::take(&mut filling.operations);
-    profile.operations = infos_of_operations(&operations).into();
+    profile.operations = occurring::infos(&operations).into();
     profile.events = filling.events;
     profile.releases = filling.releases;
     profile.inside = filling.inside;
@@ -473,35 +471,4 @@ impl Filling<'_> {
             ..Location::default()
         });
     }
-}
-
-/// Numbers for the operations that occur, in the order of the log's numbers.
-fn numbers_of_operations(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
-    let mut numbers = vec![None; OPERATIONS];
-    for log in logs {
-        let regions: HashSet<u32> =
-            log.lanes.iter().flat_map(|lane| &lane.regions).map(|region| region.id).collect();
-        for thread in log.threads() {
-            let events = thread.events.rows.iter().map(|event| event.row.operation);
-            let releases = thread.releases.iter().map(|release| release.row.operation);
-            // Those of a region without a record are of no use.
-            let segments = thread.in_regions.segments.iter().map(|segments| segments.row);
-            let segments = segments.filter(|row| regions.contains(&row.region.0)).map(|row| row.operation);
-            let inside = thread.events.inside.iter().flat_map(|row| [row.operation, row.outer]);
-            for operation in events.chain(releases).chain(segments).chain(inside) {
-                if let Some(number) = numbers.get_mut(operation.index()) {
-                    *number = Some(OperationId(0));
-                }
-            }
-        }
-    }
-    for (id, number) in numbers.iter_mut().flatten().enumerate() {
-        *number = OperationId::from_index(id);
-    }
-    numbers
-}
-
-fn infos_of_operations(numbers: &[Option<OperationId>]) -> Vec<OperationInfo> {
-    let used = numbers.iter().enumerate().filter(|(_, id)| id.is_some());
-    used.map(|(number, _)| operations::info(number)).collect()
 }

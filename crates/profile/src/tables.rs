@@ -5,8 +5,9 @@
 //! profile/analysis-…/       one profile; it never changes
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
 //!   operations.parquet, values.parquet, samples.parquet, events.parquet, inside.parquet,
-//!   releases.parquet, regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
-//!   executions.parquet, execution_sums.parquet, process_samples.parquet, communicators.parquet,
+//!   releases.parquet, regions.parquet, segments.parquet, stays.parquet, intervals.parquet,
+//!   interval_contexts.parquet, executions.parquet, execution_sums.parquet, process_samples.parquet,
+//!   communicators.parquet,
 //!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet,
 //!   transfers.parquet
 //!                           one row per item; ids are row numbers

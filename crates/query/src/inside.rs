@@ -103,6 +103,6 @@ mod tests {
         };
         assert_eq!(shown(&[]), [(2, 3, 1, 7, 5), (1, 6, 2, 6, 10)]);
         assert_eq!(shown(&["time=0ms..15ms"]), [(1, 3, 1, 2, 5)]);
-        assert_eq!(shown(&["account=io"]), []);
+        assert_eq!(shown(&["state=io"]), []);
     }
 }

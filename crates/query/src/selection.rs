@@ -85,7 +85,7 @@ impl Scope {
             && self.states.as_ref().is_none_or(|states| states.has_event(row))
     }
 
-    /// Operations inside others have no state of their own: where states are asked for, they are not in scope.
+    /// Operations inside others have no state of their own: where states are asked for, none is in scope.
     pub(super) fn has_inside(&self, row: &InsideRow) -> bool {
         self.locations[row.location.index()]
             && self.contexts[row.context.index()]

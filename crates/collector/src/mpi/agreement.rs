@@ -16,7 +16,7 @@ use crate::{arena, clock, logfile, raw};
 
 /// How long rank 0 waits for others, at most.
 const MOST_GATHERING_NS: u64 = 200_000_000;
-/// No further rank has come for so long: there are no more.
+/// No further rank has arrived for so long: there are no more.
 const QUIET_NS: u64 = 20_000_000;
 /// How long the others wait for rank 0.
 const MOST_WAITING_NS: u64 = 400_000_000;
@@ -133,7 +133,7 @@ impl Candidate {
         written == 1
     }
 
-    /// Waits until no more ranks come.
+    /// Waits until no more ranks arrive.
     fn gather(self, folder: &CStr, found: &mut Places) {
         let Some(path) = self.path(folder, b"ready", None) else { return };
         let begin_ns = clock::now_ns();
@@ -286,7 +286,7 @@ mod tests {
             |rank: u32| std::thread::spawn(move || ranks(Candidate { job: 7, rank }.agree(path, true, 10)));
         let threads = [agree(4), agree(8), agree(0)];
         let found = threads.map(|thread| thread.join().unwrap());
-        // On a loaded machine some may have come too late: then they agree without them.
+        // On a loaded machine some may have arrived too late: then they agree without them.
         let agreed = found.iter().flatten().next();
         assert!(found.iter().flatten().all(|ranks| Some(ranks) == agreed), "{found:?}");
         if let Some(agreed) = agreed {
@@ -305,7 +305,7 @@ mod tests {
         let (dir, path) = folder("not-agreed");
         // Rank 0 is not recorded.
         assert_eq!(ranks(Candidate { job: 7, rank: 4 }.agree(path, true, 10)), None);
-        // It comes too late.
+        // It arrives too late.
         assert_eq!(ranks(Candidate { job: 7, rank: 0 }.agree(path, true, 10)), None);
         // Nobody but rank 0 is.
         assert_eq!(ranks(Candidate { job: 8, rank: 0 }.agree(path, true, 10)), None);

@@ -76,7 +76,7 @@ pub fn end(begun: &Begun, result: c_int, facts: impl FnOnce(&'static Library) ->
     errno.restore();
 }
 
-/// As [`begin_ticket`], one for all. What the call was comes as words, so that it need not pass through
+/// As [`begin_ticket`], one for all. What the call was is passed as words, so that it need not pass through
 /// memory.
 #[inline(never)]
 fn end_ticket(
@@ -203,14 +203,14 @@ pub fn collective(library: &Library, communicator: usize, root: Option<usize>, b
     }
 }
 
-/// Makes a call that only looks whether something has come; `has_come` says after it whether something had.
+/// Makes a call that only looks whether something has arrived; `has_arrived` says after it whether something had.
 /// One in vain adds to the thread's episode of polls, one that found something is a call like others. `facts`
 /// gets the call's result, too: of one that failed, what it should have written may not be there.
 #[inline(always)]
 pub fn poll(
     operation: Operation,
     call: impl FnOnce() -> c_int,
-    has_come: impl FnOnce() -> bool,
+    has_arrived: impl FnOnce() -> bool,
     beside: usize,
     facts: impl FnOnce(&'static Library, c_int, &mut Output) -> Facts,
 ) -> c_int {
@@ -237,7 +237,7 @@ pub fn poll(
         return result;
     }
     let result = call();
-    if result == SUCCESS && !has_come() {
+    if result == SUCCESS && !has_arrived() {
         if lane.mpi.polls.is_uncounted() {
             lane.mpi.polls.add();
             lane.operations.open.leave();

@@ -12,7 +12,7 @@
 //! - [`binding`]: finds the library, and leads what refers to its functions to the hooks
 //! - [`table`]: which functions are hooked, as data
 //! - [`library`]: the library that was found, its constants, and the functions that we call ourselves
-//! - [`call`]: begin and end of a call; [`polls`]: calls that only look whether something has come
+//! - [`call`]: begin and end of a call; [`polls`]: calls that only look whether something has arrived
 //! - [`handles`]: a table by handle, without locks; [`requests`], [`communicators`]: what lies behind
 //!   a handle
 //! - [`clocks`]: clocks of several hosts, compared; [`agreement`]: by which ranks

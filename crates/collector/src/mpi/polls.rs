@@ -1,4 +1,4 @@
-//! Polls that find nothing: `MPI_Test` or `MPI_Iprobe` again and again, until something has come.
+//! Polls that find nothing: `MPI_Test` or `MPI_Iprobe` again and again, until something has arrived.
 //!
 //! A program may poll many million times, with work of its own in between. So a poll in vain reads no clock:
 //! it adds to a word. Only the first one of an *episode* is timed, and then one in [`TIMED`]; after each of

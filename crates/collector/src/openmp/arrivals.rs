@@ -53,7 +53,7 @@ pub struct Barriers {
     shared_count: AtomicU32,
     shared_ns: AtomicU64,
     awaited: AtomicU32,
-    awaited_came_ns: AtomicU64,
+    awaited_arrival_ns: AtomicU64,
     awaited_since_ns: AtomicU64,
     awaited_end_ns: AtomicU64,
 }
@@ -75,7 +75,7 @@ pub struct BarrierState {
     /// A shared one of which the team's side is not known yet: 1 + the place of its site; 0 = none.
     awaited: u32,
     /// When the thread arrived there, since when it waited there, and until when.
-    awaited_came_ns: u64,
+    awaited_arrival_ns: u64,
     awaited_since_ns: u64,
     awaited_end_ns: u64,
 }
@@ -86,7 +86,7 @@ pub struct Visit {
     /// The place of its site.
     pub at: usize,
     /// When the thread arrived.
-    pub came_ns: u64,
+    pub arrived_ns: u64,
     /// Since when it waited there: later than it arrived if it did a task first.
     pub since_ns: u64,
     /// When it left.
@@ -104,7 +104,7 @@ impl Barriers {
             shared_count: self.shared_count.load(Ordering::Relaxed),
             shared_ns: self.shared_ns.load(Ordering::Relaxed),
             awaited: self.awaited.load(Ordering::Relaxed),
-            awaited_came_ns: self.awaited_came_ns.load(Ordering::Relaxed),
+            awaited_arrival_ns: self.awaited_arrival_ns.load(Ordering::Relaxed),
             awaited_since_ns: self.awaited_since_ns.load(Ordering::Relaxed),
             awaited_end_ns: self.awaited_end_ns.load(Ordering::Relaxed),
         }
@@ -119,7 +119,7 @@ impl Barriers {
         self.shared_count.store(state.shared_count, Ordering::Relaxed);
         self.shared_ns.store(state.shared_ns, Ordering::Relaxed);
         self.awaited.store(state.awaited, Ordering::Relaxed);
-        self.awaited_came_ns.store(state.awaited_came_ns, Ordering::Relaxed);
+        self.awaited_arrival_ns.store(state.awaited_arrival_ns, Ordering::Relaxed);
         self.awaited_since_ns.store(state.awaited_since_ns, Ordering::Relaxed);
         self.awaited_end_ns.store(state.awaited_end_ns, Ordering::Relaxed);
     }
@@ -176,7 +176,7 @@ impl Arrivals {
     /// A thread arrives at its next barrier that is measured, as the team's first one if `leads`: then it
     /// decides which `level` the barrier's site gets.
     #[inline]
-    pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
+    pub fn arrive(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
         let (count, is_shared) = own.count();
         own.is_shared.store(u32::from(is_shared), Ordering::Relaxed);
         if is_shared {
@@ -233,21 +233,21 @@ impl Arrivals {
         }
         let arrival = own.share(self);
         // Later barriers have later times, so nothing is to be set back.
-        arrival.ns.fetch_max(visit.came_ns, Ordering::Relaxed);
+        arrival.ns.fetch_max(visit.arrived_ns, Ordering::Relaxed);
         arrival.left_ns.fetch_max(visit.end_ns, Ordering::Relaxed);
         if leads {
-            arrival.next.store(own.following(count, visit.came_ns), Ordering::Relaxed);
+            arrival.next.store(own.following(count, visit.arrived_ns), Ordering::Relaxed);
             arrival.level.store(level(), Ordering::Relaxed);
         }
         own.awaited.store(visit.at as u32 + 1, Ordering::Relaxed);
-        own.awaited_came_ns.store(visit.came_ns, Ordering::Relaxed);
+        own.awaited_arrival_ns.store(visit.arrived_ns, Ordering::Relaxed);
         own.awaited_since_ns.store(visit.since_ns, Ordering::Relaxed);
         own.awaited_end_ns.store(visit.end_ns, Ordering::Relaxed);
         None
     }
 
     /// The team's data of the barrier that was shared by [`Arrivals::passed`], after the next one at which
-    /// the thread arrived by [`Arrivals::come`].
+    /// the thread arrived by [`Arrivals::arrive`].
     #[inline]
     pub fn awaited(&self, own: &Barriers) -> Option<(Visit, Shared)> {
         let awaited = own.awaited.load(Ordering::Relaxed);
@@ -257,7 +257,7 @@ impl Arrivals {
         own.awaited.store(0, Ordering::Relaxed);
         let visit = Visit {
             at: awaited as usize - 1,
-            came_ns: own.awaited_came_ns.load(Ordering::Relaxed),
+            arrived_ns: own.awaited_arrival_ns.load(Ordering::Relaxed),
             since_ns: own.awaited_since_ns.load(Ordering::Relaxed),
             end_ns: own.awaited_end_ns.load(Ordering::Relaxed),
         };
@@ -277,11 +277,11 @@ mod tests {
             let now_ns = 1_000_000_000 + number * apart_ns;
             let second_is_late = number % 2 == 1;
             if second_is_late {
-                team.come(&first, true, now_ns, || 0);
-                team.come(&second, false, now_ns + 5, || 0);
+                team.arrive(&first, true, now_ns, || 0);
+                team.arrive(&second, false, now_ns + 5, || 0);
             } else {
-                team.come(&second, false, now_ns, || 0);
-                team.come(&first, true, now_ns + 5, || 0);
+                team.arrive(&second, false, now_ns, || 0);
+                team.arrive(&first, true, now_ns + 5, || 0);
             }
             [team.last(&first), team.last(&second)].map(|last| last.map(|last| last.ns - now_ns))
         };
@@ -313,11 +313,11 @@ mod tests {
             let late = number as usize % 2;
             // Each of them is first to leave now and then.
             for who in [number as usize / 2 % 2, 1 - number as usize / 2 % 2] {
-                let came_ns = now_ns + if who == late { 5 } else { 0 };
+                let arrived_ns = now_ns + if who == late { 5 } else { 0 };
                 let end_ns = now_ns + if who == late { 13 } else { 9 };
-                let visit = Visit { at: 3, came_ns, since_ns: came_ns, end_ns };
+                let visit = Visit { at: 3, arrived_ns, since_ns: arrived_ns, end_ns };
                 if let Some((visit, shared)) = team.passed(&own[who], who == 0, &visit, || number as u32) {
-                    let of = (visit.came_ns - 1_000_000_000) / apart_ns;
+                    let of = (visit.arrived_ns - 1_000_000_000) / apart_ns;
                     let is_late = of as usize % 2 == who;
                     assert_eq!(shared.left_ns - visit.end_ns, if is_late { 0 } else { 4 });
                     assert_eq!((visit.at, shared.level), (3, of as u32));
@@ -343,10 +343,10 @@ mod tests {
     #[test]
     fn a_region_inside_leaves_the_outer_ones_barriers_alone() {
         let (outer, inner, own) = (Arrivals::default(), Arrivals::default(), Barriers::default());
-        outer.come(&own, true, 1_000, || 3);
+        outer.arrive(&own, true, 1_000, || 3);
         let state = own.state();
         own.restore(&BarrierState::default());
-        inner.come(&own, true, 2_000, || 0);
+        inner.arrive(&own, true, 2_000, || 0);
         assert_eq!(inner.last(&own), Some(Shared { ns: 2_000, level: 0, left_ns: 0 }));
         own.restore(&state);
         assert_eq!(outer.last(&own), Some(Shared { ns: 1_000, level: 3, left_ns: 0 }));

@@ -40,12 +40,12 @@ pub fn enter<R: Copy>(operation: Operation, object: u64, site: u64, call: impl F
     let timed = lane::current().filter(|lane| lane.member.own_cost.times_section());
     let begin_ns = timed.map_or(0, |_| clock::ordered_ns());
     // Being in an ordered loop does not say whose turn it is.
-    let is_free = come(object) && operation != Operation::OmpOrdered;
+    let is_free = arrive(object) && operation != Operation::OmpOrdered;
     if is_free {
-        let came_ns = timed.map_or(0, |_| clock::ordered_ns().saturating_sub(begin_ns));
+        let arrived_ns = timed.map_or(0, |_| clock::ordered_ns().saturating_sub(begin_ns));
         let result = call();
         match timed {
-            Some(lane) => enter_timed(lane, operation, (object, site), came_ns, here!()),
+            Some(lane) => enter_timed(lane, operation, (object, site), arrived_ns, here!()),
             None => entered_at(operation, object, site, here!()),
         }
         return result;
@@ -62,7 +62,7 @@ pub fn enter<R: Copy>(operation: Operation, object: u64, site: u64, call: impl F
 
 /// Another thread arrives at `object`; whether no thread was there.
 #[inline]
-pub fn come(object: u64) -> bool {
+pub fn arrive(object: u64) -> bool {
     slot(object).fetch_add(1, Ordering::Relaxed) == 0
 }
 
@@ -76,7 +76,7 @@ pub fn leave(object: u64) {
 /// The calling thread is in `object` without having waited, by a function that tries.
 #[inline]
 pub fn entered(object: u64, site: u64) {
-    come(object);
+    arrive(object);
     if let Some(lane) = lane::current() {
         releases::acquired(lane, object, site);
     }
@@ -92,14 +92,14 @@ pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
     }
 }
 
-/// As [`entered_at`]; the time that this takes is measured, after arriving took `came_ns`.
+/// As [`entered_at`]; the time that this takes is measured, after arriving took `arrived_ns`.
 #[cold]
 #[inline(never)]
 fn enter_timed(
     lane: &'static Lane,
     operation: Operation,
     (object, site): (u64, u64),
-    came_ns: u64,
+    arrived_ns: u64,
     state: State,
 ) {
     let begin_ns = clock::ordered_ns();
@@ -107,7 +107,7 @@ fn enter_timed(
     let entered_ns = clock::ordered_ns();
     let empty_ns = 2 * clock::ordered_ns().saturating_sub(entered_ns);
     if lane.member.team().is_some() {
-        let stretches_ns = came_ns + entered_ns.saturating_sub(begin_ns);
+        let stretches_ns = arrived_ns + entered_ns.saturating_sub(begin_ns);
         wait::took(lane, operation, site, state, lane.member.own_cost.of_section(stretches_ns, empty_ns));
     }
 }
@@ -164,12 +164,12 @@ mod tests {
     #[test]
     fn the_second_thread_finds_the_first() {
         let object = 0x7f12_3450;
-        assert!(come(object));
-        assert!(!come(object));
+        assert!(arrive(object));
+        assert!(!arrive(object));
         leave(object);
         leave(object);
         leave(object);
-        assert!(come(object));
+        assert!(arrive(object));
         leave(object);
     }
 }

@@ -92,7 +92,7 @@ mod tests {
         for number in 1..=5 {
             let now_ns = number * 1_000_000;
             for (who, (barriers, _)) in own.iter().enumerate() {
-                team.arrivals.come(barriers, who == 0, now_ns, || 0);
+                team.arrivals.arrive(barriers, who == 0, now_ns, || 0);
             }
             for (who, (barriers, leaving)) in own.iter().enumerate() {
                 assert!(team.arrivals.last(barriers).is_some(), "each is shared");

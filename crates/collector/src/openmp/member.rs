@@ -306,7 +306,7 @@ mod tests {
         let member = Member::default();
         let (outer, inner) = (member.push_level().unwrap(), member.push_level().unwrap());
         member.enter(outer, 7, (3, 4), (990, 1_000));
-        outer.arrivals.come(&member.barriers, true, 1_005, || 0);
+        outer.arrivals.arrive(&member.barriers, true, 1_005, || 0);
         member.pause(1_010);
         let place = member.place();
         member.enter(inner, 8, (0, 2), (1_015, 1_020));

@@ -61,7 +61,7 @@ pub struct Segment {
     /// Whether it is not known when the last thread arrived.
     pub is_whole: bool,
     /// Whether it is known which thread arrived last, and whether it was this one.
-    pub came: Came,
+    pub arrived: Arrived,
     /// Whether the thread had to wait for another one.
     pub contended: bool,
     /// Threads of the team.
@@ -86,7 +86,7 @@ pub struct Added {
 
 /// Whether the thread was the last to arrive at a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Came {
+pub enum Arrived {
     /// That is not known.
     #[default]
     NotKnown,
@@ -104,7 +104,7 @@ pub struct Divided {
     /// Of that, after the last thread had arrived.
     pub latency_ns: u64,
     /// Whether the thread arrived last.
-    pub came: Came,
+    pub arrived: Arrived,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -129,7 +129,7 @@ unsafe impl Entry for Slot {
 impl Slot {
     #[inline]
     fn add(&mut self, segment: &Segment) {
-        self.came(segment.came);
+        self.arrived(segment.arrived);
         let sums = &mut self.sums;
         if sums.since_ns == 0 {
             sums.since_ns = segment.end_ns.max(1);
@@ -158,10 +158,10 @@ impl Slot {
         }
     }
 
-    fn came(&mut self, came: Came) {
-        if came != Came::NotKnown {
+    fn arrived(&mut self, arrived: Arrived) {
+        if arrived != Arrived::NotKnown {
             self.sums.known += 1;
-            self.sums.last += u32::from(came == Came::Last);
+            self.sums.last += u32::from(arrived == Arrived::Last);
         }
     }
 
@@ -170,7 +170,7 @@ impl Slot {
         if self.sums.since_ns == 0 {
             return;
         }
-        self.came(divided.came);
+        self.arrived(divided.arrived);
         if let Some(whole_ns) = self.whole_ns.checked_sub(divided.wait_ns) {
             self.whole_ns = whole_ns;
             self.sums.latency_ns += divided.latency_ns.min(divided.wait_ns);

@@ -90,7 +90,7 @@ struct Now {
     /// The word of the lane's header that says what the thread is in.
     wait_operation: AtomicPtr<u32>,
     /// Of a drawn visit: when the thread arrived, and when it began or continued to wait.
-    came_ns: AtomicU64,
+    arrived_ns: AtomicU64,
     waits_since_ns: AtomicU64,
     inside: AtomicU32,
     /// Whether a visit was not drawn since the thread's clock was last read for its segments.

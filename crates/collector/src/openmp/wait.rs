@@ -10,7 +10,7 @@ use super::arrivals::{Shared, Visit};
 use super::long_gaps;
 use super::member::Member;
 use super::settling;
-use super::sites::{Added, Came, Divided, Segment, Site};
+use super::sites::{Added, Arrived, Divided, Segment, Site};
 use super::team::Team;
 use super::visits::{self, CallSite, Inside, Pending, SiteOf, Visits, Way};
 use crate::lane::{self, Lane};
@@ -81,7 +81,7 @@ pub fn begin_for_all(operation: Operation, site: CallSite, state: State, marker:
     if let Some((lane, visits)) = visits {
         let counts_as = of_team(operation, lane.member);
         let inside = if marker.is_some() { Inside::WithFrame } else { Inside::WithoutFrame };
-        let (way, is_first) = visits.come(lane, counts_as, site, inside);
+        let (way, is_first) = visits.arrive(lane, counts_as, site, inside);
         if way != Way::Drawn {
             pass_without_measuring(lane, visits, way, is_first, (site, state));
             visits.enter(inside);
@@ -106,7 +106,7 @@ pub fn begin_for_all(operation: Operation, site: CallSite, state: State, marker:
         && let Some(team) = member.team()
     {
         let level = || visits.map_or(0, |(lane, visits)| wanted_level(lane, visits, begin_ns));
-        team.arrivals.come(&member.barriers, member.number() == 0, begin_ns, level);
+        team.arrivals.arrive(&member.barriers, member.number() == 0, begin_ns, level);
     }
     if let Some((_, visits)) = visits {
         visits.took(begin_ns);
@@ -166,11 +166,11 @@ fn pass_without_measuring(
 #[inline(never)]
 pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, state: State) {
     let member = lane.member;
-    let comes = operation == Operation::OmpBarrier;
+    let arrives = operation == Operation::OmpBarrier;
     let team = member.team();
     let size = if team.is_some() { member.team_size() } else { 1 };
     let counts_as = if lane.operations.open.is(operation) { operation } else { of_team(operation, member) };
-    let visits = member.visits().filter(|_| comes);
+    let visits = member.visits().filter(|_| arrives);
     let mut is_recorded = false;
     let end_ns = meeting::end(lane, counts_as, |record, begin_ns, end_ns| {
         is_recorded = true;
@@ -185,11 +185,11 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
         };
         let (mut level, mut left) = (None, None);
         // Without a team of known members it is unknown which thread arrived last.
-        if let Some(team) = team.filter(|_| comes) {
+        if let Some(team) = team.filter(|_| arrives) {
             match team.arrivals.last(&member.barriers) {
                 Some(last) => {
                     segment.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
-                    segment.came = if last.ns <= begin_ns { Came::Last } else { Came::Early };
+                    segment.arrived = if last.ns <= begin_ns { Arrived::Last } else { Arrived::Early };
                     level = Some(last.level);
                     let line = team.arrivals.leave(&member.barriers, end_ns);
                     left = Some((team, line));
@@ -241,7 +241,7 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
 pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
     let Some(lane) = lane::current() else { return };
     let member = lane.member;
-    let (came_ns, since_ns) = visits.came_and_waits_since();
+    let (arrived_ns, since_ns) = visits.arrived_and_waits_since();
     member.pause(since_ns);
     long_gaps::take_out(lane, visits, since_ns);
     let team = member.team();
@@ -249,7 +249,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
     let (at, of) = (visits.at(), visits.site(visits.at()));
     let what = (of.operation.unwrap_or(Operation::OmpBarrier), team.map_or(0, Team::object));
     let awaited = team.and_then(|team| {
-        let visit = Visit { at, came_ns, since_ns, end_ns };
+        let visit = Visit { at, arrived_ns, since_ns, end_ns };
         let level = || wanted_level(lane, visits, end_ns);
         team.arrivals.passed(&member.barriers, member.number() == 0, &visit, level)
     });
@@ -271,7 +271,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
         let level = is_alone(member).then(|| visits.wanted_level(pending, end_ns));
         let longest_ns = pending.long.from_ns();
         if let Some(trial) = pending.trials.get_mut(at) {
-            visits.end_stretch(trial, at, came_ns, longest_ns);
+            visits.end_stretch(trial, at, arrived_ns, longest_ns);
         }
         take_segment(lane, (visits, pending), level, since_ns, &mut segment);
         let place = place_of(&of);
@@ -321,7 +321,7 @@ fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last)
     let divided = Divided {
         wait_ns: visit.end_ns.saturating_sub(visit.since_ns),
         latency_ns: visit.end_ns.saturating_sub(last.ns.max(visit.since_ns)),
-        came: if last.ns <= visit.came_ns { Came::Last } else { Came::Early },
+        arrived: if last.ns <= visit.arrived_ns { Arrived::Last } else { Arrived::Early },
     };
     let place = place_of(&visits.site(visit.at));
     record.parallel.sites.divide(&place, &divided);

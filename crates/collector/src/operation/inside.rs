@@ -66,7 +66,8 @@ pub(super) fn begin(lane: &'static Lane, operation: Operation, sp: u64, marker: 
 
 impl Inner {
     /// Whether a hook at `sp` is called by one that is inside the open operation, too, and has still to
-    /// return: as [`super::open::Open::is_live`].
+    /// return: as [`super::open::Open::is_live`]. Where that was left by a jump and its frame not overwritten
+    /// since, a call is taken for one inside of it, and does not count.
     fn is_around(&self, lane: &Lane, sp: u64) -> bool {
         let frame = self.sp.load(Ordering::Relaxed);
         if frame == 0 || self.outer_ns.load(Ordering::Relaxed) != lane.operations.open.begin_ns() {
@@ -331,10 +332,10 @@ impl Inside {
         self.sums.iter_mut().filter(|slot| slot.calls > 0).for_each(|slot| write(slot, output));
     }
 
-    /// Writes everything: the thread's record ends.
-    pub fn write_all(&mut self, interval: u32, output: &mut Output) {
+    /// Writes everything: the thread's record ends. `place` is that of the operation that is open.
+    pub fn write_all(&mut self, place: (NodeId, u32, u32), output: &mut Output) {
         if self.is_pending {
-            self.settle_pending((0, 0, interval), output);
+            self.settle_pending(place, output);
         }
         self.write(output);
     }

@@ -326,6 +326,7 @@ pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
 pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
     postponed::settle_in(lane, record);
     source::each(|source| source.settle(record));
+    let mut caller = 0;
     if lane.operations.open.kind().is_some() && record.output.is_open() {
         let (begin_ns, state) = (lane.operations.open.begin_ns(), lane.operations.open.state());
         // Its stack may go away at any moment: it is read as a foreign one.
@@ -337,8 +338,11 @@ pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
         if flags == 0 && stands() {
             lane.operations.open.set_node(node);
             record.output.header(|header| header.wait_node = node);
+            caller = node;
         }
     }
+    let place = (caller, record.parallel.member.region(), record.marks.interval());
+    record.operations.inside.write_all(place, &mut record.output);
 }
 
 #[cfg(test)]

@@ -8,14 +8,16 @@ use proptest::prelude::*;
 use proust_profile::notes::{ModuleNote, RunNote};
 use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, InsideRow, Location,
-    LocationId, Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process,
-    ProcessId, ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow,
-    SegmentRow, StayRow, Target, TrialSums, Value,
+    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
+    Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
+    ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow,
+    StayRow, Target, TrialSums, Value,
 };
 
+mod inside;
 mod intervals;
 
+use inside::inside;
 use intervals::{execution_sums, executions, interval_contexts, intervals};
 
 const KINDS: [ContextKind; 6] = [
@@ -214,27 +216,6 @@ fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleR
             ..ProcessSampleRow::default()
         })
         .collect()
-}
-
-fn inside(releases: &[ReleaseRow], contexts: u32) -> Vec<InsideRow> {
-    let of = |(release, n): (&ReleaseRow, u32)| {
-        let end_ns = release.time_ns.saturating_add(release.held_ns);
-        let time_ns = (end_ns - release.time_ns) / 2;
-        InsideRow {
-            location: release.location,
-            context: ContextId(n % contexts),
-            outer: OperationId(0),
-            operation: release.operation,
-            begin_ns: release.time_ns,
-            end_ns,
-            time_ns,
-            longest_ns: time_ns / 3,
-            calls: n + 1,
-            errors: n,
-            bytes: release.object,
-        }
-    };
-    releases.iter().zip(0..).map(of).collect()
 }
 
 fn releases(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<ReleaseRow>> {

@@ -1,4 +1,4 @@
-//! Operations inside others of the same thread: their number and time are known, and are no time of their own.
+//! Operations inside others of the same thread: number and time are known, and they are no time of their own.
 
 use serde_json::Value;
 
@@ -39,10 +39,16 @@ fn what_a_handler_calls_is_inside_the_wait_that_it_interrupts() {
             assert_close(&format!("{name} in {function}"), found[3], number(own, "/seconds"), 0.02);
         }
     }
+    // A call that was left by a jump is not counted, and seldom is the next one: where its frame was is not
+    // always overwritten.
+    let left = inside(&page, "sigsuspend", "wait_elsewhere");
+    let [polls, ..] = of(&left, "poll");
+    let own = number(&truth, "/wait_elsewhere/poll/calls");
+    assert!(left.len() == 1 && (0.8 * own..=own).contains(&polls), "{polls} of {own}: {left:#?}");
     // The time is the outer one's, and no second time anybody's.
     let waits: Operations = run.page("waits", &[]);
     let (calls, outer_s) = waits.of("sigsuspend");
-    assert_eq!((calls, waits.operations.len()), (40, 1), "{:?}", waits.operations);
+    assert_eq!((calls, waits.operations.len()), (60, 1), "{:?}", waits.operations);
     assert_close("the waits", outer_s, number(&truth, "/outer_s"), 0.02);
     assert_close("all of the page", waits.totals.seconds, outer_s, 1e-9);
     let inside_s: f64 = list(&page, "/inside").iter().map(|row| number(row, "/seconds")).sum();

@@ -322,7 +322,21 @@ struct OperationsPage {
     threads: u64,
     operations: Vec<Operation>,
     call_sites: Vec<Site>,
+    inside: Vec<Inside>,
     notes: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Inside {
+    operation: String,
+    inside: String,
+    context: u32,
+    handle: String,
+    calls: u64,
+    errors: u64,
+    bytes: u64,
+    seconds: f64,
+    longest_s: f64,
 }
 
 #[derive(Deserialize)]
@@ -389,6 +403,21 @@ fn operations_and_call_sites_sum_to_the_totals() {
     let io: OperationsPage = read_waiting(PageName::Io);
     let short = io.operations.iter().find(|row| row.operation == "write").unwrap();
     assert_eq!((short.calls.longest_s, short.calls.errors), (None, 1));
+    // What is inside a wait is on the page of the wait, whatever it is itself.
+    assert_eq!(io.inside, []);
+    let waits: OperationsPage = read_waiting(PageName::Waits);
+    let expected = Inside {
+        operation: "pthread_join".into(),
+        inside: "write".into(),
+        context: 1,
+        handle: "c1".into(),
+        calls: 12,
+        errors: 2,
+        bytes: 640,
+        seconds: 0.0034,
+        longest_s: 0.0011,
+    };
+    assert_eq!(waits.inside, [expected]);
 }
 
 #[test]

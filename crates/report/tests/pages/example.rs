@@ -4,9 +4,9 @@ use proust_ingest::operation_info;
 use proust_profile::event_metrics::{Operations, metrics_of_event};
 use proust_profile::notes::{ModuleNote, RunNote, Unfollowed, Which};
 use proust_profile::{
-    Context, ContextId, ContextKind, EventRow, Function, FunctionId, Location, LocationId, Metric, Module,
-    ModuleId, OperationId, Process, ProcessId, Profile, Quality, RegionId, RegionInfo, RunFacts, SampleRow,
-    SegmentRow, Target, Value,
+    Context, ContextId, ContextKind, EventRow, Function, FunctionId, InsideRow, Location, LocationId, Metric,
+    Module, ModuleId, OperationId, Process, ProcessId, Profile, Quality, RegionId, RegionInfo, RunFacts,
+    SampleRow, SegmentRow, Target, Value,
 };
 
 const PERIOD_NS: u64 = 5_000_000;
@@ -175,7 +175,7 @@ pub fn crowded() -> Profile {
 
 /// The same run with what it waited for: the main thread joins the worker from 0.5 s to 2.8 s, then reads a
 /// file for 0.15 s, and has written shortly 20 times. The worker waits from 2.5 s on: 0.25 s for a lock, 0.15
-/// s for a socket.
+/// s for a socket. While the main thread waits, a signal handler writes 12 times.
 pub fn waiting() -> Profile {
     const JOIN: u32 = 0;
     const LOCK: u32 = 1;
@@ -220,6 +220,20 @@ pub fn waiting() -> Profile {
         EventRow { object: 0x1000, ..event(LocationId(1), ContextId(8), OperationId(LOCK), 2500, 2750) },
         read(event(LocationId(1), ContextId(11), OperationId(READ), 2750, 2900), Target::Socket, 512),
     ];
+    // A signal handler writes while the main thread waits for the other one.
+    profile.inside = vec![InsideRow {
+        location: LocationId(0),
+        context: ContextId(1),
+        outer: OperationId(JOIN),
+        operation: OperationId(WRITE),
+        begin_ns: 700_000_000,
+        end_ns: 1_900_000_000,
+        time_ns: 3_400_000,
+        longest_ns: 1_100_000,
+        calls: 12,
+        errors: 2,
+        bytes: 640,
+    }];
     in_a_region(&mut profile);
     let operations = Operations::of(&profile);
     for row in &profile.events {

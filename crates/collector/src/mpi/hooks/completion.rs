@@ -279,7 +279,7 @@ fn test(
     (requests, count): (usize, usize),
     (statuses, how_many, ignored): (usize, usize, fn(&Abi) -> usize),
     call: impl FnOnce(usize) -> c_int,
-    has_come: impl FnOnce() -> bool,
+    has_arrived: impl FnOnce() -> bool,
     facts: impl FnOnce(&'static Library, &Kept, Statuses, c_int, &mut Output) -> Facts,
 ) -> c_int {
     let mut place = MaybeUninit::uninit();
@@ -296,7 +296,7 @@ fn test(
     let result = poll(
         operation,
         || call(given),
-        has_come,
+        has_arrived,
         2 * count,
         |library, result, output| {
             if is_known(library, result) {

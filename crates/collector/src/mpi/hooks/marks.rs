@@ -26,7 +26,7 @@ mod MPI_Pcontrol {
         marks::control(level as i32, name, number as i32, here!());
         let address = REAL.load(Ordering::Relaxed);
         // SAFETY: only words that were bound to this function lead here, after its address was stored; it has
-        // a variable number of arguments, which are passed on as they came.
+        // a variable number of arguments, which are passed on as they were given.
         unsafe { core::mem::transmute::<usize, Real>(address)(level, name, number, fourth, fifth, sixth) }
     }
 

@@ -318,9 +318,9 @@ fn poll_with_status(
         || {
             let result = call(status);
             // SAFETY: the call has written it.
-            let has_come = || unsafe { *(flag as *const c_int) != 0 };
+            let has_arrived = || unsafe { *(flag as *const c_int) != 0 };
             if result == SUCCESS
-                && has_come()
+                && has_arrived()
                 && let Some(library) = library::get()
             {
                 found.set(facts(library, status as *const u8));

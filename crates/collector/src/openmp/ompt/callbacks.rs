@@ -202,7 +202,7 @@ fn entering(kind: c_int) -> Option<Operation> {
 /// `ompt_callback_mutex_acquire`
 pub unsafe extern "C" fn mutex_acquire(kind: c_int, _: c_uint, _: c_uint, object: u64, _: *const c_void) {
     let Some(operation) = entering(kind) else { return };
-    let is_free = holders::come(object);
+    let is_free = holders::arrive(object);
     if !is_free || operation == Operation::OmpOrdered {
         holders::begin(operation, object, here!(), None);
     }

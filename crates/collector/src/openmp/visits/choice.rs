@@ -16,7 +16,7 @@ use crate::openmp::{draws, settling};
 impl Visits {
     /// Counts a visit that [`pass`](super::pass) did not: how it is treated, and whether it is the first of
     /// the region's execution.
-    pub fn come(&self, lane: &Lane, operation: Operation, call: CallSite, inside: Inside) -> (Way, bool) {
+    pub fn arrive(&self, lane: &Lane, operation: Operation, call: CallSite, inside: Inside) -> (Way, bool) {
         let epoch = lane.member.epoch();
         self.doubled.come_as(inside);
         self.now.is_alone.store(operation == Operation::OmpBarrierOfOne, Ordering::Relaxed);

@@ -190,20 +190,20 @@ impl Visits {
         (0..SITES).any(|at| self.has_added_at(at))
     }
 
-    /// A drawn visit began at `came_ns`: the stretch since the one before is over. `pending` is the thread's.
-    pub fn end_stretch(&self, trial: &mut Trial, at: usize, came_ns: u64, longest_ns: u64) {
+    /// A drawn visit began at `arrived_ns`: the stretch since the one before is over. `pending` is the thread's.
+    pub fn end_stretch(&self, trial: &mut Trial, at: usize, arrived_ns: u64, longest_ns: u64) {
         let (Some(site), Some(made)) = (self.sites.get(at), self.doubled.made.get(at)) else { return };
         let (count, made) = (site.count.load(Ordering::Relaxed), made.load(Ordering::Relaxed));
         let epoch = site.epoch.load(Ordering::Relaxed);
         let since_ns = self.doubled.since_ns[at].load(Ordering::Relaxed);
         let begin = core::mem::replace(&mut trial.begin, Begin { epoch, count, made });
-        if begin.epoch != epoch || since_ns == 0 || since_ns > came_ns {
+        if begin.epoch != epoch || since_ns == 0 || since_ns > arrived_ns {
             trial.breaks_off();
             return;
         }
         trial.add(
             Stretch {
-                ns: came_ns - since_ns,
+                ns: arrived_ns - since_ns,
                 visits: count.saturating_sub(begin.count),
                 twice: made.saturating_sub(begin.made),
             },

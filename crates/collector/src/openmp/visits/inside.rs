@@ -17,7 +17,7 @@ use crate::path::stack::OwnStack;
 pub struct Interrupted {
     inside: u32,
     at: u32,
-    came_ns: u64,
+    arrived_ns: u64,
     is_in_gap: bool,
 }
 
@@ -41,7 +41,7 @@ impl Visits {
         self.enter(inside);
         self.now.inside.store(inside as u32 | DRAWN, Ordering::Relaxed);
         let now_ns = clock::ordered_ns();
-        self.now.came_ns.store(now_ns, Ordering::Relaxed);
+        self.now.arrived_ns.store(now_ns, Ordering::Relaxed);
         self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
     }
 
@@ -63,8 +63,8 @@ impl Visits {
 
     /// When the thread arrived at its newest drawn visit, and since when it has waited, but for what
     /// interrupted that.
-    pub fn came_and_waits_since(&self) -> (u64, u64) {
-        (self.now.came_ns.load(Ordering::Relaxed), self.now.waits_since_ns.load(Ordering::Relaxed))
+    pub fn arrived_and_waits_since(&self) -> (u64, u64) {
+        (self.now.arrived_ns.load(Ordering::Relaxed), self.now.waits_since_ns.load(Ordering::Relaxed))
     }
 
     /// Since when the thread has waited in the drawn visit that it is inside, if it is.
@@ -117,7 +117,7 @@ impl Visits {
         let interrupted = Interrupted {
             inside: self.now.inside.load(Ordering::Relaxed),
             at: self.now.at.load(Ordering::Relaxed),
-            came_ns: self.now.came_ns.load(Ordering::Relaxed),
+            arrived_ns: self.now.arrived_ns.load(Ordering::Relaxed),
             is_in_gap: self.now.is_in_gap.load(Ordering::Relaxed) != 0,
         };
         if interrupted.inside != NOT_INSIDE {
@@ -135,7 +135,7 @@ impl Visits {
             self.enter(Inside::WithFrame);
             self.now.inside.store(interrupted.inside, Ordering::Relaxed);
             self.now.at.store(interrupted.at, Ordering::Relaxed);
-            self.now.came_ns.store(interrupted.came_ns, Ordering::Relaxed);
+            self.now.arrived_ns.store(interrupted.arrived_ns, Ordering::Relaxed);
             self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
         }
     }
