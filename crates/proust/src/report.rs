@@ -452,6 +452,6 @@ mod tests {
     #[test]
     fn what_is_no_page_gets_a_suggestion() {
         assert!(parse(&["run", "thread"]).unwrap_err().0.contains("did you mean `threads`?"));
-        assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, tree, effort"));
+        assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, findings, tree"));
     }
 }

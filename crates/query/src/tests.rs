@@ -305,7 +305,7 @@ fn errors_of_a_process_are_its_own() {
     // Each sample of the main thread stands for 1 s, each of the worker's for 10 ms.
     let squares = |value: &Value| {
         let weight_s = if value.location == LocationId(1) { 0.01 } else { 1.0 };
-        Value { metric: Metric::CpuSquares, amount: value.amount * weight_s, ..value.clone() }
+        Value { metric: Metric::CpuSquares, amount: value.amount * weight_s, ..*value }
     };
     let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     let squares: Vec<Value> = cpu.map(squares).collect();

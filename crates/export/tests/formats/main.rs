@@ -2,6 +2,7 @@
 
 mod example;
 mod protobuf;
+mod schema;
 
 mod firefox;
 mod folded;

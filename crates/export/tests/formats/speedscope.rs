@@ -3,7 +3,28 @@
 use proust_export::Format;
 use serde_json::Value;
 
+use crate::schema::errors;
 use crate::{cpu_ns, example, json, list};
+
+/// Speedscope's own schema, as its package on npm has it (1.25.0, MIT: see the licence beside it).
+const SCHEMA: &str = include_str!("schema/speedscope.json");
+
+#[test]
+fn it_is_valid_by_speedscope_s_own_schema() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let mut file = json(&example::profile(), Format::Speedscope);
+    assert_eq!(errors(&schema, &file), [] as [String; 0]);
+    // The schema does say something.
+    let whole = file.clone();
+    file["profiles"][0]["unit"] = "furlongs".into();
+    assert!(!errors(&schema, &file).is_empty());
+    file = whole.clone();
+    file["profiles"][0].as_object_mut().unwrap().remove("weights");
+    assert!(!errors(&schema, &file).is_empty());
+    file = whole;
+    file["shared"]["frames"][0]["name"] = 7.into();
+    assert!(!errors(&schema, &file).is_empty());
+}
 
 /// The constraints of the schema on a file of sampled profiles; the sum of all weights.
 pub fn checked(file: &Value) -> u64 {

@@ -6,7 +6,8 @@ use std::ops::Deref;
 
 use proust_account::ledger::{Account, Accounts, Ledger};
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
-use proust_profile::{ContextId, Profile, Quality};
+use proust_profile::notes::RunNote;
+use proust_profile::{ContextId, LocationId, Profile, Quality};
 use proust_query::Selection;
 use serde::Serialize;
 
@@ -80,7 +81,8 @@ impl Deref for QualityBlock {
 /// The quality of the data, completed by amounts from the ledger.
 ///
 /// Under a filter, amounts that can be counted by samples are those of the samples in scope; amounts of logs,
-/// processes and clocks stay those of the whole run.
+/// processes and clocks stay those of the whole run. Notes about processes are those about the processes in
+/// scope.
 pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &Ledger) -> QualityBlock {
     let profile = selection.profile();
     let mut quality = profile.quality.clone();
@@ -107,6 +109,9 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
             samples => 1.0 - quality.partial_paths as f64 / samples as f64,
         };
         (quality.lost_records_s, quality.unrecorded_s) = (seconds(lost_ns), seconds(unrecorded_ns));
+        let pid_of = |&id: &LocationId| profile.processes[profile.locations[id].process].pid;
+        let pids: HashSet<u32> = selection.locations().iter().map(pid_of).collect();
+        quality.notes.retain(|note| pid(note).is_none_or(|pid| pids.contains(&pid)));
     }
     // The time of the ledger's threads on it, beyond the processors or not: one number on all pages.
     if !ledger.locations.is_empty() {
@@ -118,6 +123,12 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
     }
     let notes = Notes::of(&mem::take(&mut quality.notes));
     QualityBlock { numbers: quality, notes }
+}
+
+/// The process that a note is about, where it is about one.
+fn pid(note: &RunNote) -> Option<u32> {
+    let fields = serde_json::to_value(note).ok()?;
+    fields.get("process")?.get("pid")?.as_u64()?.try_into().ok()
 }
 
 /// Accounts and their seconds, without those that are zero.

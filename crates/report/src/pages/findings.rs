@@ -276,8 +276,8 @@ impl Circumstances {
                     format!(" {} of {account} cannot be separated from what that caused;", duration(s))
                 });
                 format!(
-                    "none that is sure: others had the processors for {};{of} measure again on a quiet \
-                     machine",
+                    "none that is sure: other programs had the processors for {};{of} measure again on a \
+                     quiet machine",
                     duration(self.preempted_s)
                 )
             }

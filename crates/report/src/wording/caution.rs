@@ -60,9 +60,9 @@ impl Worded for Caution {
                 let runs: Vec<String> =
                     runs.iter().map(|run| format!("{} ({} %)", run.dir, percent(run.share, 1.0))).collect();
                 format!(
-                    "others had the processors for much of the time in which the runs could have gone on: \
-                     {}; with fewer than three runs of a side, what may come from that is called undecided: \
-                     measure again on a quiet machine",
+                    "other programs had the processors for much of the time in which these runs had work to \
+                     do: {}; with fewer than three runs on a side, differences that may come from that are \
+                     called undecided: measure again on a quiet machine",
                     runs.join(", ")
                 )
             }

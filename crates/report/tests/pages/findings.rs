@@ -1,6 +1,7 @@
 //! Findings as people and programs see them.
 
 use proust_findings::{Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
+use proust_profile::notes::{RunNote, Which};
 use proust_profile::{ContextId, LocationId, Process, ProcessId, Profile};
 use proust_query::Filter;
 use proust_report::{
@@ -85,6 +86,10 @@ fn build() -> (Profile, [Finding; 3]) {
     ];
     profile.processes = all.into_iter().collect();
     profile.locations[LocationId(1)].process = ProcessId(4);
+    for (name, pid) in [("make", 77), ("cc1plus", 84)] {
+        let process = Which { name: name.into(), pid };
+        profile.quality.notes.push(RunNote::WaitsInSums { process, below_ns: 2_000 });
+    }
     let of = |kind, seconds, processes: &[u32]| Finding {
         kind,
         recoverable_s: seconds,
@@ -139,10 +144,14 @@ fn a_process_has_the_findings_that_concern_it() {
     assert!(handles("process=p5").is_empty() && handles("process=make").is_empty());
     let text = page_of_build("process=make", None);
     assert!(text.contains("none of the findings of the run concerns this part"), "{text}");
-    // So has the summary.
+    // So has the summary, and the notes about it, and not those about others.
     let filter = Filter::parse(&["process=p4"]).unwrap();
     let summary = of_build(&Question { filter, ..Question::default() });
     assert!(summary.contains("in cc1plus format-test.cc (p4)"), "{summary}");
+    assert!(summary.contains("cc1plus (pid 84)") && !summary.contains("make (pid 77)"), "{summary}");
+    let summary = of_build(&Question::default());
+    let flowing = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flowing.contains("make (pid 77)") && flowing.contains("likewise"), "{summary}");
 }
 
 #[test]
