@@ -122,8 +122,8 @@ impl<'p> Places<'p> {
         Some(self.call_of_shared(self.own(innermost)).unwrap_or_else(|| self.place(innermost)))
     }
 
-    /// Where the innermost function that is no helper calls a helper that leads to `call`; None if `call` is of
-    /// no helper, or of one that nothing but helpers calls.
+    /// Where the innermost function that is no helper calls a helper that leads to `call`; None if `call` is
+    /// of no helper, or of one that nothing but helpers calls.
     fn call_of_shared(&self, mut call: ContextId) -> Option<Place> {
         let contexts = &self.profile.contexts;
         let mut inside = None;
