@@ -65,5 +65,5 @@ fn ends_a_program_and_not_its_recording() {
     assert!(found >= number(&truth, "/cpu_s") - 0.02, "{found} s found of {truth}");
     assert!(recorded.flat().cpu("takes_memory").inclusive >= 0.0);
     let quality = recorded.summary().quality;
-    assert!(quality.notes.iter().any(|note| note.contains("did not end in order")), "{:#?}", quality.notes);
+    assert!(quality.notes.iter().any(|note| note.contains("did not end normally")), "{:#?}", quality.notes);
 }
