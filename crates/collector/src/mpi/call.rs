@@ -203,7 +203,7 @@ pub fn collective(library: &Library, communicator: usize, root: Option<usize>, b
     }
 }
 
-/// Makes a call that only looks whether something has arrived; `has_arrived` says after it whether something had.
+/// Makes a call that only looks whether something has arrived; `has_arrived` says after it whether it had.
 /// One in vain adds to the thread's episode of polls, one that found something is a call like others. `facts`
 /// gets the call's result, too: of one that failed, what it should have written may not be there.
 #[inline(always)]
