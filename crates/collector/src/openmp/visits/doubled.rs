@@ -190,8 +190,8 @@ impl Visits {
         (0..SITES).any(|at| self.has_added_at(at))
     }
 
-    /// A drawn visit began at `arrived_ns`: the stretch since the one before is over. `pending` is the
-    /// thread's.
+    /// A drawn visit began at `arrived_ns`: the stretch since the one before is over. `pending` is that of
+    /// the thread.
     pub fn end_stretch(&self, trial: &mut Trial, at: usize, arrived_ns: u64, longest_ns: u64) {
         let (Some(site), Some(made)) = (self.sites.get(at), self.doubled.made.get(at)) else { return };
         let (count, made) = (site.count.load(Ordering::Relaxed), made.load(Ordering::Relaxed));
