@@ -7,7 +7,7 @@
 //!
 //! They are summed twice: those of the operation that is open apart, since its call path is known only at its
 //! end, and then with the others of that operation and path. What was summed is written every
-//! [`WRITTEN_AFTER_NS`] and when the thread ends.
+//! `WRITTEN_AFTER_NS` and when the thread ends.
 
 use core::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
@@ -88,7 +88,7 @@ impl Inner {
     }
 }
 
-/// The operation of a ticket from [`begin`] ends.
+/// The operation of a ticket from `begin` ends.
 #[inline(never)]
 pub fn end(ticket: &Ticket, outcome: Outcome) {
     if ticket.begin_ns == 0 {
