@@ -347,8 +347,10 @@ impl<'r> Matching<'r> {
     fn misordered(&mut self) {
         for (process, mut taken) in std::mem::take(&mut self.taken).into_iter().enumerate() {
             let (calls, waits) = (&self.run.processes[process].calls, &mut self.result.waits[process]);
-            // A call that waits for several has the longest wait of them, of equal ones the first.
-            waits.sort_by_key(|&(call, wait)| (call, Reverse(wait.until_ns)));
+            // A call that waits for several has the longest wait of them. In an exchange the late partner's
+            // call sends and receives at once: that the message had not been sent is certain, while what was
+            // sent to it may have been buffered.
+            waits.sort_by_key(|&(call, wait)| (call, Reverse(wait.until_ns), wait.pattern, wait.late));
             waits.dedup_by_key(|(call, _)| *call);
             let late = |&(call, wait): &(CallId, Wait)| {
                 let begin_ns = calls.get(call as usize)?.begin_ns;

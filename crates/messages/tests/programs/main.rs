@@ -7,11 +7,14 @@ use std::collections::BTreeSet;
 
 use play::{Played, Step, play};
 use proptest::prelude::*;
+use proust_messages::call::{Act, Call, Partner, Received, Slots};
 use proust_messages::matched::{Matched, matched_with};
 use proust_messages::merge::AT_ONCE;
 use proust_messages::observer::Message;
-use proust_messages::run::{Communicator, Run};
+use proust_messages::requests::Endpoints;
+use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::unmatched::Part;
+use proust_messages::waits::{Pattern, Times};
 
 fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
     let communicators =
@@ -181,6 +184,50 @@ proptest! {
                 let late = calls[wait.late.0 as usize][wait.late.1 as usize];
                 prop_assert_eq!(late.begin_ns.min(call.end_ns), wait.until_ns);
             }
+        }
+    }
+}
+
+/// Two processes send to each other and receive in one call, from `begin_ns` to `end_ns`, in either order.
+fn exchange(ranks: [(u32, u64, u64); 2]) -> Matched {
+    let process = |(rank, begin_ns, end_ns): (u32, u64, u64)| {
+        let partner = Partner::Rank(1 - rank);
+        let received = Received { slot: None, source: partner, tag: 5, bytes: 8, cancelled: false };
+        let mut endpoints = Endpoints::default();
+        endpoints.take(&Call {
+            begin_ns,
+            end_ns,
+            act: Act::SendReceive,
+            operation: 0,
+            communicator: 1,
+            partner,
+            tag: 5,
+            bytes: 8,
+            slots: Slots { own: (0, 0), more: &[] },
+            received: &[received],
+        });
+        let member = Membership { communicator: 0, rank, is_on_second_side: false };
+        Process {
+            endpoints: endpoints.finish().0,
+            calls: vec![Times { begin_ns, end_ns }],
+            communicators: [(1, member)].into_iter().collect(),
+            ..Process::default()
+        }
+    };
+    let communicators = vec![Communicator { size: 2, second_size: 0, is_known: true }];
+    matched_with(Run { processes: ranks.map(process).into(), communicators }, |_| {})
+}
+
+/// The late one's call sends and receives: that its message had not been sent is certain, while what was sent
+/// to it may have been buffered. In which order the calls ended, and their processes are given, is no matter.
+#[test]
+fn an_exchange_waits_for_the_late_sender() {
+    for (early_end_ns, late_end_ns) in [(110, 120), (120, 110), (110, 110)] {
+        let (early, late) = ((0, 10, early_end_ns), (1, 100, late_end_ns));
+        for (at, ranks) in [(0, [early, late]), (1, [late, early])] {
+            let waits = &exchange(ranks).waits[at];
+            let found: Vec<_> = waits.iter().map(|(_, wait)| (wait.pattern, wait.until_ns)).collect();
+            assert_eq!(found, [(Pattern::LateSender, 100)], "{ranks:?}");
         }
     }
 }
