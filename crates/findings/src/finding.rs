@@ -125,6 +125,23 @@ kinds! {
     IntervalOperations "interval-operations";
 }
 
+impl Kind {
+    /// Whether it is about a marked interval as a whole: the others say of the same time which code is at
+    /// fault.
+    pub fn is_of_interval(self) -> bool {
+        matches!(
+            self,
+            Kind::IntervalSequential
+                | Kind::IntervalNarrow
+                | Kind::IntervalUneven
+                | Kind::IntervalVaried
+                | Kind::IntervalCompensated
+                | Kind::IntervalIo
+                | Kind::IntervalOperations
+        )
+    }
+}
+
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -46,7 +46,7 @@ pub(super) fn of(facts: &Facts<'_>, finding: &Finding) -> Vec<ProcessId> {
 
 /// Whether a kind looks at all processes of a run together.
 fn is_of_all(kind: Kind) -> bool {
-    matches!(
+    let is_of_run = matches!(
         kind,
         Kind::Oversubscription
             | Kind::MpiLateSender
@@ -56,14 +56,8 @@ fn is_of_all(kind: Kind) -> bool {
             | Kind::MpiSmallMessages
             | Kind::MpiGroupableCollectives
             | Kind::MpiWrongOrder
-            | Kind::IntervalSequential
-            | Kind::IntervalNarrow
-            | Kind::IntervalUneven
-            | Kind::IntervalVaried
-            | Kind::IntervalCompensated
-            | Kind::IntervalIo
-            | Kind::IntervalOperations
-    )
+    );
+    is_of_run || kind.is_of_interval()
 }
 
 /// The findings, those of one kind and one place in several processes of a program as one.

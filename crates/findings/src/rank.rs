@@ -27,7 +27,7 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
         (finding.low_s, finding.high_s) = range::range(facts, finding);
     }
     found.sort_by(|a, b| {
-        let by_place = of_interval(a.kind).cmp(&of_interval(b.kind));
+        let by_place = a.kind.is_of_interval().cmp(&b.kind.is_of_interval());
         by_place
             .then_with(|| b.recoverable_s.total_cmp(&a.recoverable_s))
             .then_with(|| b.lost_s.total_cmp(&a.lost_s))
@@ -38,20 +38,6 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
         finding.processes = processes::of(facts, finding);
     }
     found
-}
-
-/// Whether it is about an interval as a whole: the others say of the same time which code is at fault.
-fn of_interval(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::IntervalSequential
-            | Kind::IntervalNarrow
-            | Kind::IntervalUneven
-            | Kind::IntervalVaried
-            | Kind::IntervalCompensated
-            | Kind::IntervalIo
-            | Kind::IntervalOperations
-    )
 }
 
 /// By so much a loss is larger than another one that it may be a part of.
