@@ -11,8 +11,9 @@
 //! | early root | the root | min(the last other member's E, L) |
 //! | early scan | each member | min(the last E of a lower rank, L) |
 //!
-//! Each from the waiting call's own begin. A call that waits for several has the longest of these waits. Of
-//! calls that need not wait for all members only those have waited that ended after the last member's begin.
+//! Each from the waiting call's own begin. A call that waits for several has the longest of these waits, of
+//! equal ones that for the late sender. Of calls that need not wait for all members only those have waited
+//! that ended after the last member's begin.
 
 use crate::call::Collective;
 
