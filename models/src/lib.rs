@@ -1,4 +1,4 @@
-//! The collector's own sources of three protocols, with the words of a checker that tries every interleaving
+//! The collector's own sources of five protocols, with the words of a checker that tries every interleaving
 //! and every value that the memory model allows a load to return. `cargo test --release` runs the models.
 //!
 //! What these sources use of the rest of the collector is replaced here by what it means for one thread.
@@ -10,6 +10,8 @@ pub mod arrivals;
 #[path = "../../crates/collector/src/free_list.rs"]
 pub mod free_list;
 pub mod lane;
+pub mod ompt;
+pub mod team;
 
 /// The checker's words.
 pub mod sync {
@@ -22,9 +24,27 @@ pub mod sync {
     ///
     /// # Safety
     /// There is one.
-    pub unsafe fn word_at<'a>(word: *mut u64) -> &'a AtomicU64 {
+    pub unsafe fn word_at<'a, T>(word: *mut T) -> &'a AtomicU64 {
         // SAFETY: the caller's promise.
         unsafe { &*word.cast() }
+    }
+
+    /// As [`word_at`], of 32 bits.
+    ///
+    /// # Safety
+    /// There is one.
+    pub unsafe fn half_word_at<'a, T>(word: *mut T) -> &'a AtomicU32 {
+        // SAFETY: the caller's promise.
+        unsafe { &*word.cast() }
+    }
+}
+
+pub mod arena {
+    /// Memory that stays, for the model's run and longer.
+    pub fn pages(bytes: usize) -> *mut u8 {
+        let layout = std::alloc::Layout::from_size_align(bytes, crate::free_list::ALIGNMENT).unwrap();
+        // SAFETY: not of size 0.
+        unsafe { std::alloc::alloc_zeroed(layout) }
     }
 }
 

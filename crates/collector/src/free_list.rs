@@ -45,7 +45,7 @@ impl FreeList {
     /// `place` was given to this list once.
     unsafe fn link<'a>(&self, place: *mut u8) -> &'a AtomicU64 {
         // SAFETY: whatever was ever in the list stays mapped, and the word inside it is aligned.
-        unsafe { word_at(place.add(self.link).cast()) }
+        unsafe { word_at(place.add(self.link).cast::<u64>()) }
     }
 
     /// One of them; null if there is none.

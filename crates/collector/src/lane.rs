@@ -20,6 +20,7 @@ use crate::turn::Quiet;
 use crate::{clock, logfile, mpi, operation, sample};
 
 mod current;
+mod docked;
 mod docking;
 mod hold;
 mod ids;

@@ -76,7 +76,7 @@ pub fn begin(construct: u64) -> bool {
         interrupted.docked = true;
         interrupted.object = lane.docked_for();
         member.set_docked(0);
-        lane.undock();
+        lane.undock(docked_ns);
         let end = (Operation::OmpRegionEnd, interrupted.object);
         stretch::record(lane, end, (docked_ns, now_ns), member.idle_node());
         let segment = Segment { end_ns: now_ns, wait_ns: now_ns - docked_ns, ..Segment::default() };

@@ -6,6 +6,7 @@
 //!
 //! - [`opening`]: a thread opens a region
 //! - [`given`]: the word that the others get with their work
+//! - [`times`]: when it was opened, and the one before it was over
 //! - [`part`]: a thread begins its part, does it, and waits for the others
 //! - [`closing`]: the thread that opened the region continues after it
 
@@ -13,6 +14,7 @@ pub mod closing;
 pub mod given;
 pub mod opening;
 pub mod part;
+pub mod times;
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -27,6 +29,7 @@ use crate::path::memo::State;
 pub use closing::{close, notify_the_others};
 pub use opening::{Opening, open};
 pub use part::{done, end_open, join, settle};
+use times::Times;
 
 /// A team.
 #[derive(Debug, Default)]
@@ -62,19 +65,6 @@ pub struct Team {
     pub arrivals: Arrivals,
     /// How many visits to barriers are measured where its next region begins.
     pub levels: Levels,
-}
-
-/// The opener writes them in each region. A thread that was given them with its work does not read them.
-#[derive(Debug, Default)]
-#[repr(align(64))]
-struct Times {
-    /// When the region was opened.
-    fork_ns: AtomicU64,
-    /// When the region before this one was opened, and when it was over; once this one is over, its own
-    /// times.
-    before_fork_ns: AtomicU64,
-    /// See `before_fork_ns`.
-    before_end_ns: AtomicU64,
 }
 
 /// Fields that the opener writes while others read the rest.
@@ -203,10 +193,7 @@ impl Team {
     pub fn given(&'static self) -> usize {
         match self.number.load(Ordering::Relaxed) {
             0 => core::ptr::from_ref(self) as usize,
-            number => {
-                let fork_ns = self.times.fork_ns.load(Ordering::Relaxed);
-                given::word(number, fork_ns, self.times.before_end_ns.load(Ordering::Relaxed)) as usize
-            }
+            number => given::word(number, self.times.fork_ns(), self.times.before_end_ns()) as usize,
         }
     }
 
@@ -229,7 +216,7 @@ impl Team {
 
     /// When the region before this one was opened.
     pub fn before_fork_ns(&self) -> u64 {
-        self.times.before_fork_ns.load(Ordering::Relaxed)
+        self.times.before_fork_ns()
     }
 
     /// Whether this word distinguishes it from others.
@@ -245,8 +232,7 @@ impl Team {
     /// When the region was over at whose end a thread began to wait at `docked_ns`; None if it is not, or if
     /// two others were since.
     pub fn ended_ns(&self, docked_ns: u64) -> Option<u64> {
-        let end_ns = self.times.before_end_ns.load(Ordering::Acquire);
-        (self.times.before_fork_ns.load(Ordering::Relaxed)..=end_ns).contains(&docked_ns).then_some(end_ns)
+        self.times.end_of(docked_ns)
     }
 
     /// Writes what is not as in the region before.
@@ -274,11 +260,6 @@ impl Team {
         if self.opener.load(Ordering::Relaxed) != opener {
             self.opener.store(opener, Ordering::Relaxed);
         }
-    }
-
-    fn has_ended(&self, fork_ns: u64, end_ns: u64) {
-        self.times.before_fork_ns.store(fork_ns, Ordering::Relaxed);
-        self.times.before_end_ns.store(end_ns, Ordering::Release);
     }
 
     /// Whether this thread did.

@@ -4,10 +4,21 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 /// A word that the runtime keeps for the tool.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Data {
     /// The word.
     pub value: u64,
+}
+
+impl Data {
+    /// The word of a tool that has not written one.
+    ///
+    /// # Safety
+    /// It is mapped, and nobody uses it at once.
+    pub unsafe fn clear(data: *mut Data) {
+        // SAFETY: the caller's promise.
+        unsafe { (*data).value = 0 }
+    }
 }
 
 /// Finds a function of the runtime by its name.

@@ -5,92 +5,119 @@
 //! Pairs are taken from one pool and returned to it when the region or task is over, so that there are as
 //! many as there are regions and tasks at a time. Neither takes a lock or memory of the program's.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::mem::offset_of;
 
 use super::layout::Data;
 use crate::arena;
+use crate::free_list::FreeList;
+use crate::sync::{AtomicU64, Ordering, word_at};
 
 /// A pair. Its words are the tools': nothing here reads them.
-#[repr(C)]
-#[derive(Debug)]
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
 struct Pair {
     ours: Data,
     other: Data,
-    /// Its number, from 1.
-    number: u32,
-    /// The next free one; 0 = none.
-    next: AtomicU32,
+    /// The list's.
+    next: AtomicU64,
 }
 
-const CHUNK: usize = 1024;
-/// Eight million tasks at a time.
-const MOST_CHUNKS: usize = 8192;
+/// Pairs that are made at once.
+const CHUNK: usize = if cfg!(loom) { 2 } else { 64 };
 
-static CHUNKS: [AtomicPtr<Pair>; MOST_CHUNKS] =
-    [const { AtomicPtr::new(core::ptr::null_mut()) }; MOST_CHUNKS];
-/// Pairs that were ever made.
-static MADE: AtomicU32 = AtomicU32::new(0);
-/// The first free one, and above it a count of changes: a slow thread must not take the list for what it was.
-static FREE: AtomicU64 = AtomicU64::new(0);
-
-fn pair(number: u32) -> *mut Pair {
-    let at = number as usize - 1;
-    let chunk = CHUNKS[at / CHUNK].load(Ordering::Acquire);
-    // SAFETY: the number of a pair that was made: its chunk is mapped.
-    unsafe { chunk.add(at % CHUNK) }
+/// The pairs of a process.
+#[derive(Debug)]
+pub struct Pairs {
+    free: FreeList,
+    /// The other tool is shown this where there is no memory left: it may write there, and finds what was
+    /// written last.
+    spare: AtomicU64,
 }
 
-fn take() -> Option<*mut Pair> {
-    let mut free = FREE.load(Ordering::Acquire);
-    while free as u32 != 0 {
-        let first = pair(free as u32);
-        // SAFETY: pairs are never unmapped. Should another thread take this one meanwhile, what is read here
-        // is not used.
-        let next = unsafe { &*first }.next.load(Ordering::Relaxed);
-        let after = ((free >> 32) + 1) << 32 | u64::from(next);
-        match FREE.compare_exchange_weak(free, after, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => return Some(first),
-            Err(now) => free = now,
-        }
+#[cfg(not(loom))]
+static PAIRS: Pairs = Pairs { free: FreeList::new(offset_of!(Pair, next)), spare: AtomicU64::new(0) };
+
+impl Pairs {
+    /// None yet; a checker's words are not made by the compiler.
+    #[cfg(loom)]
+    pub fn new() -> Pairs {
+        Pairs { free: FreeList::new(offset_of!(Pair, next)), spare: AtomicU64::new(0) }
     }
-    make()
-}
 
-#[cold]
-fn make() -> Option<*mut Pair> {
-    let made = MADE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |made| {
-        ((made as usize) < MOST_CHUNKS * CHUNK).then_some(made + 1)
-    });
-    let at = made.ok()? as usize;
-    let chunk = &CHUNKS[at / CHUNK];
-    if chunk.load(Ordering::Acquire).is_null() {
+    fn take(&self) -> Option<*mut Pair> {
+        let free = self.free.take().cast::<Pair>();
+        if free.is_null() { self.make() } else { Some(free) }
+    }
+
+    #[cold]
+    fn make(&self) -> Option<*mut Pair> {
         let fresh = arena::pages(CHUNK * size_of::<Pair>()).cast::<Pair>();
         if fresh.is_null() {
             return None;
         }
-        if chunk.compare_exchange(core::ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire).is_err()
-        {
-            // SAFETY: mapped above, and never published.
-            unsafe { arena::give_back(fresh.cast(), CHUNK * size_of::<Pair>()) };
+        for number in 0..CHUNK {
+            // SAFETY: so many were mapped just now, for ever, aligned to their size; the first is the
+            // caller's and no thread knows the others yet.
+            unsafe {
+                let pair = fresh.add(number);
+                pair.write(Pair::default());
+                if number != 0 {
+                    self.free.give(pair.cast());
+                }
+            }
         }
+        Some(fresh)
     }
-    let number = at as u32 + 1;
-    let fresh = pair(number);
-    // SAFETY: no other thread has got this number.
-    unsafe { (&raw mut (*fresh).number).write(number) };
-    Some(fresh)
-}
 
-fn put(back: *mut Pair) {
-    // SAFETY: the caller has it from `take`, and gives it up here.
-    let (number, next) = unsafe { ((*back).number, &(*back).next) };
-    let mut free = FREE.load(Ordering::Acquire);
-    loop {
-        next.store(free as u32, Ordering::Relaxed);
-        let after = ((free >> 32) + 1) << 32 | u64::from(number);
-        match FREE.compare_exchange_weak(free, after, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => return,
-            Err(now) => free = now,
+    /// The words that represent `word`; they are made when they are first asked for.
+    ///
+    /// # Safety
+    /// `word` is null, or a word that the runtime keeps and that no other code uses.
+    pub unsafe fn words(&self, word: *mut Data) -> Words {
+        if word.is_null() {
+            return Words { ours: word, other: word };
+        }
+        // SAFETY: the caller's promise; several threads may reach one word at once.
+        let place = unsafe { word_at(&raw mut (*word).value) };
+        let mut found = place.load(Ordering::Acquire) as *mut Pair;
+        if found.is_null() {
+            let Some(fresh) = self.take() else {
+                return Words {
+                    ours: core::ptr::null_mut(),
+                    other: (&raw const self.spare).cast_mut().cast(),
+                };
+            };
+            // SAFETY: ours alone until it is published.
+            unsafe {
+                Data::clear(&raw mut (*fresh).ours);
+                Data::clear(&raw mut (*fresh).other);
+            }
+            match place.compare_exchange(0, fresh as u64, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => found = fresh,
+                Err(theirs) => {
+                    // SAFETY: taken above, and never published.
+                    unsafe { self.free.give(fresh.cast()) };
+                    found = theirs as *mut Pair;
+                }
+            }
+        }
+        // SAFETY: a pair: no other thread writes this word.
+        unsafe { Words { ours: &raw mut (*found).ours, other: &raw mut (*found).other } }
+    }
+
+    /// The region or task of `word` is over.
+    ///
+    /// # Safety
+    /// As for [`Pairs::words`]; and no tool uses its half any more.
+    pub unsafe fn give_back(&self, word: *mut Data) {
+        if word.is_null() {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        let found = unsafe { word_at(&raw mut (*word).value) }.swap(0, Ordering::AcqRel);
+        if found != 0 {
+            // SAFETY: the word's pair, which is in nobody's use any more.
+            unsafe { self.free.give(found as *mut u8) };
         }
     }
 }
@@ -104,54 +131,26 @@ pub struct Words {
     pub other: *mut Data,
 }
 
-/// The other tool is shown this where there is no memory left: it may write there, and finds what was written
-/// last.
-static SPARE: AtomicU64 = AtomicU64::new(0);
-
+#[cfg(not(loom))]
 impl Words {
-    /// Those that represent `word`; they are made when they are first asked for.
+    /// As [`Pairs::words`], of the process's pairs.
     ///
     /// # Safety
-    /// `word` is null, or a word that the runtime keeps and that no other code uses.
+    /// As there.
     pub unsafe fn of(word: *mut Data) -> Words {
-        if word.is_null() {
-            return Words { ours: word, other: word };
-        }
-        // SAFETY: the caller's promise; several threads may reach one word at once.
-        let place = unsafe { AtomicU64::from_ptr(&raw mut (*word).value) };
-        let mut found = place.load(Ordering::Acquire) as *mut Pair;
-        if found.is_null() {
-            let Some(fresh) = take() else {
-                return Words { ours: core::ptr::null_mut(), other: SPARE.as_ptr().cast() };
-            };
-            // SAFETY: ours alone until it is published.
-            unsafe { ((*fresh).ours.value, (*fresh).other.value) = (0, 0) };
-            match place.compare_exchange(0, fresh as u64, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => found = fresh,
-                Err(theirs) => {
-                    put(fresh);
-                    found = theirs as *mut Pair;
-                }
-            }
-        }
-        // SAFETY: a pair: no other thread writes this word.
-        unsafe { Words { ours: &raw mut (*found).ours, other: &raw mut (*found).other } }
+        // SAFETY: the caller's promise.
+        unsafe { PAIRS.words(word) }
     }
 }
 
-/// The region or task of `word` is over.
+/// As [`Pairs::give_back`], of the process's pairs.
 ///
 /// # Safety
-/// As for [`Words::of`]; and no tool uses its half any more.
+/// As there.
+#[cfg(not(loom))]
 pub unsafe fn give_back(word: *mut Data) {
-    if word.is_null() {
-        return;
-    }
     // SAFETY: the caller's promise.
-    let found = unsafe { AtomicU64::from_ptr(&raw mut (*word).value) }.swap(0, Ordering::AcqRel) as *mut Pair;
-    if !found.is_null() {
-        put(found);
-    }
+    unsafe { PAIRS.give_back(word) }
 }
 
 #[cfg(test)]
@@ -188,7 +187,9 @@ mod tests {
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert!(MADE.load(Ordering::Relaxed) <= 400, "{MADE:?}");
+        // Those of the words that there were at a time, and of chunks that several threads made at once.
+        let made = core::iter::repeat_with(|| PAIRS.free.take()).take_while(|pair| !pair.is_null()).count();
+        assert!((400..400 + 4 * CHUNK).contains(&made), "{made}");
     }
 
     #[test]

@@ -49,13 +49,13 @@ pub fn close(team: &'static Team, state: Option<State>) {
         done_ns => done_ns,
     };
     member.has_waited(end_ns.saturating_sub(done_ns));
-    let fork_ns = team.times.fork_ns.load(Ordering::Relaxed);
+    let fork_ns = team.times.fork_ns();
     let size = team.own.size.load(Ordering::Relaxed);
     let ended = team.own.ended.load(Ordering::Relaxed);
     team.own.ended.store(ended.wrapping_add(1), Ordering::Relaxed);
-    let follows = end_ns.saturating_sub(team.times.before_end_ns.load(Ordering::Relaxed)) < CLOSELY_NS;
+    let follows = end_ns.saturating_sub(team.times.before_end_ns()) < CLOSELY_NS;
     let is_notified = !follows || ended.is_multiple_of(NOTIFIED_ONE_IN) || size as usize > PLACES;
-    team.has_ended(fork_ns, end_ns);
+    team.times.close(end_ns);
     team.own.owed.store(if is_notified { 0 } else { size }, Ordering::Relaxed);
     let mut segment = Segment {
         end_ns,
@@ -88,8 +88,7 @@ pub fn close(team: &'static Team, state: Option<State>) {
 /// a team. Returns how long before that the last of them, or the opener at `done_ns`, had arrived. By the
 /// opener.
 fn release(team: &'static Team, opener: &Lane, (first, size): (u32, u32), done_ns: u64) -> u64 {
-    let fork_ns = team.times.before_fork_ns.load(Ordering::Relaxed);
-    let end_ns = team.times.before_end_ns.load(Ordering::Relaxed);
+    let (fork_ns, end_ns) = (team.times.before_fork_ns(), team.times.before_end_ns());
     let others = || {
         let all = team.members(first, size).filter(|other| !core::ptr::eq(*other, opener));
         all.filter(|other| other.is_docked_for(team.object(), fork_ns))
@@ -106,7 +105,7 @@ fn release(team: &'static Team, opener: &Lane, (first, size): (u32, u32), done_n
 pub(super) fn release_the_rest(team: &'static Team, opener: &Lane, size: u32) {
     let owed = team.own.owed.load(Ordering::Relaxed);
     if owed > size {
-        release(team, opener, (size, owed), team.times.before_end_ns.load(Ordering::Relaxed));
+        release(team, opener, (size, owed), team.times.before_end_ns());
     }
     if owed != 0 {
         team.own.owed.store(0, Ordering::Relaxed);

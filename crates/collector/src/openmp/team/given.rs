@@ -5,22 +5,17 @@
 //! when the region was opened, and how long before that the one before was over; and the team's own lines
 //! stay as they are.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-
 use super::Team;
+use crate::sync::{AtomicPtr, AtomicU32, Ordering};
 
 /// No address of a program has this bit.
 const IS_GIVEN: u64 = 1 << 63;
-const NUMBER_BITS: u32 = 12;
+/// In a model there are few teams: each has a word of the checker.
+const NUMBER_BITS: u32 = if cfg!(loom) { 2 } else { 12 };
 const FORK_BITS: u32 = 37;
 const GAP_BITS: u32 = 14;
 /// A gap as long as that or longer.
 const LONG_GAP: u64 = (1 << GAP_BITS) - 1;
-
-/// Teams that have a number; the first has none.
-static TEAMS: [AtomicPtr<Team>; 1 << NUMBER_BITS] =
-    [const { AtomicPtr::new(core::ptr::null_mut()) }; 1 << NUMBER_BITS];
-static LAST: AtomicU32 = AtomicU32::new(0);
 
 /// When a region was opened, and when the one of the same team before it was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +26,51 @@ pub struct Opened {
     pub before_end_ns: Option<u64>,
 }
 
-/// A number for a new team; 0 if there is none left.
-pub fn number(team: &'static Team) -> u32 {
-    let number = LAST.load(Ordering::Relaxed) + 1;
-    match TEAMS.get(number as usize) {
-        Some(place)
-            if LAST.compare_exchange(number - 1, number, Ordering::AcqRel, Ordering::Relaxed).is_ok() =>
-        {
-            place.store(core::ptr::from_ref(team).cast_mut(), Ordering::Release);
-            number
-        }
-        // Two threads at once: one of them goes without.
-        _ => 0,
+/// Teams that have a number.
+#[derive(Debug)]
+pub struct Numbers {
+    /// By number; the first has none.
+    teams: [AtomicPtr<Team>; 1 << NUMBER_BITS],
+    last: AtomicU32,
+}
+
+#[cfg(not(loom))]
+static NUMBERS: Numbers = Numbers {
+    teams: [const { AtomicPtr::new(core::ptr::null_mut()) }; 1 << NUMBER_BITS],
+    last: AtomicU32::new(0),
+};
+
+impl Numbers {
+    /// None yet; a checker's words are not made by the compiler.
+    #[cfg(loom)]
+    pub fn new() -> Numbers {
+        let teams = core::array::from_fn(|_| AtomicPtr::new(core::ptr::null_mut()));
+        Numbers { teams, last: AtomicU32::new(0) }
     }
+
+    /// A number for a new team; 0 if there is none left.
+    pub fn number(&self, team: &'static Team) -> u32 {
+        let number = self.last.load(Ordering::Relaxed) + 1;
+        match self.teams.get(number as usize) {
+            Some(place)
+                if self
+                    .last
+                    .compare_exchange(number - 1, number, Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok() =>
+            {
+                place.store(core::ptr::from_ref(team).cast_mut(), Ordering::Release);
+                number
+            }
+            // Two threads at once: one of them goes without.
+            _ => 0,
+        }
+    }
+}
+
+/// A number for a new team; 0 if there is none left.
+#[cfg(not(loom))]
+pub fn number(team: &'static Team) -> u32 {
+    NUMBERS.number(team)
 }
 
 /// The word for the team of this number.
@@ -84,10 +111,17 @@ impl Given {
     }
 
     /// The team.
+    #[cfg(not(loom))]
     #[inline]
     pub fn team(self) -> &'static Team {
+        self.team_of(&NUMBERS)
+    }
+
+    /// The team, which got its number from `numbers`.
+    #[inline]
+    pub fn team_of(self, numbers: &Numbers) -> &'static Team {
         let team = match number_in(self.0) {
-            Some(number) => TEAMS[number].load(Ordering::Acquire),
+            Some(number) => numbers.teams[number].load(Ordering::Acquire),
             None => self.0 as *mut Team,
         };
         // SAFETY: the word was made of this team, and teams are never freed.
@@ -132,7 +166,7 @@ mod tests {
         assert!(core::ptr::eq(given.team(), team));
         assert_eq!(given.opened(1_000), None);
         let team = Team::made();
-        team.times.fork_ns.store(2_000, Ordering::Relaxed);
+        team.times.open(2_000);
         // SAFETY: as above, with a number.
         let given = unsafe { Given::from_word(team.given()) };
         assert!(core::ptr::eq(given.team(), team));

@@ -76,7 +76,7 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
             unsafe { lane.with_room(|| find_number(life, (lane, record), opening, parent)) }
         })
     });
-    team.times.fork_ns.store(fork_ns, Ordering::Relaxed);
+    team.times.open(fork_ns);
     team.is_for(region.unwrap_or(0), opening, lane);
     team.own.size.store(0, Ordering::Relaxed);
     team.own.frame.set(opening.state, opening.marker);

@@ -8,6 +8,7 @@ use proust_log::records::Stay;
 use super::Team;
 use super::closing::release_the_rest;
 use super::given::{Given, Opened};
+use super::times::end_of_wait;
 use crate::lane::{self, Lane, Record};
 use crate::openmp::long_gaps;
 use crate::openmp::member::LONG_WORK_NS;
@@ -31,13 +32,12 @@ pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
         release_the_rest(team, lane, size);
         let now_ns = end_open(lane, Operation::OmpFork);
         let now_ns = if now_ns == 0 { clock::now_ns() } else { now_ns };
-        (team.times.fork_ns.load(Ordering::Relaxed), now_ns)
+        (team.times.fork_ns(), now_ns)
     } else {
         let now_ns = clock::now_ns();
-        let opened = given.and_then(|given| given.opened(now_ns)).unwrap_or_else(|| Opened {
-            fork_ns: team.times.fork_ns.load(Ordering::Relaxed),
-            before_end_ns: None,
-        });
+        let opened = given
+            .and_then(|given| given.opened(now_ns))
+            .unwrap_or_else(|| Opened { fork_ns: team.times.fork_ns(), before_end_ns: None });
         member.own_cost.begin_part();
         undock(lane, Some(team), &opened, now_ns);
         team.add(lane, number);
@@ -114,7 +114,7 @@ pub fn done(team: &'static Team) {
         let begin_ns = member.begin_ns();
         if now_ns.saturating_sub(begin_ns) >= record.parallel.stay_limit.ns {
             let stay = Stay {
-                fork_ns: team.times.fork_ns.load(Ordering::Relaxed),
+                fork_ns: team.times.fork_ns(),
                 begin_ns,
                 end_ns: now_ns,
                 region,
@@ -183,16 +183,16 @@ fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now
         member.set_docked(0);
         member.has_waited(now_ns.saturating_sub(docked_ns));
         let docked_for = lane.docked_for();
-        let released = lane.undock();
-        let ended_ns = || {
-            let docked_in = member.docked_in()?;
-            let is_same = team.is_some_and(|team| core::ptr::eq(team, docked_in));
-            // A thread that is not in every region of its team is notified of the end of those that it is in.
-            let given_ns = opened.before_end_ns.filter(|&end_ns| is_same && docked_ns <= end_ns);
-            given_ns.or_else(|| docked_in.ended_ns(docked_ns))
-        };
-        let released_ns = released.map_or_else(|| ended_ns().unwrap_or(0), |(released_ns, _)| released_ns);
-        let until_ns = released_ns.clamp(docked_ns, now_ns);
+        let released = lane.undock(docked_ns);
+        let docked_in = member.docked_in();
+        let is_same = docked_in.zip(team).is_some_and(|(docked_in, team)| core::ptr::eq(team, docked_in));
+        let ended_ns = end_of_wait(
+            docked_ns,
+            released.map(|released| released.at_ns),
+            opened.before_end_ns.filter(|_| is_same),
+            docked_in.map(|team| &team.times),
+        );
+        let until_ns = ended_ns.unwrap_or(0).clamp(docked_ns, now_ns);
         let wait_ns = until_ns - docked_ns;
         let old = member.region();
         let end = (Operation::OmpRegionEnd, docked_for);
@@ -200,7 +200,7 @@ fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now
         let segment = Segment {
             end_ns: until_ns,
             wait_ns,
-            latency_ns: released.map_or(0, |(_, latency_ns)| latency_ns.min(wait_ns)),
+            latency_ns: released.map_or(0, |released| released.latency_ns.min(wait_ns)),
             is_whole: released.is_none(),
             ..Segment::default()
         };
