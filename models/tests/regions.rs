@@ -227,7 +227,8 @@ fn a_thread_that_a_region_does_without_is_not_notified_of_its_end() {
         team.times.open(fork_ns(0));
         docked(&header).dock(docked_ns, (team_word, 1), 1, END);
         team.times.close(end_ns(0));
-        // The team's next region is of its opener alone, and so is one of a team that the thread was in before.
+        // The team's next region is of its opener alone, and so is one of a team that the thread was in
+        // before.
         let opener = {
             let header = header.clone();
             thread::spawn(move || {

@@ -56,8 +56,9 @@ impl FreeList {
             if place.is_null() {
                 return place;
             }
-            // SAFETY: a head's place was given. If another thread has taken it meanwhile its word is
-            // anything, and the exchange fails.
+            // SAFETY: a head's place was given, and stays mapped. If another thread has taken it meanwhile it
+            // may write there, not even by an atomic word: the load yields anything, which nothing depends
+            // on, since the exchange fails then.
             let next = unsafe { self.link(place) }.load(Ordering::Relaxed) as *mut u8;
             match self.head.compare_exchange_weak(
                 head,

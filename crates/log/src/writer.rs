@@ -30,9 +30,13 @@ const _: () = assert!(
 /// are at most in so many.
 const SHAPES_LAST_CHUNKS: u32 = 16;
 
+/// Bytes of a short record, and how many more it has with bytes of its own.
+const SHORT_BYTES: usize = record_bytes::<Short>();
+const BYTES_APART: usize = size_of::<u64>();
+
 /// The most bytes that a record with a short form takes.
 const fn most_bytes_of<R: Shaped>() -> usize {
-    let short = record_bytes::<Short>() + record_bytes::<Shape>() + record_bytes::<Base>();
+    let short = SHORT_BYTES + BYTES_APART + record_bytes::<Shape>() + record_bytes::<Base>();
     let long = record_bytes::<R>();
     if short > long { short } else { long }
 }
@@ -179,7 +183,7 @@ impl LaneWriter {
             && let Some(short) = record.short(base)
             && let Some((slot, generation)) = shapes.find(&record.shape(a, b).words())
         {
-            self.write_short(slot, generation, &short);
+            self.write_short(slot, generation, &short, record.bytes_apart());
             return Ok(());
         }
         self.push_new(shapes, is_worth_it, (a, b), &{ *record })
@@ -224,26 +228,30 @@ impl LaneWriter {
                 self.write(Kind::Shape, place.slot, generation.into(), shape.as_bytes(), &[]);
             }),
         };
-        self.write_short(place.slot, generation, &short);
+        self.write_short(place.slot, generation, &short, record.bytes_apart());
         Ok(())
     }
 
     #[inline(always)]
-    fn write_short(&mut self, slot: u16, generation: u8, short: &Short) {
+    fn write_short(&mut self, slot: u16, generation: u8, short: &Short, apart: Option<u64>) {
+        const { assert!(SHORT_BYTES == 3 * 8 && BYTES_APART == 8) };
         let which = u16::from(generation) << 8 | u16::from(self.base_number);
-        let head = Head { kind: Kind::Short as u8, words: 3, check: 0, a: slot, b: which };
-        const { assert!(record_bytes::<Short>() == 3 * 8) };
+        let words = if apart.is_some() { 4 } else { 3 };
+        let head = Head { kind: Kind::Short as u8, words, check: 0, a: slot, b: which };
         let [times, rest]: [u64; 2] = zerocopy::transmute!(*short);
         let words = [zerocopy::transmute!(head), times, rest];
-        let check = check_of(words.into_iter());
+        let check = check_of(words.into_iter().chain(apart));
         // SAFETY: as in `write`.
         unsafe {
             let at = self.chunk.start.add(self.used).cast::<u64>();
             at.write(words[0] | u64::from(check) << CHECK_SHIFT);
             at.add(1).write(words[1]);
             at.add(2).write(words[2]);
+            if let Some(apart) = apart {
+                at.add(3).write(apart);
+            }
         }
-        self.is_written(record_bytes::<Short>());
+        self.is_written(SHORT_BYTES + if apart.is_some() { BYTES_APART } else { 0 });
     }
 
     /// So many bytes behind the end are a record now.

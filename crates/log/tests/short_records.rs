@@ -276,6 +276,28 @@ fn a_lock_heavy_log_is_a_third_as_long() {
 }
 
 #[test]
+fn an_io_heavy_log_is_a_third_as_long() {
+    // Reads that wait for what another process writes in pieces of another size; and the others in sums, of
+    // which each moved another amount.
+    let mut records = Vec::new();
+    for i in 0..20_000_u64 {
+        let begin_ns = 1_000_000_000 + i * 50_000;
+        let event = Event { begin_ns, end_ns: begin_ns + 9_000, object: 3, node: 17, ..Event::default() };
+        records.push(Written::Event(0x401, 5, Event { bytes: [512, 488, 1000][i as usize % 3], ..event }));
+        if i % 5 == 0 {
+            let sum = Sum { since_ns: begin_ns, until_ns: begin_ns + 40_000, ns: 7_000, ..Sum::default() };
+            let calls = 7 + (i % 11) as u32;
+            records.push(Written::Sum(0x402, 5, Sum { bytes: i * 977 + 1, calls, node: 18, ..sum }));
+        }
+    }
+    let file = write(&records);
+    let long_bytes = 20_000 * record_bytes::<Event>() + 4_000 * record_bytes::<Sum>();
+    let bytes = file.memory.len() * 8 - HEADER_BYTES;
+    assert!(bytes * 5 < long_bytes * 2, "{bytes} of {long_bytes} bytes");
+    assert_eq!(read(file.memory.as_bytes()), (records, false));
+}
+
+#[test]
 fn a_log_of_more_shapes_than_there_are_slots_is_hardly_longer_than_without() {
     let records = lock_heavy(60_000, 5_000);
     let file = write(&records);

@@ -13,6 +13,7 @@ pub mod module;
 pub mod modules;
 mod needed;
 pub mod reference;
+pub mod rule;
 pub mod rules;
 pub mod stack;
 mod tables;

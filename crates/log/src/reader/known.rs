@@ -51,24 +51,31 @@ impl Known {
     }
 
     fn long(&self, head: Head, body: &[u8]) -> Option<Record<'static>> {
-        let short = Short::read_from_bytes(body).ok()?;
+        let (short, rest) = Short::read_from_prefix(body).ok()?;
         let (generation, shape) = self.shapes.get(usize::from(head.a))?.as_ref()?;
         let (number, base) = self.base.as_ref()?;
         let [of_base, of_shape] = head.b.to_le_bytes();
         if (of_shape, of_base) != (*generation, *number) {
             return None;
         }
+        let apart = match shape.bytes_apart {
+            0 if rest.is_empty() => 0,
+            0 => return None,
+            _ => u64::from_ne_bytes(rest.try_into().ok()?),
+        };
         let (a, b) = (shape.a, shape.b);
         match shape.kind {
-            k if k == Kind::Event as u16 => Some(Record::Event(a, b, Event::long(shape, base, &short)?)),
+            k if k == Kind::Event as u16 => {
+                Some(Record::Event(a, b, Event::long(shape, base, &short, apart)?))
+            }
             k if k == Kind::Release as u16 => {
-                Some(Record::Release(a, b, Release::long(shape, base, &short)?))
+                Some(Record::Release(a, b, Release::long(shape, base, &short, apart)?))
             }
-            k if k == Kind::Stay as u16 => Some(Record::Stay(a, b, Stay::long(shape, base, &short)?)),
+            k if k == Kind::Stay as u16 => Some(Record::Stay(a, b, Stay::long(shape, base, &short, apart)?)),
             k if k == Kind::Execution as u16 => {
-                Some(Record::Execution(a, Execution::long(shape, base, &short)?))
+                Some(Record::Execution(a, Execution::long(shape, base, &short, apart)?))
             }
-            k if k == Kind::Sum as u16 => Some(Record::Sum(a, b, Sum::long(shape, base, &short)?)),
+            k if k == Kind::Sum as u16 => Some(Record::Sum(a, b, Sum::long(shape, base, &short, apart)?)),
             _ => None,
         }
     }

@@ -4,7 +4,9 @@
 //! in a numbered slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names
 //! both and is 24 bytes long, where an event is 80, a release or a sum 64, an execution 40. A slot is used
 //! again when another shape needs it: its generation says which of the two a record means, so that a record
-//! whose shape or base was lost to damage is recognised and skipped. The reader yields the long forms only.
+//! whose shape or base was lost to damage is recognised and skipped. Bytes that no other record has would be
+//! a shape each; they follow the times, and the record is 32 bytes long. The reader yields the long forms
+//! only.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -26,7 +28,7 @@ pub struct Shape {
     pub object: u64,
     /// [`Event::object2`], or [`Release::site`].
     pub object2: u64,
-    /// [`Event::bytes`]; of a sum those of each call.
+    /// [`Event::bytes`]; of a sum those of each call. Of [`Shape::bytes_apart`] 0.
     pub bytes: u64,
     /// Context node.
     pub node: u32,
@@ -46,8 +48,8 @@ pub struct Shape {
     pub kind: u16,
     /// [`Event::request`].
     pub request: u32,
-    /// Spare.
-    pub reserved: u32,
+    /// 1 = the bytes follow each record of this shape.
+    pub bytes_apart: u32,
 }
 
 impl Shape {
@@ -102,8 +104,15 @@ pub trait Shaped: Body {
     /// Its times; None if they do not fit, or contradict each other.
     fn short(&self, base: &Base) -> Option<Short>;
 
-    /// The record of that shape with those times; None if the sum of a time and its base is none.
-    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Self>;
+    /// Its bytes, where they are no part of its shape.
+    #[inline(always)]
+    fn bytes_apart(&self) -> Option<u64> {
+        None
+    }
+
+    /// The record of that shape with those times, and of those bytes if they are apart; None if the sum of a
+    /// time and its base is none.
+    fn long(shape: &Shape, base: &Base, short: &Short, apart: u64) -> Option<Self>;
 }
 
 /// From an earlier to a later time, if that is so and fits.
@@ -134,7 +143,7 @@ impl Shaped for Event {
             b,
             kind: Kind::Event as u16,
             request: self.request,
-            reserved: 0,
+            bytes_apart: 0,
         }
     }
 
@@ -154,7 +163,7 @@ impl Shaped for Event {
         })
     }
 
-    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Event> {
+    fn long(shape: &Shape, base: &Base, short: &Short, _: u64) -> Option<Event> {
         let begin_ns = base.time_ns.checked_add(short.at_ns.into())?;
         Some(Event {
             begin_ns,
@@ -208,7 +217,7 @@ impl Shaped for Release {
         })
     }
 
-    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Release> {
+    fn long(shape: &Shape, base: &Base, short: &Short, _: u64) -> Option<Release> {
         let time_ns = base.time_ns.checked_add(short.at_ns.into())?;
         Some(Release {
             time_ns,
@@ -249,7 +258,7 @@ impl Shaped for Stay {
         })
     }
 
-    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Stay> {
+    fn long(shape: &Shape, base: &Base, short: &Short, _: u64) -> Option<Stay> {
         let begin_ns = base.time_ns.checked_add(short.at_ns.into())?;
         Some(Stay {
             fork_ns: begin_ns.checked_sub(short.third.into())?,
@@ -264,8 +273,9 @@ impl Shaped for Stay {
 impl Shaped for Sum {
     #[inline]
     fn shape(&self, a: u16, b: u16) -> Shape {
+        let is_apart = self.bytes_apart().is_some();
         Shape {
-            bytes: self.bytes / u64::from(self.calls.max(1)),
+            bytes: if is_apart { 0 } else { self.bytes / u64::from(self.calls.max(1)) },
             node: self.node,
             error: self.errors,
             interval: self.interval,
@@ -273,6 +283,7 @@ impl Shaped for Sum {
             a,
             b,
             kind: Kind::Sum as u16,
+            bytes_apart: is_apart.into(),
             ..Shape::default()
         }
     }
@@ -284,10 +295,6 @@ impl Shaped for Sum {
 
     #[inline]
     fn short(&self, base: &Base) -> Option<Short> {
-        // Calls that moved different amounts would need a shape each.
-        if !self.bytes.is_multiple_of(self.calls.max(1).into()) {
-            return None;
-        }
         Some(Short {
             at_ns: between(base.time_ns, self.since_ns)?,
             length_ns: between(self.since_ns, self.until_ns)?,
@@ -296,13 +303,22 @@ impl Shaped for Sum {
         })
     }
 
-    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Sum> {
+    #[inline]
+    fn bytes_apart(&self) -> Option<u64> {
+        // Calls that moved different amounts would need a shape each.
+        (!self.bytes.is_multiple_of(self.calls.max(1).into())).then_some(self.bytes)
+    }
+
+    fn long(shape: &Shape, base: &Base, short: &Short, apart: u64) -> Option<Sum> {
         let since_ns = base.time_ns.checked_add(short.at_ns.into())?;
         Some(Sum {
             since_ns,
             until_ns: since_ns.checked_add(short.length_ns.into())?,
             ns: short.third.into(),
-            bytes: shape.bytes.checked_mul(short.fourth.max(1).into())?,
+            bytes: match shape.bytes_apart {
+                0 => shape.bytes.checked_mul(short.fourth.max(1).into())?,
+                _ => apart,
+            },
             calls: short.fourth,
             errors: shape.error,
             node: shape.node,
@@ -334,7 +350,7 @@ impl Shaped for Execution {
         })
     }
 
-    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Execution> {
+    fn long(shape: &Shape, base: &Base, short: &Short, _: u64) -> Option<Execution> {
         let begin_ns = base.time_ns.checked_add(short.at_ns.into())?;
         Some(Execution {
             begin_ns,

@@ -53,6 +53,7 @@ mod jumps;
 mod kernel_time;
 mod launchers;
 mod limits;
+mod log_size;
 mod loops;
 mod made_code;
 mod marks;

@@ -1,0 +1,96 @@
+//! Paths, without real code: see [`modules`].
+
+#[path = "../../../crates/collector/src/path"]
+mod collector {
+    pub mod memo;
+    pub mod rule;
+    pub mod stack;
+    pub mod tree;
+}
+
+pub use collector::{memo, rule, stack, tree};
+
+use module::Module;
+use tree::{Frame, NodeId};
+
+/// Receives what paths are made of.
+pub trait Announce {
+    fn module(&mut self, module: &Module);
+    fn node(&mut self, id: NodeId, frame: &Frame);
+}
+
+pub mod coroutine {
+    /// There are no coroutines.
+    pub fn ends_at(_: u64) -> bool {
+        false
+    }
+}
+
+pub mod module {
+    use super::rule::RuleTable;
+    use crate::arch::unwinding::Tables;
+
+    /// A module as far as paths look at it.
+    pub struct Module {
+        pub id: u32,
+        pub start: u64,
+        pub end: u64,
+        pub own: bool,
+        pub permanent: bool,
+        pub unwinder: Option<Tables<&'static [u8]>>,
+        pub rules: RuleTable,
+    }
+}
+
+/// One module with functions of known shapes.
+pub mod modules {
+    use std::sync::OnceLock;
+
+    use super::Announce;
+    use super::module::Module;
+    use super::rule::RuleTable;
+
+    pub const START: u64 = 0x40_0000;
+    pub const FUNCTION_BYTES: u64 = 0x100;
+    pub const FUNCTIONS: u64 = 64;
+
+    pub fn generation() -> u32 {
+        1
+    }
+
+    pub fn find(address: u64, _: &mut dyn Announce) -> Option<&'static Module> {
+        static ONLY: OnceLock<Module> = OnceLock::new();
+        let module = ONLY.get_or_init(|| Module {
+            id: 1,
+            start: START,
+            end: START + FUNCTIONS * FUNCTION_BYTES,
+            own: false,
+            permanent: true,
+            unwinder: None,
+            rules: RuleTable::new(FUNCTIONS * FUNCTION_BYTES),
+        });
+        (module.start..module.end).contains(&address).then_some(module)
+    }
+}
+
+pub mod rules {
+    use super::module::Module;
+    pub use super::rule::{Rule, RuleTable};
+    pub use crate::arch::unwinding::StepCache;
+    use crate::stacks;
+
+    /// By the function's shape; kept in the module's table as the collector does.
+    pub fn rule_at(module: &Module, lookup: u64, exact: bool) -> Rule {
+        let key = ((lookup - module.start) as u32) << 1 | u32::from(exact);
+        module.rules.get(key).unwrap_or_else(|| {
+            let rule = stacks::shape_of(lookup);
+            module.rules.put(key, rule);
+            rule
+        })
+    }
+
+    /// No rule here is slow.
+    pub fn with_step_cache<R>(_: impl FnOnce(&mut StepCache) -> R) -> Option<R> {
+        None
+    }
+}
