@@ -4,10 +4,10 @@ use loom::sync::atomic::{AtomicU32, AtomicU64};
 
 #[path = "../../crates/collector/src/lane/docked.rs"]
 pub mod docked;
-#[path = "../../crates/collector/src/lane/hold.rs"]
-pub mod hold;
 #[path = "../../crates/collector/src/lane/left.rs"]
 mod left;
+#[path = "../../crates/collector/src/lane/record_lock.rs"]
+pub mod record_lock;
 
 /// The words of a lane's header that concern docking.
 #[derive(Debug, Default)]

@@ -3,17 +3,17 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use proust_models::lane::hold::Hold;
+use proust_models::lane::record_lock::RecordLock;
 use proust_models::path::stack::OwnStack;
 
 struct Lane {
-    hold: Hold,
+    lock: RecordLock,
     record: UnsafeCell<u32>,
 }
 
 impl Lane {
     fn new() -> Arc<Lane> {
-        Arc::new(Lane { hold: Hold::new(), record: UnsafeCell::new(0) })
+        Arc::new(Lane { lock: RecordLock::new(), record: UnsafeCell::new(0) })
     }
 
     /// The checker fails the model if another thread is at the record.
@@ -25,19 +25,19 @@ impl Lane {
     }
 
     fn as_owner(&self) -> bool {
-        let held = self.hold.take(OwnStack::default);
-        if held.is_some() {
+        let guard = self.lock.acquire(OwnStack::default);
+        if guard.is_some() {
             self.use_record();
         }
-        held.is_some()
+        guard.is_some()
     }
 
     fn as_other(&self) -> bool {
-        let held = self.hold.take_from_owner();
-        if held.is_some() {
+        let guard = self.lock.acquire_from_owner();
+        if guard.is_some() {
             self.use_record();
         }
-        held.is_some()
+        guard.is_some()
     }
 }
 

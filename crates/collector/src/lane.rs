@@ -22,7 +22,6 @@ use crate::{clock, logfile, mpi, operation, sample};
 mod current;
 mod docked;
 mod docking;
-mod hold;
 mod ids;
 mod left;
 mod lent;
@@ -31,6 +30,7 @@ mod output;
 mod own_time;
 mod paths;
 mod record;
+mod record_lock;
 mod scheduler;
 mod unrecorded;
 mod usage;
@@ -39,12 +39,12 @@ mod waiting;
 pub use current::{
     begin_fork, control_block, end_fork, get as current, is_forking, set as set_current, set_visits, visits,
 };
-pub use hold::prepare as prepare_holds;
-use hold::{ByOwner, Hold};
 pub use ids::Ids;
 pub use left::is_left;
 pub use output::{Output, write_module};
 pub use record::{Record, Start};
+pub use record_lock::prepare as prepare_record_locks;
+use record_lock::{OwnerGuard, RecordLock};
 pub use scheduler::WORTH_ASKING_NS;
 pub use usage::{Usage, scheduler_numbers};
 
@@ -76,7 +76,7 @@ pub struct Lane {
     unloading: AtomicU64,
     /// Which thread uses the record: the owner in a hook or in its handler, or a thread that closes it in the
     /// owner's place.
-    pub hold: Hold,
+    pub record_lock: RecordLock,
     /// The owner's state in hooked functions.
     pub operations: operation::Shared,
     /// When the owner's samples are due, and what brings them.
@@ -89,7 +89,7 @@ pub struct Lane {
 }
 
 const _: () = {
-    let line = offset_of!(Lane, hold);
+    let line = offset_of!(Lane, record_lock);
     assert!(line == 64 && operation::fits_at(offset_of!(Lane, operations) - line));
 };
 
@@ -153,7 +153,7 @@ pub fn claim() -> Option<&'static Lane> {
         next_free: AtomicU64::new(0),
         born_ns: AtomicU64::new(0),
         unloading: AtomicU64::new(0),
-        hold: Hold::new(),
+        record_lock: RecordLock::new(),
         operations: operation::Shared::default(),
         samples: sample::Shared::default(),
         room: Room::new(),
@@ -203,7 +203,7 @@ impl Lane {
         }
         self.thread.store(0, Ordering::Relaxed);
         modules::forget_unloading_of(self);
-        self.hold.forget_owner();
+        self.record_lock.forget_owner();
         let owner = self.owner.swap(0, Ordering::AcqRel);
         if owner == 0 {
             return;
@@ -270,23 +270,23 @@ impl Lane {
     /// The owner takes the record in a hook; None if the collector is at work in this thread already, or
     /// another thread has it.
     #[inline]
-    pub fn take(&self) -> Option<ByOwner<'_>> {
+    pub fn take(&self) -> Option<OwnerGuard<'_>> {
         // SAFETY: the caller is the owner (or a vforked child, for which the owner waits).
-        self.hold.take(|| unsafe { self.own_stack() })
+        self.record_lock.acquire(|| unsafe { self.own_stack() })
     }
 
     /// As [`Lane::take`], where it must not be left out because another thread looks into the record.
     #[inline]
-    pub fn take_in_time(&self) -> Option<ByOwner<'_>> {
+    pub fn acquire_in_time(&self) -> Option<OwnerGuard<'_>> {
         // SAFETY: the caller is the owner (or a vforked child, for which the owner waits).
-        self.take().or_else(|| self.hold.take_in_time(unsafe { self.own_stack() }))
+        self.take().or_else(|| self.record_lock.acquire_in_time(unsafe { self.own_stack() }))
     }
 
     /// Runs `work` on the owner's part with all signals blocked, and with plenty of stack; None if the
     /// collector is at work in this thread already.
     pub fn with_record<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         let _quiet = Quiet::begin();
-        let _held = self.take()?;
+        let _guard = self.take()?;
         // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the
         // record.
         Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
@@ -297,7 +297,7 @@ impl Lane {
     pub fn with_record_in_time<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         let _quiet = Quiet::begin();
         // SAFETY: called by the owner.
-        let _held = self.hold.take_in_time(unsafe { self.own_stack() })?;
+        let _guard = self.record_lock.acquire_in_time(unsafe { self.own_stack() })?;
         // SAFETY: called by the owner, which has taken the record.
         Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
     }
@@ -306,7 +306,7 @@ impl Lane {
     /// on the caller's stack, and leaves signals as they are: `work` may be left by a jump at any
     /// instruction.
     pub fn with_record_in_silence<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        let _held = self.take()?;
+        let _guard = self.take()?;
         // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the
         // record.
         Some(work(unsafe { self.record() }))

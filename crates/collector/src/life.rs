@@ -361,7 +361,7 @@ pub fn begin_recording(
     }
     let process_cpu_ns = before.map_or_else(clock::process_cpu_ns, |before| before.process_cpu_ns);
     write_header(life, begin, process_cpu_ns, origin);
-    lane::prepare_holds();
+    lane::prepare_record_locks();
     let Some(lane) = lane::claim() else { return };
     if !thread::attach(life, lane, ThreadOrigin::First, stack, None, before.map(|before| &before.first)) {
         return;

@@ -5,8 +5,8 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::{
-    BEGIN_PAUSED, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, HELD_AT,
-    Held, NO_MPI_PATHS, RUN_VARIABLE, held,
+    BEGIN_PAUSED, BLOCKED_AT, Blocked, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC,
+    Control, NO_MPI_PATHS, RUN_VARIABLE, blocked,
 };
 use proust_log::layout::VERSION;
 
@@ -128,25 +128,25 @@ pub fn page() -> Option<NonNull<Control>> {
     NonNull::new(CONTROL.load(Ordering::Relaxed))
 }
 
-/// The words for processes that hold signals over a new image.
-fn held_words() -> Option<&'static [AtomicU64; size_of::<Held>() / 8]> {
+/// The words for processes that have signals blocked until a new image is ready.
+fn blocked_words() -> Option<&'static [AtomicU64; size_of::<Blocked>() / 8]> {
     let page = page()?;
     // SAFETY: the control page stays mapped, is so long, and has these words, aligned, at this place; they
     // are only ever used atomically.
-    Some(unsafe { &*page.as_ptr().byte_add(HELD_AT).cast() })
+    Some(unsafe { &*page.as_ptr().byte_add(BLOCKED_AT).cast() })
 }
 
-/// This process holds signals from now on; false if there is no free word.
-pub fn hold(pid: u32, which: u32) -> bool {
+/// This process has these signals blocked from now on; false if there is no free word.
+pub fn note_blocked(pid: u32, which: u32) -> bool {
     let take = |word: &AtomicU64| {
-        word.compare_exchange(0, held(pid, which), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        word.compare_exchange(0, blocked(pid, which), Ordering::AcqRel, Ordering::Relaxed).is_ok()
     };
-    held_words().is_some_and(|words| words.iter().any(take))
+    blocked_words().is_some_and(|words| words.iter().any(take))
 }
 
-/// Which signals this process held; from now on it holds none.
-pub fn release_held(pid: u32) -> u32 {
-    let Some(words) = held_words() else { return 0 };
+/// Which signals this process has blocked; from now on it has none.
+pub fn take_blocked(pid: u32) -> u32 {
+    let Some(words) = blocked_words() else { return 0 };
     let mut which = 0;
     for word in words {
         let value = word.load(Ordering::Acquire);

@@ -209,9 +209,9 @@ fn close_for_other(life: &Life, lane: &'static lane::Lane, until_ns: u64) {
         return;
     }
     let is_gone = || lane.owner.load(Ordering::Acquire) != tid;
-    let _held = loop {
-        if let Some(held) = lane.hold.take_from_owner() {
-            break held;
+    let _guard = loop {
+        if let Some(guard) = lane.record_lock.acquire_from_owner() {
+            break guard;
         }
         if is_gone() {
             return;

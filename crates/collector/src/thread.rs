@@ -74,7 +74,7 @@ pub fn attach(
 ) -> bool {
     let tid = raw::gettid();
     // A thread that looked for the lane's owner before this one may only now see that it is gone.
-    let Some(held) = lane.hold.take_in_time(OwnStack::default()) else {
+    let Some(guard) = lane.record_lock.acquire_in_time(OwnStack::default()) else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         lane.release();
         return false;
@@ -91,7 +91,7 @@ pub fn attach(
     begin_record(life, tid, record, origin, start, before);
     // Not before its record begins: nothing of it may.
     lane.is_born(clock::now_ns());
-    drop(held);
+    drop(guard);
     watch_own_end();
     true
 }
@@ -250,7 +250,7 @@ pub fn detach(life: &Life) {
     });
     lane::set_current(None);
     // No other thread may own a record that is still in use.
-    if !lane.hold.is_taken_from_owner() {
+    if !lane.record_lock.is_acquired_by_other() {
         lane.release();
     }
 }

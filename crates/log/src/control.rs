@@ -13,8 +13,8 @@ pub const CONTROL_MAGIC: [u8; 8] = *b"PROUSTCT";
 pub const CONTROL_BYTES: usize = 4096;
 /// Where in the page the [`Switches`] lie.
 pub const SWITCHES_AT: usize = 1024;
-/// Where in the page the [`Held`] lie.
-pub const HELD_AT: usize = 256;
+/// Where in the page the [`Blocked`] lie.
+pub const BLOCKED_AT: usize = 256;
 /// Environment variable that names the run's folder (absolute path).
 pub const RUN_VARIABLE: &str = "PROUST_RUN";
 /// File name of the collector library in the run's folder.
@@ -152,17 +152,17 @@ pub struct Switches {
 
 /// Processes that load a new image with the signals of requests blocked, until the collector in it has its
 /// handlers: such a signal would end an image that has none yet. A word is the process's id, and above it
-/// which signals are held: 1 = [`Control::sample_signal`], 2 = [`Control::pause_signal`]; 0 = free. Who
+/// which signals are blocked: 1 = [`Control::sample_signal`], 2 = [`Control::pause_signal`]; 0 = free. Who
 /// blocks the signals takes a free word before; the new image frees it, and unblocks them.
-pub type Held = [u64; 64];
+pub type Blocked = [u64; 64];
 
-/// The word of a process that holds these signals.
-pub const fn held(pid: u32, which: u32) -> u64 {
+/// The word of a process that has these signals blocked.
+pub const fn blocked(pid: u32, which: u32) -> u64 {
     pid as u64 | (which as u64) << 32
 }
 
-const _: () = assert!(size_of::<Control>() <= HELD_AT);
-const _: () = assert!(HELD_AT + size_of::<Held>() <= SWITCHES_AT);
+const _: () = assert!(size_of::<Control>() <= BLOCKED_AT);
+const _: () = assert!(BLOCKED_AT + size_of::<Blocked>() <= SWITCHES_AT);
 const _: () = assert!(SWITCHES_AT + size_of::<Switches>() <= LABELS_AT);
 const _: () = assert!(LABELS_AT + size_of::<Labels>() <= CONTROL_BYTES);
 

@@ -18,12 +18,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+mod blocked_signals;
 mod child;
 mod closing;
 mod control_group;
 mod folder;
 mod foreign_marks;
-mod held_signals;
 mod job;
 mod launch;
 mod launcher;

@@ -11,7 +11,7 @@ use proust_log::records::{Birth, NoteCode};
 
 use crate::arch::thunks::{POINTERS_IN_REGISTERS, with_pointers};
 use crate::hooks::loadable::{self, Verdict};
-use crate::hooks::signal_requests::{self, HeldOver};
+use crate::hooks::signal_requests::{self, Blocked};
 use crate::hooks::{environment, readable, signal_inheritance};
 use crate::interpose::{call_real, declare, interpose};
 use crate::lane::{self, Lane};
@@ -97,11 +97,12 @@ fn exec(target: *const c_char, given: Strings, named: Named, call: impl Fn(Strin
     let closed = process::before_exec(life, target.to_bytes());
     signal_inheritance::before_exec(life);
     let handed_over = signal_inheritance::hand_over(life);
-    let held = if verdict == Verdict::Loads { signal_requests::hold_over() } else { HeldOver::default() };
+    let blocked =
+        if verdict == Verdict::Loads { signal_requests::block_until_ready() } else { Blocked::default() };
     let result = call(list);
     // SAFETY: see `errno`.
     let error = unsafe { *errno() };
-    held.release();
+    blocked.release();
     handed_over.take_back();
     signal_inheritance::after_failed_exec(life);
     if closed {
@@ -131,11 +132,11 @@ fn exec_of_brief(
         return None;
     }
     let handed_over = signal_inheritance::hand_over(life);
-    let held = signal_requests::hold_over();
+    let blocked = signal_requests::block_until_ready();
     let result = call(given);
     // SAFETY: see `errno`.
     let error = unsafe { *errno() };
-    held.release();
+    blocked.release();
     handed_over.take_back();
     brief::after_failed_exec(error);
     // SAFETY: see `errno`.

@@ -72,15 +72,15 @@ fn default_action() -> Action {
 /// Signals that are blocked until a new image has our handlers: without one they would end it.
 #[derive(Default)]
 #[must_use = "they stay blocked if the exec fails"]
-pub struct HeldOver {
+pub struct Blocked {
     mask: u64,
 }
 
 /// A process is about to load an image into which the collector is loaded, too.
-pub fn hold_over() -> HeldOver {
+pub fn block_until_ready() -> Blocked {
     let is_ours = |request: &&Request| request.is_ours.load(Ordering::Acquire);
     if !REQUESTS.iter().any(|request| is_ours(&request)) {
-        return HeldOver::default();
+        return Blocked::default();
     }
     let blocked = raw::signal_mask(libc::SIG_BLOCK, 0);
     let (mut which, mut mask) = (0, 0);
@@ -91,26 +91,26 @@ pub fn hold_over() -> HeldOver {
             (which, mask) = (which | 1 << bit, mask | its);
         }
     }
-    if which == 0 || !options::hold(raw::getpid(), which) {
-        return HeldOver::default();
+    if which == 0 || !options::note_blocked(raw::getpid(), which) {
+        return Blocked::default();
     }
     raw::signal_mask(libc::SIG_BLOCK, mask);
-    HeldOver { mask }
+    Blocked { mask }
 }
 
-impl HeldOver {
+impl Blocked {
     /// The exec failed.
     pub fn release(self) {
         if self.mask != 0 {
-            options::release_held(raw::getpid());
+            options::take_blocked(raw::getpid());
             raw::signal_mask(libc::SIG_UNBLOCK, self.mask);
         }
     }
 }
 
-/// Unblocks what was held until now.
+/// Unblocks what was blocked until now.
 fn release() {
-    let which = options::release_held(raw::getpid());
+    let which = options::take_blocked(raw::getpid());
     let mask = (0..).zip(&REQUESTS).filter(|(bit, _)| which & 1 << bit != 0).fold(0, |mask, (_, request)| {
         mask | 1_u64 << request.number.load(Ordering::Relaxed).saturating_sub(1)
     });

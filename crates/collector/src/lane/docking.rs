@@ -25,7 +25,7 @@ impl Lane {
             docked.dock(now_ns, (team, region), self.member.idle_node(), OPERATION);
         }
         if self.operations.open.has_alarm() {
-            self.hold_sample();
+            self.suspend_alarm();
         }
     }
 
@@ -33,7 +33,7 @@ impl Lane {
     /// where no thread wrote it.
     pub fn undock(&self, docked_ns: u64) -> Option<Released> {
         if self.operations.open.has_alarm() {
-            self.go_on();
+            self.resume_alarm();
         }
         self.docked()?.undock(docked_ns)
     }

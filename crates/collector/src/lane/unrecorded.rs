@@ -28,7 +28,7 @@ impl Lane {
             }
         }
         if self.operations.open.has_alarm() {
-            self.go_on();
+            self.resume_alarm();
         }
         self.operations.open.leave();
     }

@@ -60,7 +60,7 @@ impl Lane {
         }
         self.operations.open.enter(kind, objects, begin_ns, state, marker, caller);
         if self.operations.open.has_alarm() {
-            self.hold_sample();
+            self.suspend_alarm();
         }
     }
 
@@ -91,7 +91,7 @@ impl Lane {
             unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
         }
         if self.operations.open.has_alarm() {
-            self.go_on();
+            self.resume_alarm();
         }
         self.operations.open.leave();
     }

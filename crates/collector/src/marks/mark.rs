@@ -147,7 +147,7 @@ pub(super) fn lane_of_caller() -> Option<(&'static Life, &'static Lane)> {
 /// The calling thread begins an interval.
 pub fn begin(mark: &Mark<'_>) {
     let Some((life, lane)) = lane_of_caller() else { return };
-    let Some(_held) = lane.take_in_time() else {
+    let Some(_guard) = lane.acquire_in_time() else {
         // A handler of the program that has interrupted the collector in this thread.
         return super::state::miss();
     };
@@ -239,7 +239,7 @@ fn number(record: &mut Record, mark: &Mark<'_>, wanted: &Wanted) -> u32 {
 pub fn end(mark: &Mark<'_>) {
     let end_ns = clock::now_ns();
     let Some((life, lane)) = lane_of_caller() else { return };
-    let Some(_held) = lane.take_in_time() else { return super::state::miss() };
+    let Some(_guard) = lane.acquire_in_time() else { return super::state::miss() };
     // SAFETY: called by the owner, which has taken the record.
     let record = unsafe { lane.record() };
     let name = mark.name();
@@ -268,7 +268,7 @@ pub fn end(mark: &Mark<'_>) {
 /// Adds to the iterations of the innermost interval that the calling thread is in.
 pub fn add_iterations(count: u64) {
     let Some((_, lane)) = lane_of_caller() else { return };
-    let Some(_held) = lane.take_in_time() else { return super::state::miss() };
+    let Some(_guard) = lane.acquire_in_time() else { return super::state::miss() };
     // SAFETY: called by the owner, which has taken the record.
     let record = unsafe { lane.record() };
     if let Some(top) = record.marks.of_thread().and_then(|of_thread| of_thread.open.top_mut()) {

@@ -172,7 +172,7 @@ impl Polls {
 #[cold]
 #[inline(never)]
 pub fn close(lane: &'static Lane) {
-    if let Some(_held) = lane.take() {
+    if let Some(_guard) = lane.take() {
         // SAFETY: called by the owner, which has taken the record.
         let record = unsafe { lane.record() };
         // SAFETY: as above.

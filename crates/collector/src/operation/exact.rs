@@ -91,7 +91,7 @@ pub fn end_writing(
     if !is_current || !lane.operations.open.is_since(operation, ticket.begin_ns) {
         return;
     }
-    if let Some(_held) = lane.take() {
+    if let Some(_guard) = lane.take() {
         // SAFETY: called by the owner, which has taken the record.
         let record = unsafe { lane.record() };
         record_it(lane, record, (operation, ticket.begin_ns, end_ns), beside, write);

@@ -104,7 +104,7 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     let operation = Operation::from_number(inner.operation.load(Ordering::Relaxed));
     let (true, Some(operation)) = (is_it, operation) else { return };
     inner.sp.store(0, Ordering::Relaxed);
-    if let Some(_held) = lane.take() {
+    if let Some(_guard) = lane.take() {
         // SAFETY: called by the owner, which has taken the record.
         let record = unsafe { lane.record() };
         let done = Done { operation, begin_ns: ticket.begin_ns, end_ns, outcome };

@@ -62,7 +62,7 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
         return 0;
     }
     let (begin_ns, end_ns) = (lane.operations.open.begin_ns(), clock::now_ns());
-    if let Some(_held) = lane.take() {
+    if let Some(_guard) = lane.take() {
         // SAFETY: the owner, which has taken the record.
         let record = unsafe { lane.record() };
         let what = (operation, lane.operations.open.object());
@@ -83,7 +83,7 @@ pub fn record_passed(
     state: State,
     add: impl FnOnce(&mut Record),
 ) {
-    if let Some(_held) = lane.take() {
+    if let Some(_guard) = lane.take() {
         // SAFETY: the owner, which has taken the record.
         let record = unsafe { lane.record() };
         record_one(lane, record, what, times, state);

@@ -76,7 +76,7 @@ impl Open {
     pub fn alarm(&self) -> Alarm {
         match self.alarm.load(Ordering::Relaxed) {
             1 => Alarm::Set,
-            2 => Alarm::Held,
+            2 => Alarm::Suspended,
             _ => Alarm::Off,
         }
     }

@@ -243,7 +243,7 @@ pub fn settle_before(lane: &'static Lane, operation: Operation) -> u64 {
 /// Records what was postponed. By the owner.
 #[inline(never)]
 pub fn settle(lane: &'static Lane) {
-    if let Some(_held) = lane.take() {
+    if let Some(_guard) = lane.take() {
         // SAFETY: called by the owner, which has taken the record.
         settle_in(lane, unsafe { lane.record() });
     }

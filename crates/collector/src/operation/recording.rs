@@ -71,7 +71,7 @@ impl Completed {
 /// Records an operation, alone or as part of a sum.
 #[inline]
 pub(super) fn record_completed(lane: &'static Lane, completed: &Completed) {
-    let Some(_held) = lane.take() else { return };
+    let Some(_guard) = lane.take() else { return };
     // SAFETY: called by the owner, which has taken the record.
     record_in(lane, unsafe { lane.record() }, completed);
 }
@@ -314,7 +314,7 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
 /// writes its sums: at the process's end, or before it is cancelled. The thread may wake up meanwhile: then
 /// nothing is written.
 pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
-    if let Some(_held) = lane.hold.take_from_owner()
+    if let Some(_guard) = lane.record_lock.acquire_from_owner()
         && lane.owner.load(Ordering::Acquire) == owner
     {
         // SAFETY: the record is ours now: neither the owner's hooks nor its handler touch it.

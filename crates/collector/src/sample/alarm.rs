@@ -47,10 +47,10 @@ pub enum Alarm {
     /// Nothing.
     Off = 0,
     /// It is armed, or would be if the thread were trusted: a hook that is about to block calls
-    /// [`Lane::hold_sample`].
+    /// [`Lane::suspend_alarm`].
     Set = 1,
-    /// It was, and is wanted again when the thread continues: [`Lane::go_on`].
-    Held = 2,
+    /// It was, and is wanted again when the thread continues: [`Lane::resume_alarm`].
+    Suspended = 2,
 }
 
 /// Whether a thread calls hooked functions so often that its alarm never expires between two of them.
@@ -123,7 +123,7 @@ impl Lane {
             || self.member.docked_ns() != 0
             || paused != 0 && arrival.sp <= paused
         {
-            self.operations.open.set_alarm(Alarm::Held);
+            self.operations.open.set_alarm(Alarm::Suspended);
             return;
         }
         if self.operations.open.alarm() == Alarm::Set
@@ -170,11 +170,11 @@ impl Lane {
     /// The owner is about to block, and has said so: its timer must not expire before it continues.
     #[cold]
     #[inline(never)]
-    pub fn hold_sample(&self) {
+    pub fn suspend_alarm(&self) {
         if self.operations.open.alarm() != Alarm::Set {
             return;
         }
-        self.operations.open.set_alarm(Alarm::Held);
+        self.operations.open.set_alarm(Alarm::Suspended);
         let timer = self.samples.pace.one_shot_made();
         if self.samples.pace.is_trusted() && timer >= 0 {
             timer::disarm(timer);
@@ -182,10 +182,10 @@ impl Lane {
         self.look_at_switches(&Usage::now());
     }
 
-    /// As [`Lane::hold_sample`], where it is unknown when the owner continues.
+    /// As [`Lane::suspend_alarm`], where it is unknown when the owner continues.
     pub fn leave_sample_to_tick(&self) {
         if self.operations.open.alarm() == Alarm::Set {
-            self.hold_sample();
+            self.suspend_alarm();
             self.sample_at_tick(clock::thread_cpu_ns());
         }
     }
@@ -194,8 +194,8 @@ impl Lane {
     /// are set for what is left.
     #[cold]
     #[inline(never)]
-    pub fn go_on(&self) {
-        if self.operations.open.alarm() != Alarm::Held {
+    pub fn resume_alarm(&self) {
+        if self.operations.open.alarm() != Alarm::Suspended {
             return;
         }
         self.operations.open.set_alarm(Alarm::Off);
@@ -233,12 +233,12 @@ impl Lane {
     fn without_samples<R>(&self, sp: u64, call: impl FnOnce() -> R) -> R {
         self.samples.pace.paused.store(sp, Ordering::Relaxed);
         if self.operations.open.alarm() == Alarm::Set {
-            self.hold_sample();
+            self.suspend_alarm();
         }
         let result = call();
         self.samples.pace.paused.store(0, Ordering::Relaxed);
-        if self.operations.open.alarm() == Alarm::Held {
-            self.go_on();
+        if self.operations.open.alarm() == Alarm::Suspended {
+            self.resume_alarm();
         }
         result
     }

@@ -204,7 +204,7 @@ fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t
     // SAFETY: the owner's handler.
     let own_stack = unsafe { lane.own_stack() };
     modules::forget_left(lane, sp);
-    let Some(_held) = lane.hold.take_in_handler(sp, own_stack, alternate.clone()) else {
+    let Some(_guard) = lane.record_lock.acquire_in_handler(sp, own_stack, alternate.clone()) else {
         logfile::count(
             |header| {
                 // SAFETY: `count` passes the mapped header.

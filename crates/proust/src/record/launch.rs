@@ -13,8 +13,8 @@ use std::time::Duration;
 use proust_log::control::RUN_VARIABLE;
 use proust_profile::Stop;
 
+use super::blocked_signals::BlockedSignals;
 use super::child::{self, signal_command};
-use super::held_signals::HeldSignals;
 use super::schedule::{Kept, Schedule};
 use super::stops::Watch;
 use super::{RecordArgs, RunFolder, foreign_marks, time_limit};
@@ -104,13 +104,13 @@ pub fn run(
         command.env(ADDRESS_VARIABLE, options);
     }
     let inherited = inherited();
-    let held = HeldSignals::of(&folder.path, [args.sample_signal, args.pause_signal]);
+    let blocked = BlockedSignals::of(&folder.path, [args.sample_signal, args.pause_signal]);
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(move || {
             // Before they have their default actions again.
-            if let Some(signals) = held {
-                signals.hold();
+            if let Some(signals) = blocked {
+                signals.record_lock();
             }
             for (signal, action) in inherited {
                 libc::sigaction(*signal, action, std::ptr::null_mut());

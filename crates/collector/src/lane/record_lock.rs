@@ -31,7 +31,7 @@ const PATIENCE_NS: u64 = 20_000_000;
 
 /// The sampler takes the record from a hook that it has met so often.
 const MOST_MEETINGS: u32 = 3;
-/// Bits of [`Hold::met`] for how often.
+/// Bits of [`RecordLock::met`] for how often.
 const MEETING_BITS: u32 = 8;
 
 /// Whether the kernel makes all processors of this process keep order. Written before there are threads.
@@ -44,26 +44,26 @@ pub fn prepare() {
 
 /// Which thread uses the record.
 #[derive(Debug)]
-pub struct Hold {
+pub struct RecordLock {
     /// The owner does, or is about to look whether it may: its stack pointer; 0 = it does not.
     owner: AtomicU64,
-    /// Which hook the sampler has found using it ([`Hold::takes`]), and how often.
+    /// Which hook the sampler has found using it ([`RecordLock::acquisitions`]), and how often.
     met: AtomicU32,
     /// How often the owner has taken it.
-    takes: AtomicU16,
+    acquisitions: AtomicU16,
     /// Another thread does, or is about to look whether it may.
     other: AtomicBool,
     /// Whether it is enough that the other one keeps order.
     other_pays: bool,
 }
 
-impl Hold {
+impl RecordLock {
     /// Of a lane that no thread uses.
-    pub fn new() -> Hold {
-        Hold {
+    pub fn new() -> RecordLock {
+        RecordLock {
             owner: AtomicU64::new(0),
             met: AtomicU32::new(0),
-            takes: AtomicU16::new(0),
+            acquisitions: AtomicU16::new(0),
             other: AtomicBool::new(false),
             other_pays: ORDERS_OTHERS.load(Ordering::Relaxed),
         }
@@ -72,27 +72,27 @@ impl Hold {
     /// The owner takes the record in a hook; None if it has it already, in what this call interrupts, or if
     /// another thread has it. `own_stack` is the owner's.
     #[inline]
-    pub fn take(&self, own_stack: impl FnOnce() -> OwnStack) -> Option<ByOwner<'_>> {
+    pub fn acquire(&self, own_stack: impl FnOnce() -> OwnStack) -> Option<OwnerGuard<'_>> {
         let sp = stack_pointer();
         // A handler between this line and the next gives back what it takes.
-        let holder = self.owner.load(Ordering::Relaxed);
-        if holder != 0 && !is_left_for_hook(holder, sp, own_stack) {
+        let owner = self.owner.load(Ordering::Relaxed);
+        if owner != 0 && !is_left_for_hook(owner, sp, own_stack) {
             return None;
         }
-        self.take_as(sp)
+        self.acquire_as(sp)
     }
 
     /// The owner takes the record in its handler, having interrupted the frame at `sp`; `alternate` is its
     /// alternate stack.
-    pub fn take_in_handler(
+    pub fn acquire_in_handler(
         &self,
         sp: u64,
         own_stack: OwnStack,
         alternate: Range<u64>,
-    ) -> Option<ByOwner<'_>> {
-        let holder = self.owner.load(Ordering::Relaxed);
-        if holder != 0 && !is_left(holder, sp, own_stack, || alternate) {
-            let hook = u32::from(self.takes.load(Ordering::Relaxed)) << MEETING_BITS;
+    ) -> Option<OwnerGuard<'_>> {
+        let owner = self.owner.load(Ordering::Relaxed);
+        if owner != 0 && !is_left(owner, sp, own_stack, || alternate) {
+            let hook = u32::from(self.acquisitions.load(Ordering::Relaxed)) << MEETING_BITS;
             let met = self.met.load(Ordering::Relaxed).checked_sub(hook);
             let met = met.filter(|&met| met < MOST_MEETINGS).unwrap_or(0) + 1;
             self.met.store(hook + met, Ordering::Relaxed);
@@ -101,13 +101,13 @@ impl Hold {
             }
         }
         self.met.store(0, Ordering::Relaxed);
-        self.take_as(stack_pointer())
+        self.acquire_as(stack_pointer())
     }
 
     #[inline]
-    fn take_as(&self, sp: u64) -> Option<ByOwner<'_>> {
+    fn acquire_as(&self, sp: u64) -> Option<OwnerGuard<'_>> {
         // Before the next line: a thread that finds the record taken also finds which time it is.
-        self.takes.store(self.takes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.acquisitions.store(self.acquisitions.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         self.owner.store(sp, Ordering::Relaxed);
         // Nothing that belongs into the bracket may be moved out of it, for the handler's sake, too: it runs
@@ -117,19 +117,19 @@ impl Hold {
         } else {
             fence(Ordering::SeqCst);
         }
-        let held = ByOwner(self, sp);
-        if self.other.load(Ordering::Acquire) { None } else { Some(held) }
+        let guard = OwnerGuard(self, sp);
+        if self.other.load(Ordering::Acquire) { None } else { Some(guard) }
     }
 
-    /// As [`Hold::take`], where it must not fail because another thread looks into the record just now: that
-    /// takes a moment. None if the collector is at work in this thread, or if the other one is not done in 20
-    /// ms.
-    pub fn take_in_time(&self, own_stack: OwnStack) -> Option<ByOwner<'_>> {
+    /// As [`RecordLock::acquire`], where it must not fail because another thread looks into the record just
+    /// now: that takes a moment. None if the collector is at work in this thread, or if the other one is not
+    /// done in 20 ms.
+    pub fn acquire_in_time(&self, own_stack: OwnStack) -> Option<OwnerGuard<'_>> {
         let mut until_ns = 0;
         loop {
-            let held = self.take(|| own_stack);
-            if held.is_some() || self.owner.load(Ordering::Relaxed) != 0 {
-                return held;
+            let guard = self.acquire(|| own_stack);
+            if guard.is_some() || self.owner.load(Ordering::Relaxed) != 0 {
+                return guard;
             }
             let now_ns = clock::now_ns();
             if until_ns == 0 {
@@ -142,7 +142,7 @@ impl Hold {
     }
 
     /// Whether another thread uses the record.
-    pub fn is_taken_from_owner(&self) -> bool {
+    pub fn is_acquired_by_other(&self) -> bool {
         self.other.load(Ordering::Acquire)
     }
 
@@ -154,7 +154,7 @@ impl Hold {
 
     /// Another thread takes the record, and has its signals blocked meanwhile; None if the owner or a third
     /// thread has it.
-    pub fn take_from_owner(&self) -> Option<ByOther<'_>> {
+    pub fn acquire_from_owner(&self) -> Option<OtherGuard<'_>> {
         if self.owner.load(Ordering::Relaxed) != 0 || self.other.load(Ordering::Relaxed) {
             return None;
         }
@@ -162,30 +162,30 @@ impl Hold {
         if self.other.swap(true, Ordering::SeqCst) {
             return None;
         }
-        let held = ByOther(self, quiet);
+        let guard = OtherGuard(self, quiet);
         if self.other_pays {
             raw::barrier();
         } else {
             fence(Ordering::SeqCst);
         }
-        if self.owner.load(Ordering::Acquire) != 0 { None } else { Some(held) }
+        if self.owner.load(Ordering::Acquire) != 0 { None } else { Some(guard) }
     }
 }
 
-/// A hook at `sp` finds the record taken at `holder`. Its own frame is not the one that took it: what it
+/// A hook at `sp` finds the record taken at `owner`. Its own frame is not the one that took it: what it
 /// interrupts lies further out, and a frame that was at its own depth is gone.
 #[cold]
 #[inline(never)]
-fn is_left_for_hook(holder: u64, sp: u64, own_stack: impl FnOnce() -> OwnStack) -> bool {
-    is_left(holder, sp.saturating_add(1), own_stack(), raw::alternate_stack)
+fn is_left_for_hook(owner: u64, sp: u64, own_stack: impl FnOnce() -> OwnStack) -> bool {
+    is_left(owner, sp.saturating_add(1), own_stack(), raw::alternate_stack)
 }
 
 /// The owner has the record until this is dropped.
 #[must_use]
 #[derive(Debug)]
-pub struct ByOwner<'a>(&'a Hold, u64);
+pub struct OwnerGuard<'a>(&'a RecordLock, u64);
 
-impl Drop for ByOwner<'_> {
+impl Drop for OwnerGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
@@ -199,9 +199,9 @@ impl Drop for ByOwner<'_> {
 /// Another thread has the record until this is dropped.
 #[must_use]
 #[derive(Debug)]
-pub struct ByOther<'a>(&'a Hold, #[allow(dead_code, reason = "dropped last")] Quiet);
+pub struct OtherGuard<'a>(&'a RecordLock, #[allow(dead_code, reason = "dropped last")] Quiet);
 
-impl Drop for ByOther<'_> {
+impl Drop for OtherGuard<'_> {
     fn drop(&mut self) {
         self.0.other.store(false, Ordering::Release);
     }
@@ -219,7 +219,7 @@ mod tests {
         OwnStack::default()
     }
 
-    struct Guarded(Hold, UnsafeCell<[u64; 2]>);
+    struct Guarded(RecordLock, UnsafeCell<[u64; 2]>);
 
     // SAFETY: the numbers are touched only by the thread that has taken the record.
     unsafe impl Sync for Guarded {}
@@ -236,14 +236,14 @@ mod tests {
     }
 
     fn never_both(other_pays: bool) {
-        let guarded = Guarded(Hold { other_pays, ..Hold::new() }, UnsafeCell::new([0; 2]));
+        let guarded = Guarded(RecordLock { other_pays, ..RecordLock::new() }, UnsafeCell::new([0; 2]));
         let until = Instant::now() + Duration::from_millis(300);
         let added = thread::scope(|scope| {
             let others = [(); 2].map(|()| {
                 scope.spawn(|| {
                     let mut added = 0;
                     while Instant::now() < until {
-                        if let Some(_held) = guarded.0.take_from_owner() {
+                        if let Some(_guard) = guarded.0.acquire_from_owner() {
                             guarded.add();
                             added += 1;
                         }
@@ -254,14 +254,14 @@ mod tests {
             let mut added = 0;
             while Instant::now() < until {
                 for _ in 0..100 {
-                    if let Some(_held) = guarded.0.take(unknown) {
+                    if let Some(_guard) = guarded.0.acquire(unknown) {
                         guarded.add();
                         added += 1;
                     }
                 }
             }
-            if let Some(_held) =
-                core::iter::repeat_with(|| guarded.0.take_in_time(unknown())).flatten().next()
+            if let Some(_guard) =
+                core::iter::repeat_with(|| guarded.0.acquire_in_time(unknown())).flatten().next()
             {
                 guarded.add();
                 added += 1;
@@ -294,77 +294,77 @@ mod tests {
     #[test]
     fn it_is_taken_once() {
         for other_pays in [false, true] {
-            let hold = Hold { other_pays, ..Hold::new() };
-            let mine = hold.take(unknown);
+            let lock = RecordLock { other_pays, ..RecordLock::new() };
+            let mine = lock.acquire(unknown);
             assert!(mine.is_some());
-            assert!(!deeper(|| hold.take(unknown).is_some()), "in a handler of the program");
-            assert!(hold.take_from_owner().is_none());
-            assert!(!deeper(|| hold.take_in_time(unknown()).is_some()), "it would wait for itself");
+            assert!(!deeper(|| lock.acquire(unknown).is_some()), "in a handler of the program");
+            assert!(lock.acquire_from_owner().is_none());
+            assert!(!deeper(|| lock.acquire_in_time(unknown()).is_some()), "it would wait for itself");
             drop(mine);
-            let theirs = hold.take_from_owner();
+            let theirs = lock.acquire_from_owner();
             assert!(theirs.is_some());
-            assert!(hold.take(unknown).is_none());
-            assert!(hold.take_from_owner().is_none());
-            assert!(hold.is_taken_from_owner());
+            assert!(lock.acquire(unknown).is_none());
+            assert!(lock.acquire_from_owner().is_none());
+            assert!(lock.is_acquired_by_other());
             let begin = Instant::now();
-            assert!(hold.take_in_time(unknown()).is_none());
+            assert!(lock.acquire_in_time(unknown()).is_none());
             assert!(begin.elapsed().as_nanos() as u64 >= PATIENCE_NS);
             drop(theirs);
-            assert!(!hold.is_taken_from_owner());
-            core::mem::forget(hold.take(unknown));
-            assert!(!deeper(|| hold.take(unknown).is_some()));
-            hold.forget_owner();
-            assert!(hold.take(unknown).is_some());
+            assert!(!lock.is_acquired_by_other());
+            core::mem::forget(lock.acquire(unknown));
+            assert!(!deeper(|| lock.acquire(unknown).is_some()));
+            lock.forget_owner();
+            assert!(lock.acquire(unknown).is_some());
         }
     }
 
     #[test]
     fn a_thread_that_left_it_by_a_jump_does_not_keep_it() {
         let own = OwnStack { low: 0, top: 1 << 47 };
-        let hold = Hold::new();
+        let lock = RecordLock::new();
         let here = stack_pointer();
         // In a frame that is gone, as far in as this one.
-        core::mem::forget(hold.take_as(here));
+        core::mem::forget(lock.acquire_as(here));
         assert!(
-            hold.take_in_handler(here, own, 0..0).is_none(),
+            lock.acquire_in_handler(here, own, 0..0).is_none(),
             "it may be that very frame that was interrupted"
         );
-        assert!(hold.take_in_handler(here + 16, own, 0..0).is_some());
-        core::mem::forget(hold.take_as(here - 4096));
-        assert!(hold.take(|| own).is_some());
+        assert!(lock.acquire_in_handler(here + 16, own, 0..0).is_some());
+        core::mem::forget(lock.acquire_as(here - 4096));
+        assert!(lock.acquire(|| own).is_some());
         // Further out than this one: an interrupted hook, in whose signal handler this would be.
-        core::mem::forget(hold.take_as(here + 4096));
-        assert!(hold.take(|| own).is_none());
+        core::mem::forget(lock.acquire_as(here + 4096));
+        assert!(lock.acquire(|| own).is_none());
         // On an unknown stack it takes a few samples to decide; several hooks of one handler are not enough.
-        hold.forget_owner();
-        core::mem::forget(hold.take_as(here + 4096));
+        lock.forget_owner();
+        core::mem::forget(lock.acquire_as(here + 4096));
         for _ in 0..10 {
-            assert!(hold.take(unknown).is_none());
+            assert!(lock.acquire(unknown).is_none());
         }
-        hold.met.store(0, Ordering::Relaxed);
+        lock.met.store(0, Ordering::Relaxed);
         for meeting in 1..=MOST_MEETINGS {
-            assert_eq!(hold.take_in_handler(here, unknown(), 0..0).is_some(), meeting == MOST_MEETINGS);
+            assert_eq!(lock.acquire_in_handler(here, unknown(), 0..0).is_some(), meeting == MOST_MEETINGS);
         }
-        assert!(hold.take(unknown).is_some());
+        assert!(lock.acquire(unknown).is_some());
     }
 
     #[test]
     fn a_thread_that_is_met_in_one_hook_after_another_keeps_it() {
-        let hold = Hold::new();
+        let lock = RecordLock::new();
         for _ in 0..100_000 {
-            let held = hold.take_as(0x2000);
-            assert!(held.is_some() && hold.take_in_handler(0x1000, unknown(), 0..0).is_none());
+            let guard = lock.acquire_as(0x2000);
+            assert!(guard.is_some() && lock.acquire_in_handler(0x1000, unknown(), 0..0).is_none());
         }
     }
 
     #[test]
     fn a_context_that_goes_on_does_not_give_back_what_another_one_has_taken() {
-        let hold = Hold::new();
-        let first = hold.take_as(0x1000);
-        let second = hold.take_as(0x2000);
+        let lock = RecordLock::new();
+        let first = lock.acquire_as(0x1000);
+        let second = lock.acquire_as(0x2000);
         drop(first);
-        assert_eq!(hold.owner.load(Ordering::Relaxed), 0x2000);
+        assert_eq!(lock.owner.load(Ordering::Relaxed), 0x2000);
         drop(second);
-        assert_eq!(hold.owner.load(Ordering::Relaxed), 0);
+        assert_eq!(lock.owner.load(Ordering::Relaxed), 0);
     }
 }

@@ -7,19 +7,19 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use proust_log::control::{CONTROL_BYTES, CONTROL_FILE, HELD_AT, Held, held};
+use proust_log::control::{BLOCKED_AT, Blocked, CONTROL_BYTES, CONTROL_FILE, blocked};
 
 /// What the command's process needs to hold them, between fork and exec.
 #[derive(Clone, Copy)]
-pub struct HeldSignals {
-    /// By the bits of [`Held`]; 0 = there is none.
+pub struct BlockedSignals {
+    /// By the bits of [`Blocked`]; 0 = there is none.
     signals: [libc::c_int; 2],
-    words: &'static [AtomicU64; size_of::<Held>() / 8],
+    words: &'static [AtomicU64; size_of::<Blocked>() / 8],
 }
 
-impl HeldSignals {
+impl BlockedSignals {
     /// For the run in `folder`; None if it asks by no signal, or its page cannot be mapped.
-    pub fn of(folder: &Path, signals: [Option<u32>; 2]) -> Option<HeldSignals> {
+    pub fn of(folder: &Path, signals: [Option<u32>; 2]) -> Option<BlockedSignals> {
         if signals == [None, None] {
             return None;
         }
@@ -35,8 +35,8 @@ impl HeldSignals {
             return None;
         }
         // SAFETY: inside of the mapping, aligned, and only ever used atomically.
-        let words = unsafe { &*page.byte_add(HELD_AT).cast() };
-        Some(HeldSignals { signals: signals.map(|signal| signal.unwrap_or(0) as libc::c_int), words })
+        let words = unsafe { &*page.byte_add(BLOCKED_AT).cast() };
+        Some(BlockedSignals { signals: signals.map(|signal| signal.unwrap_or(0) as libc::c_int), words })
     }
 
     /// In the command's process, between fork and exec: blocks those that would end the command, and says so
@@ -57,7 +57,7 @@ impl HeldSignals {
                     which |= 1 << bit;
                 }
             }
-            let word = held(libc::getpid() as u32, which);
+            let word = blocked(libc::getpid() as u32, which);
             let take = |place: &AtomicU64| {
                 place.compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_ok()
             };
