@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::{
     BEGIN_PAUSED, BLOCKED_AT, Blocked, CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC,
-    Control, NO_MPI_PATHS, RUN_VARIABLE, blocked,
+    Control, NO_MPI_PATHS, RUN_VARIABLE, blocked_word,
 };
 use proust_log::layout::VERSION;
 
@@ -139,7 +139,7 @@ fn blocked_words() -> Option<&'static [AtomicU64; size_of::<Blocked>() / 8]> {
 /// This process has these signals blocked from now on; false if there is no free word.
 pub fn note_blocked(pid: u32, which: u32) -> bool {
     let take = |word: &AtomicU64| {
-        word.compare_exchange(0, blocked(pid, which), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        word.compare_exchange(0, blocked_word(pid, which), Ordering::AcqRel, Ordering::Relaxed).is_ok()
     };
     blocked_words().is_some_and(|words| words.iter().any(take))
 }

@@ -157,7 +157,7 @@ pub struct Switches {
 pub type Blocked = [u64; 64];
 
 /// The word of a process that has these signals blocked.
-pub const fn blocked(pid: u32, which: u32) -> u64 {
+pub const fn blocked_word(pid: u32, which: u32) -> u64 {
     pid as u64 | (which as u64) << 32
 }
 

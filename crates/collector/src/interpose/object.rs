@@ -149,7 +149,7 @@ pub fn changes() -> (u64, u64) {
 
 /// Runs `work`, during which nothing is unloaded. It must not call what takes another lock of the dynamic
 /// linker.
-pub fn hold<R>(work: impl FnOnce() -> R) -> Option<R> {
+pub fn without_unloads<R>(work: impl FnOnce() -> R) -> Option<R> {
     let mut work = Some(work);
     let mut result = None;
     each(&mut |_| {
@@ -181,6 +181,6 @@ mod tests {
         // SAFETY: code of this program.
         let code = unsafe { elf::memory(place..place + 8) };
         assert_eq!(find_return(code, place), Some(place));
-        assert!(hold(|| at(place).is_some()).unwrap_or(false));
+        assert!(without_unloads(|| at(place).is_some()).unwrap_or(false));
     }
 }

@@ -170,7 +170,7 @@ fn is_needed_by_any(target: &Object, count: usize) -> bool {
     is_needed
 }
 
-/// Finds what it can without a lock. Inside of [`object::hold`].
+/// Finds what it can without a lock. Inside of [`object::without_unloads`].
 pub fn survey(caller: Option<&Object>, names: &[Name], wanted: &mut [Wanted<'_>]) {
     let (own, mut number) = (own_place(), 0);
     object::each(&mut |object| {
@@ -225,7 +225,7 @@ pub fn opening(flags: c_int) {
 const NEEDED: usize = 64;
 
 /// Finds more without a lock, where the caller can have been loaded for its own sake only: then its scope is
-/// what it needs. Inside of [`object::hold`].
+/// what it needs. Inside of [`object::without_unloads`].
 pub fn survey_needs(caller: &Object, names: &[Name], wanted: &mut [Wanted<'_>]) {
     if IS_GLOBAL_GROWN.load(Ordering::Relaxed) || is_needed_by_any(caller, usize::MAX) {
         return;
@@ -260,7 +260,8 @@ pub fn survey_needs(caller: &Object, names: &[Name], wanted: &mut [Wanted<'_>]) 
 /// the first that defines it for the caller.
 pub type Mark = &'static CStr;
 
-/// Finds the rest by the caller's scope. Takes the dynamic linker's lock; outside of [`object::hold`].
+/// Finds the rest by the caller's scope. Takes the dynamic linker's lock; outside of
+/// [`object::without_unloads`].
 ///
 /// # Safety
 /// `caller` stays loaded meanwhile.

@@ -211,7 +211,7 @@ const MOST_UNFINISHED: u32 = 32;
 /// Finds the functions behind the hooks, and leads what is loaded to the hooks. By the constructor.
 pub fn begin() {
     lay_table();
-    object::hold(walk_new);
+    object::without_unloads(walk_new);
 }
 
 /// The program is about to open a library.
@@ -227,7 +227,7 @@ pub fn has_changed() -> bool {
 
 /// Leads what has been loaded since the last time to the hooks.
 pub fn look_again() {
-    object::hold(walk_new);
+    object::without_unloads(walk_new);
 }
 
 fn walk_new() {

@@ -89,7 +89,7 @@ fn is_alias(function: &Function, address: u64) -> bool {
 }
 
 /// Goes over what is loaded, the first `known` objects of which it has seen before; false if the dynamic
-/// linker has still to bind some words. Inside of [`object::hold`].
+/// linker has still to bind some words. Inside of [`object::without_unloads`].
 pub fn walk(known: usize) -> bool {
     if known == 0 {
         forget_unloaded();
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_process_without_mpi_has_none() {
-        object::hold(|| {
+        object::without_unloads(|| {
             assert!(walk(0));
         });
         assert!(!is_known() && AT.load(Ordering::Relaxed) == 0);

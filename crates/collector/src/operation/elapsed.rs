@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_are_told_apart_as_far_as_they_are_known() {
+    fn operations_are_distinguished_as_far_as_they_are_known() {
         let mut elapsed = Elapsed::default();
         for &operation in Operation::ALL {
             elapsed.add(operation, 1);

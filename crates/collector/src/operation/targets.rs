@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_path_told_is_enough_for_closing() {
+    fn what_a_path_showed_is_enough_for_closing() {
         // SAFETY: a C string; the descriptor is none.
         let target = unsafe { of_opened(59_000, c"/etc/hostname".as_ptr(), clock::now_ns()) };
         assert_eq!((target, known(59_000), supposed(59_000)), (Target::File, Target::None, Target::File));

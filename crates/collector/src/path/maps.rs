@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_stack_and_holes_are_told_apart() {
+    fn code_stack_and_holes_are_distinguished() {
         let code = find(find as *const () as u64).unwrap();
         assert!(code.executable && code.readable && code.inode != 0);
         let own = std::env::current_exe().unwrap();

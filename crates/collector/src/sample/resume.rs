@@ -112,7 +112,7 @@ fn call_before(pc: u64) -> Option<c_long> {
 /// Whether a signal waits that will be delivered when this handler returns, and may end the call for the
 /// program: a handler of its own, or a default action that does something. Signals that are ignored wait,
 /// too, since this handler blocks them, such as that of a child's end; and so do those of our timers.
-fn another_comes(context: &ucontext_t) -> bool {
+fn another_is_pending(context: &ucontext_t) -> bool {
     let pending = raw::pending_signals() & !crate::hooks::signal_masks::first_word(&context.uc_sigmask);
     (1..=64).filter(|number| pending & 1 << (number - 1) != 0).any(is_noticed)
 }
@@ -159,7 +159,7 @@ pub fn continue_call(lane: Option<&Lane>, context: &mut ucontext_t, may_be_raw: 
     }
     let Some(number) = call_before(context::state(context).pc) else { return };
     let Some(time) = time_of(number, context, may_be_raw) else { return };
-    if !context::CAN_REPEAT_CALLS || another_comes(context) {
+    if !context::CAN_REPEAT_CALLS || another_is_pending(context) {
         return;
     }
     // When a call began that no hook saw is not known, but that it was since the timer was armed, less than a

@@ -7,9 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use proust_log::control::{BLOCKED_AT, Blocked, CONTROL_BYTES, CONTROL_FILE, blocked};
+use proust_log::control::{BLOCKED_AT, Blocked, CONTROL_BYTES, CONTROL_FILE, blocked_word};
 
-/// What the command's process needs to hold them, between fork and exec.
+/// What the command's process needs to block them, between fork and exec.
 #[derive(Clone, Copy)]
 pub struct BlockedSignals {
     /// By the bits of [`Blocked`]; 0 = there is none.
@@ -41,7 +41,7 @@ impl BlockedSignals {
 
     /// In the command's process, between fork and exec: blocks those that would end the command, and says so
     /// in the run's page. Makes async-signal-safe calls only.
-    pub fn hold(&self) {
+    pub fn block(&self) {
         // SAFETY: all-zero is a valid set and a valid action; the pointers are valid for the calls.
         unsafe {
             let (mut set, mut blocked): (libc::sigset_t, libc::sigset_t) = std::mem::zeroed();
@@ -57,7 +57,7 @@ impl BlockedSignals {
                     which |= 1 << bit;
                 }
             }
-            let word = blocked(libc::getpid() as u32, which);
+            let word = blocked_word(libc::getpid() as u32, which);
             let take = |place: &AtomicU64| {
                 place.compare_exchange(0, word, Ordering::AcqRel, Ordering::Relaxed).is_ok()
             };

@@ -110,7 +110,7 @@ pub fn run(
         command.pre_exec(move || {
             // Before they have their default actions again.
             if let Some(signals) = blocked {
-                signals.record_lock();
+                signals.block();
             }
             for (signal, action) in inherited {
                 libc::sigaction(*signal, action, std::ptr::null_mut());

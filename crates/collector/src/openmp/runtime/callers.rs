@@ -177,7 +177,7 @@ pub fn learn(address: u64, lock: Lock) -> Option<Callee> {
 fn learn_of(caller: &Object, lock: Lock) -> Option<Callee> {
     let mut workspace = Workspace::new()?;
     let references = workspace.get();
-    let any = object::hold(|| {
+    let any = object::without_unloads(|| {
         // Another thread may have unloaded it since it was found.
         let is_loaded = object::at(caller.text.start).is_some_and(|object| object.is(caller));
         let any = is_loaded && references.read(caller);
@@ -232,7 +232,7 @@ pub fn note(why: InDoubt) {
 /// Makes the table of what was found; None if the family is nowhere.
 fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
     let main = wanted.iter().find_map(|wanted| wanted.found.address())?;
-    object::hold(|| {
+    object::without_unloads(|| {
         let mut world = World::Recorded;
         let mut is_mixed = None;
         let mut functions = [0; COUNT];
@@ -281,7 +281,7 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
 pub fn table_of_runtime(address: u64) -> Option<&'static Table> {
     let mut workspace = Workspace::new()?;
     let wanted = &mut workspace.get().wanted;
-    object::hold(|| {
+    object::without_unloads(|| {
         let tables = object::at(address)?.tables()?;
         for (name, wanted) in NAMES.iter().zip(wanted.iter_mut()) {
             if let Some(definition) = tables.definition(name, Some(name.version)) {
@@ -301,7 +301,7 @@ pub fn table_of_any() -> Option<(&'static Table, bool)> {
     for (name, wanted) in NAMES.iter().zip(wanted.iter_mut()) {
         (wanted.is_wanted, wanted.version) = (true, Some(name.version));
     }
-    let is_only = object::hold(|| {
+    let is_only = object::without_unloads(|| {
         scope::survey(None, NAMES, wanted);
         let is_only = wanted.iter().all(|wanted| matches!(wanted.found, Found::Certain(_) | Found::Nothing));
         wanted.iter_mut().for_each(Wanted::take_first);

@@ -18,7 +18,7 @@ impl Visits {
     /// the region's execution.
     pub fn arrive(&self, lane: &Lane, operation: Operation, call: CallSite, inside: Inside) -> (Way, bool) {
         let epoch = lane.member.epoch();
-        self.doubled.come_as(inside);
+        self.doubled.observe_by(inside);
         self.now.is_alone.store(operation == Operation::OmpBarrierOfOne, Ordering::Relaxed);
         self.find_header(lane);
         self.now.before.store(self.now.at.load(Ordering::Relaxed), Ordering::Relaxed);

@@ -58,7 +58,7 @@ impl Doubled {
     }
 
     /// How visits to barriers are observed, which is the same for all of a region.
-    pub(super) fn come_as(&self, inside: Inside) {
+    pub(super) fn observe_by(&self, inside: Inside) {
         self.is_on.store(inside == Inside::WithFrame, Ordering::Relaxed);
     }
 
