@@ -34,6 +34,7 @@ pub mod free_list;
 pub mod hooks;
 pub mod interpose;
 pub mod lane;
+pub mod launcher;
 pub mod life;
 pub mod logfile;
 pub mod marks;

@@ -10,7 +10,7 @@ use proust_log::control::{
 };
 use proust_log::layout::VERSION;
 
-use crate::{control, raw};
+use crate::{control, launcher, raw};
 
 /// The options.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,8 @@ pub struct Options {
     pub mpi_paths: bool,
     /// Bytes all logs of the run may take together.
     pub budget_bytes: u64,
+    /// Bytes the log of this process may take: of a rank, as much as that of each other rank of its host.
+    pub share_bytes: u64,
     /// The limit of the run's control group, in thousandths of a processor; 0 = all.
     pub quota_milli: u32,
     /// Operations shorter than this are summed, ns; None = what is worth it here.
@@ -82,6 +84,8 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
     if control::has_stopped() {
         return None;
     }
+    // SAFETY: passed on.
+    let ranks = launcher::ranks_here(|name| unsafe { variable(environment, name) }).map(u64::from);
     Some(Options {
         folder,
         period_ns: 1_000_000_000 / u64::from(page.rate_hz),
@@ -89,6 +93,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         check_paths: page.options & CHECK_PATHS != 0,
         mpi_paths: page.options & NO_MPI_PATHS == 0,
         budget_bytes: page.budget_bytes,
+        share_bytes: page.budget_bytes / ranks.unwrap_or(1).max(1),
         quota_milli: page.quota_milli,
         sync_threshold_ns: Some(page.sync_threshold_ns).filter(|&ns| ns != CALIBRATED),
         request_signals: [page.sample_signal, page.pause_signal],
@@ -202,6 +207,7 @@ pub fn of_a_test(folder: &'static CStr) -> Options {
         check_paths: false,
         mpi_paths: true,
         budget_bytes: u64::MAX,
+        share_bytes: u64::MAX,
         quota_milli: 0,
         sync_threshold_ns: None,
         request_signals: [0, 0],

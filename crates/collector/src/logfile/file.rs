@@ -53,6 +53,8 @@ pub struct LogFile {
     path: AtomicPtr<u8>,
     path_bytes: AtomicUsize,
     budget_bytes: AtomicU64,
+    /// [`Options::share_bytes`].
+    share_bytes: AtomicU64,
     window: Window,
     growth: Growth,
 }
@@ -68,6 +70,7 @@ impl LogFile {
             path: AtomicPtr::new(core::ptr::null_mut()),
             path_bytes: AtomicUsize::new(0),
             budget_bytes: AtomicU64::new(0),
+            share_bytes: AtomicU64::new(0),
             window: Window::closed(),
             growth: Growth::new(),
         }
@@ -100,6 +103,7 @@ impl LogFile {
         // Whatever the program's umask is: the file is opened again by its path.
         raw::fchmod(descriptor, MODE);
         self.budget_bytes.store(options.budget_bytes, Ordering::Relaxed);
+        self.share_bytes.store(options.share_bytes, Ordering::Relaxed);
         self.path_bytes.store(path.to_bytes_with_nul().len(), Ordering::Relaxed);
         self.path.store(path.as_ptr().cast_mut().cast(), Ordering::Release);
         let units = HEADER_UNITS + units;
@@ -239,7 +243,10 @@ impl LogFile {
         let mut refusal = None;
         for more in [reserved.clamp(LEAST_MORE, MOST_MORE).max(least), least, 1] {
             let bytes = u64::from(more) * UNIT_BYTES as u64;
-            if !options::take_budget(bytes, self.budget_bytes.load(Ordering::Relaxed)) {
+            let all_bytes = u64::from(reserved) * UNIT_BYTES as u64 + bytes;
+            if all_bytes > self.share_bytes.load(Ordering::Relaxed)
+                || !options::take_budget(bytes, self.budget_bytes.load(Ordering::Relaxed))
+            {
                 continue;
             }
             match self.grow_file(reserved, more) {

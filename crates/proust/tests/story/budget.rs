@@ -3,9 +3,13 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use proust_log::layout::FileHeader;
+use zerocopy::FromBytes;
+
 use crate::chance::assert_close;
 use crate::command::{Ended, run};
 use crate::explained::Except;
+use crate::mpi::Mpi;
 use crate::programs::built;
 use crate::recording::{empty_folder, number, record_with, truth_in};
 
@@ -71,4 +75,40 @@ fn a_full_disk_is_not_the_programs_trouble() {
     }
     assert_eq!(ended.status.code(), Some(40), "{}", ended.said());
     assert_eq!(truth_in(&ended)["mode"], "return");
+}
+
+/// Of two ranks one writes a log that is as long as the run's may be altogether before the other one begins.
+fn each_rank_has_its_share(mpi: Mpi) {
+    let Some(mut command) = mpi.launcher() else { return };
+    let (Some(hungry), Some(modest)) = (built("deep_and_shallow"), built("endings")) else { return };
+    let (hungry, modest) = (hungry.display(), modest.display());
+    let ranks = format!(
+        "case $OMPI_COMM_WORLD_RANK$PMI_RANK in 0) exec '{hungry}' 6;; *) sleep 5; exec '{modest}' 0.5 return;; \
+         esac"
+    );
+    command.extend(["sh", "-c", &ranks].map(str::to_owned));
+    let most_bytes: usize = 768 << 10;
+    let run = record_with(&["--max-size", "768K", "--rate", "1000"], &command[0], &command[1..]);
+    run.except(Except::FullLog);
+    let logs: Vec<Vec<u8>> = std::fs::read_dir(run.dir.join("log"))
+        .unwrap()
+        .map(|log| std::fs::read(log.unwrap().path()).unwrap())
+        .collect();
+    let is_full =
+        |log: &&Vec<u8>| FileHeader::read_from_prefix(log.as_slice()).unwrap().0.budget_exhausted != 0;
+    let full: Vec<usize> = logs.iter().filter(is_full).map(Vec::len).collect();
+    assert_eq!(full.len(), 1, "{full:?}: {}", run.ended.said());
+    assert!(full[0] <= most_bytes / 2, "{full:?}");
+    // Nearly all of it: a log grows by a quarter.
+    assert!(full[0] >= most_bytes / 3, "{full:?}");
+}
+
+#[test]
+fn each_rank_of_open_mpi_has_its_share_of_the_size() {
+    each_rank_has_its_share(Mpi::Open);
+}
+
+#[test]
+fn each_rank_of_mpich_has_its_share_of_the_size() {
+    each_rank_has_its_share(Mpi::Mpich);
 }

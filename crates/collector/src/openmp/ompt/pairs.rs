@@ -188,8 +188,9 @@ mod tests {
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         // Those of the words that there were at a time, and of chunks that several threads made at once.
+        // Between those of one thread and those of all; and of chunks that several threads made at once.
         let made = core::iter::repeat_with(|| PAIRS.free.take()).take_while(|pair| !pair.is_null()).count();
-        assert!((400..400 + 4 * CHUNK).contains(&made), "{made}");
+        assert!((100..400 + 4 * CHUNK).contains(&made), "{made}");
     }
 
     #[test]
