@@ -102,8 +102,12 @@ pub(crate) fn called(program: &str, arguments: &[String]) -> String {
         let is_path = !argument.contains(char::is_whitespace) && !base.is_empty();
         let (list, word) = match argument.starts_with('-') {
             true => (&mut options, argument.as_str()),
-            // A number is no file.
-            false if is_path && base.contains('.') && base.parse::<f64>().is_err() => (&mut files, base),
+            // A number is no file, and `-dumpbase-ext .cc` is followed by none.
+            false
+                if is_path && base.trim_start_matches('.').contains('.') && base.parse::<f64>().is_err() =>
+            {
+                (&mut files, base)
+            }
             false => (&mut others, if is_path { base } else { argument.as_str() }),
         };
         if !list.contains(&word) {
@@ -126,9 +130,12 @@ mod tests {
 
     #[test]
     fn a_compiler_is_shown_with_its_source() {
-        let line = ["/usr/lib/cc1plus", "-quiet", "-D_GNU_SOURCE", "/src/format-test.cc"];
+        let line = ["/usr/lib/cc1plus", "-quiet", "-D_GNU_SOURCE", "-ext", ".cc", "/src/format-test.cc"];
         let all = words(&[&line[..], &["-O2", "-o", "/tmp/ccx.s"]].concat());
-        assert_eq!(called("cc1plus", &all), "cc1plus format-test.cc ccx.s -quiet -D_GNU_SOURCE -O2 -o");
+        assert_eq!(
+            called("cc1plus", &all),
+            "cc1plus format-test.cc ccx.s .cc -quiet -D_GNU_SOURCE -ext -O2 -o"
+        );
         assert_eq!(called("sh", &words(&["sh", "-c", "a && b.c"])), "sh -c 'a && b.c'");
         assert_eq!(called("solve", &words(&["solve", "0.5", "/data/a.in"])), "solve 0.5 a.in");
         let long = words(&["solve", "0.5", "-a-very-long-option-with-a-name", "a.in", "a.in"]);
