@@ -28,8 +28,8 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_else(|| panic!("{key} in {value}"))
 }
 
-/// Fails unless the contexts of a function have together what it spent, as near as chance allows: where others
-/// have the processors, samples are few.
+/// Fails unless the contexts of a function have together what it spent, as near as chance allows: where
+/// others have the processors, samples are few.
 fn assert_spent(work: &str, contexts: &[&Context], spent_s: f64) {
     let all_s: f64 = contexts.iter().map(|context| context.cpu().inclusive).sum();
     let error_s = contexts.iter().fold(0.0, |error: f64, one| error.hypot(one.cpu().inclusive_error));
