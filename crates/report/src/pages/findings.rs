@@ -425,9 +425,8 @@ pub(crate) fn derivation(
     if row.high_s > 0.0 {
         line("saves", format!("{} to {} of the wall time", duration(row.low_s), duration(row.high_s)));
     }
-    line("how sure", row.sure.to_owned());
     text.push_str(&table.render(style));
-    text.push_str(&wrapped(&format!("{}: {}.", row.sure, row.why_sure), 1, style.width));
+    text.push_str(&wrapped(&format!("how sure: {}; {}.", row.sure, row.why_sure), 1, style.width));
     text.push('\n');
     text.push_str(&heading(style, "What to do", ""));
     text.push_str(&wrapped(row.advice, 1, style.width));
