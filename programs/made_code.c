@@ -4,6 +4,7 @@
  * made_code [SECONDS] [FORM] [FOLDER of the jitdump]
  *   map      a perf map
  *   reused   a perf map in which each function has a predecessor at its address
+ *   forked   a perf map; what is named is executed by a forked child, which writes none
  *   none     nothing
  *   dump     a jitdump
  *   moved    a jitdump; after half of the time the first function moves, and a third one takes its place
@@ -12,6 +13,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 /* In a section of its own, whose bounds the linker knows. It refers to nothing else, so its bytes work
    anywhere. */
@@ -178,12 +180,20 @@ int main(int argc, char **argv)
         return 1;
     }
     FILE *dump = NULL;
-    if (strcmp(form, "map") == 0 || strcmp(form, "reused") == 0) {
+    pid_t writer = getpid();
+    if (strcmp(form, "map") == 0 || strcmp(form, "reused") == 0 || strcmp(form, "forked") == 0) {
         write_map(once, thrice, strcmp(form, "reused") == 0);
     } else if (strcmp(form, "none") != 0) {
         dump = dump_opened(folder);
         put_load(dump, once, 1, "made_once");
         put_load(dump, thrice, 2, "made thrice, with blanks");
+    }
+    if (strcmp(form, "forked") == 0) {
+        pid_t child = fork();
+        if (child != 0) {
+            int status = 1;
+            return child > 0 && waitpid(child, &status, 0) == child ? WEXITSTATUS(status) : 1;
+        }
     }
     struct Times cpu = {0, 0, 0};
     uint64_t x = 1;
@@ -204,6 +214,6 @@ int main(int argc, char **argv)
     kept_result = x;
     printf("{\"program\":\"made_code\",\"pid\":%d,\"functions\":{\"made_once\":%.6f,"
            "\"made thrice, with blanks\":%.6f,\"made_late\":%.6f},\"cpu_s\":%.6f,\"wall_s\":%.6f}\n",
-           (int)getpid(), cpu.once, cpu.thrice, cpu.late, process_cpu(), wall() - began);
+           (int)writer, cpu.once, cpu.thrice, cpu.late, process_cpu(), wall() - began);
     return 0;
 }

@@ -23,6 +23,7 @@ mod intervals;
 mod lane;
 mod loading;
 mod log;
+mod made;
 mod modules;
 mod mpi;
 mod nodes;
@@ -65,6 +66,7 @@ pub use progress::{Counter, Progress, Stage};
 use clock::RunClock;
 use facts::facts;
 use log::LogHarvest;
+use made::Makers;
 use modules::Modules;
 use paths::{LaneContexts, Paths};
 use seconds::seconds;
@@ -74,7 +76,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 49;
+pub const ANALYSIS_VERSION: u32 = 50;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -131,6 +133,7 @@ pub fn ingest_logs_showing(
 ) -> Result<Profile, IngestError> {
     let length = |log: &LogBytes<'_>| log.bytes.map_or(0, |bytes| bytes.len() as u64);
     counter.begin(Stage::Reading, logs.iter().map(length).sum());
+    let makers = Makers::of(logs);
     let read: Vec<Result<Vec<LogHarvest>, Refusal>> = logs
         .par_iter()
         .map(|log| {
@@ -143,7 +146,8 @@ pub fn ingest_logs_showing(
             })?;
             counter.add(bytes.len() as u64);
             if let Some(own) = harvest.first_mut() {
-                own.made = MadeCode::read(log.perf_map, log.jitdump, &modules::addresses_outside(own));
+                let (perf_map, jitdump) = makers.names(&own.header, (log.perf_map, log.jitdump));
+                own.made = MadeCode::read(perf_map, jitdump, &modules::addresses_outside(own));
             }
             let own = harvest.first().filter(|own| !own.damage.header);
             match own.and_then(|own| foreign::owner(log.name, &own.header)) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proust_profile::{LocationId, Metric, ProcessId, Profile};
 use proust_query::{Filter, Handle, Selection};
+use unicode_width::UnicodeWidthStr;
 
 use crate::shell::shell_word;
 
@@ -78,18 +79,35 @@ pub fn groups(profile: &Profile, filter: &Filter, by: Grouping) -> Vec<Group> {
     groups
 }
 
-/// The program and what it was given: operands before options, files without their folders. A compiler's
-/// line begins with its source file so, and not with two hundred letters of options.
+/// Columns of a command that is shown as it was typed.
+const SHORT: usize = 40;
+
+/// The program and what it was given, files without their folders. In a long command operands stand before
+/// options: a compiler's line begins with its source file so, and not with two hundred letters of options.
 pub(crate) fn called(program: &str, arguments: &[String]) -> String {
     let arguments = arguments.get(1..).unwrap_or(&[]);
+    let typed = arguments.iter().map(|argument| {
+        let base = argument.rsplit('/').next().unwrap_or(argument);
+        let is_path = !argument.contains(char::is_whitespace) && !base.is_empty();
+        shell_word(if is_path && !argument.starts_with('-') { base } else { argument })
+    });
+    let typed: Vec<String> = std::iter::once(program.to_owned()).chain(typed).collect();
+    let typed = typed.join(" ");
+    if typed.width() <= SHORT {
+        return typed;
+    }
     let (mut files, mut others, mut options) = (Vec::new(), Vec::new(), Vec::new());
     for argument in arguments {
         let base = argument.rsplit('/').next().unwrap_or(argument);
         let is_path = !argument.contains(char::is_whitespace) && !base.is_empty();
         let (list, word) = match argument.starts_with('-') {
             true => (&mut options, argument.as_str()),
-            // A number is no file.
-            false if is_path && base.contains('.') && base.parse::<f64>().is_err() => (&mut files, base),
+            // A number is no file, and `-dumpbase-ext .cc` is followed by none.
+            false
+                if is_path && base.trim_start_matches('.').contains('.') && base.parse::<f64>().is_err() =>
+            {
+                (&mut files, base)
+            }
             false => (&mut others, if is_path { base } else { argument.as_str() }),
         };
         if !list.contains(&word) {
@@ -112,11 +130,16 @@ mod tests {
 
     #[test]
     fn a_compiler_is_shown_with_its_source() {
-        let line = ["/usr/lib/cc1plus", "-quiet", "-D_GNU_SOURCE", "/src/format-test.cc"];
+        let line = ["/usr/lib/cc1plus", "-quiet", "-D_GNU_SOURCE", "-ext", ".cc", "/src/format-test.cc"];
         let all = words(&[&line[..], &["-O2", "-o", "/tmp/ccx.s"]].concat());
-        assert_eq!(called("cc1plus", &all), "cc1plus format-test.cc ccx.s -quiet -D_GNU_SOURCE -O2 -o");
-        assert_eq!(called("sh", &words(&["sh", "-c", "a && b.c"])), "sh 'a && b.c' -c");
-        assert_eq!(called("solve", &words(&["solve", "0.5", "a.in"])), "solve a.in 0.5");
+        assert_eq!(
+            called("cc1plus", &all),
+            "cc1plus format-test.cc ccx.s .cc -quiet -D_GNU_SOURCE -ext -O2 -o"
+        );
+        assert_eq!(called("sh", &words(&["sh", "-c", "a && b.c"])), "sh -c 'a && b.c'");
+        assert_eq!(called("solve", &words(&["solve", "0.5", "/data/a.in"])), "solve 0.5 a.in");
+        let long = words(&["solve", "0.5", "-a-very-long-option-with-a-name", "a.in", "a.in"]);
+        assert_eq!(called("solve", &long), "solve a.in 0.5 -a-very-long-option-with-a-name");
         assert_eq!(called("ls", &words(&["ls"])), "ls");
         assert_eq!(called("x", &[]), "x");
     }

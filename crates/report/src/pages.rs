@@ -41,6 +41,7 @@ use proust_profile::{FunctionId, Metric, Profile};
 use proust_query::{Handle, Selection, with_times};
 use proust_words::counted;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::choice::Order;
 use crate::column::ColumnHead;
@@ -55,6 +56,7 @@ use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
 use crate::wording::Worded;
+use crate::wrap::legend;
 use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
@@ -286,10 +288,7 @@ impl FunctionHead {
 
     /// The function in a cell that writes its name in a way of its own.
     fn cell_named(&self, name: String) -> Cell {
-        let mut tail = place(self.file.as_deref(), self.line).unwrap_or_default();
-        if tail.is_empty() {
-            tail = self.module.as_deref().map(module_tail).unwrap_or_default();
-        }
+        let tail = tail_of(&self.function, self.file.as_deref(), self.line, self.module.as_deref());
         Cell::from(name).with_tail(tail)
     }
 
@@ -298,6 +297,18 @@ impl FunctionHead {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         vec![self.handle.clone(), self.function.clone(), text(&self.file), line, text(&self.module)]
     }
+}
+
+/// What stands behind a function: where it is, or else its module; nothing that its name says already.
+fn tail_of(function: &str, file: Option<&str>, line: Option<u32>, module: Option<&str>) -> String {
+    if let Some(place) = place(file, line) {
+        return if function.ends_with(&place) { String::new() } else { place };
+    }
+    let is_named = |module: &&str| {
+        let offset = function.strip_prefix(base_name(module));
+        !offset.is_some_and(|offset| offset.starts_with("+0x"))
+    };
+    module.filter(is_named).map(module_tail).unwrap_or_default()
 }
 
 /// A module behind the name of its function: `[libm.so.6]`.
@@ -316,10 +327,15 @@ pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
     Some(line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}")))
 }
 
-/// A heading, with a fainter explanation after it.
+/// A heading, with a fainter explanation after it, and on lines below it where that is long.
 pub(crate) fn heading(style: &Style, title: &str, explanation: &str) -> String {
-    let pieces = [style.paint(Paint::Strong, title), style.paint(Paint::Faint, explanation)];
-    pieces.join("  ").trim_end().to_owned() + "\n"
+    let fits = title.width() + 2 + explanation.width() <= style.width;
+    let title = style.paint(Paint::Strong, title);
+    if fits || explanation.is_empty() {
+        let pieces = [title, style.paint(Paint::Faint, explanation)];
+        return pieces.join("  ").trim_end().to_owned() + "\n";
+    }
+    title + "\n" + &legend(explanation, style)
 }
 
 /// What part of the run a page is about.

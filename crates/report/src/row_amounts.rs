@@ -22,6 +22,11 @@ impl RowAmounts {
         self.place(column).ok().map(|at| &self.0[at].1)
     }
 
+    /// Whether any of its numbers is its own, and not of what it calls.
+    pub(crate) fn has_own(&self) -> bool {
+        self.0.iter().any(|(_, amount)| amount.exclusive != 0.0)
+    }
+
     /// Gives the row a number, in place of the one that it had.
     pub fn insert(&mut self, column: impl Into<Arc<str>>, amount: Amount) {
         *self.entry(column) = amount;

@@ -68,15 +68,50 @@ pub struct Table {
 }
 
 /// The last column never gets narrower than this, however narrow the terminal.
-const NARROWEST: usize = 24;
+const NARROWEST: usize = 20;
 /// The other columns may be as wide as this, however narrow the terminal.
-const WIDEST: usize = 60;
+const WIDEST: usize = 32;
 
 impl Table {
     /// A table without rows.
     pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = (S, Align)>) -> Table {
         let columns = columns.into_iter().map(|(title, align)| (title.into(), align)).collect();
         Table { columns, rows: Vec::new(), indent: 1 }
+    }
+
+    /// Leaves out columns with these titles, one after the other, until the last column has as much room as
+    /// its texts need, or `names`. Returns the titles of those that are left out. After all rows are there.
+    pub fn narrow(&mut self, dispensable: &[&str], names: usize, style: &Style) -> Vec<String> {
+        let last = self.columns.len().saturating_sub(1);
+        let whole = |cell: &Cell| match cell.tail.width() {
+            0 => cell.text.width(),
+            tail => cell.text.width() + 2 + tail,
+        };
+        let widest = self.rows.iter().map(|row| whole(&row[last])).max().unwrap_or(0);
+        let needed = widest.min(names);
+        let mut left_out = Vec::new();
+        for title in dispensable {
+            let fixed: usize =
+                self.indent + self.widths(style).iter().rev().skip(1).map(|w| w + 2).sum::<usize>();
+            if fixed + needed <= style.width {
+                break;
+            }
+            if let Some(at) = self.columns.iter().position(|(known, _)| known == title) {
+                left_out.push(self.columns.remove(at).0);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            }
+        }
+        left_out
+    }
+
+    fn widths(&self, style: &Style) -> Vec<usize> {
+        let width = |column: usize| {
+            let cells = self.rows.iter().map(|row| row[column].text.width());
+            let widest = cells.chain([self.columns[column].0.width()]).max().unwrap_or(0);
+            // A name with many template arguments leaves room for what is behind it.
+            widest.min((style.width * 2 / 5).max(WIDEST))
+        };
+        (0..self.columns.len()).map(width).collect()
     }
 
     /// Adds a row; missing cells are empty.
@@ -88,14 +123,7 @@ impl Table {
     /// Writes it, each line ended by a line feed.
     pub fn render(&self, style: &Style) -> String {
         let last = self.columns.len().saturating_sub(1);
-        let widths: Vec<usize> = (0..self.columns.len())
-            .map(|column| {
-                let cells = self.rows.iter().map(|row| row[column].text.width());
-                let widest = cells.chain([self.columns[column].0.width()]).max().unwrap_or(0);
-                // A name with many template arguments leaves room for what is behind it.
-                widest.min((style.width / 2).max(WIDEST))
-            })
-            .collect();
+        let widths = self.widths(style);
         let fixed: usize = self.indent + widths[..last].iter().map(|width| width + 2).sum::<usize>();
         let room = style.width.saturating_sub(fixed).max(NARROWEST);
         let mut text = String::new();
@@ -153,6 +181,20 @@ mod tests {
         assert_eq!(lines[1], "   1  a");
         assert_eq!(lines[2].chars().count(), 40);
         assert_eq!(lines[3], "   7  c  file.c:1");
+    }
+
+    #[test]
+    fn columns_make_room_for_names() {
+        let titles = [("a", Align::Right), ("bbbbbb", Align::Right), ("c", Align::Right), ("", Align::Left)];
+        let mut table = Table::new(titles);
+        table.row(vec!["1".into(), "2".into(), "3".into(), Cell::from("x".repeat(20)).with_tail("y:1")]);
+        let style = Style { width: 30, ..Style::default() };
+        let mut narrow = table.clone();
+        assert_eq!(narrow.narrow(&["bbbbbb", "a"], 40, &style), ["bbbbbb", "a"]);
+        assert_eq!(narrow.render(&style), format!(" c\n 3  {}  y:1\n", "x".repeat(20)));
+        // No more room than asked for.
+        assert_eq!(table.narrow(&["bbbbbb", "a"], 20, &style), ["bbbbbb"]);
+        assert!(table.narrow(&["c", "none"], 40, &Style { width: 80, ..Style::default() }).is_empty());
     }
 
     /// Names of other scripts: characters of two columns, and accents that have none of their own.

@@ -55,11 +55,44 @@ pub fn without(name: &str) -> Cow<'_, str> {
 
 /// The last part of a path, with its arguments: `solve<a::B>` of `grid::solve<a::B>`.
 pub fn last_part(name: &str) -> &str {
-    let lists = lists(name);
-    let last = name
-        .rmatch_indices("::")
-        .find(|(at, _)| !lists.iter().any(|list| list.contains(at) || list.start == at + "::".len()));
-    last.map_or(name, |(at, separator)| &name[at + separator.len()..])
+    &name[parts(name).last().copied().unwrap_or(0)..]
+}
+
+/// A function's own name, without namespaces: `solve<a::B>` of `grid::solve<a::B>`. What has no name of its
+/// own keeps the part before: `render::{closure}` of `app::render::{closure}`.
+pub fn own_name(name: &str) -> &str {
+    let is_name = |from: &&usize| {
+        let part = &name[**from..];
+        let is_word = part.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '~');
+        is_word && !part.starts_with(OPERATOR)
+    };
+    &name[parts(name).iter().rev().find(is_name).copied().unwrap_or(0)..]
+}
+
+/// Where the parts of a path begin, the first excepted: behind each `::` that is in no brackets and opens
+/// none.
+fn parts(name: &str) -> Vec<usize> {
+    let (mut begins, mut at, mut depth) = (Vec::new(), 0, 0_usize);
+    while at < name.len() {
+        let Some(token) = token(name, at) else { return Vec::new() };
+        match token {
+            Token::Open => depth += 1,
+            Token::Close if depth == 0 => return Vec::new(),
+            Token::Close => depth -= 1,
+            Token::Comma | Token::Text(_) => {}
+        }
+        let rest = &name[at..];
+        if depth == 0 && rest.starts_with("::") {
+            at += "::".len();
+            if !(name[at..].starts_with('<') && follows_a_name(name, at)) {
+                begins.push(at);
+            }
+            continue;
+        }
+        at += token.bytes();
+    }
+    // A bracket that does not close is not understood.
+    if depth == 0 { begins } else { Vec::new() }
 }
 
 /// The arguments of a list that [`lists`] found, without the blanks around them.
@@ -285,9 +318,33 @@ mod tests {
             ("grid::solve<a::B>", "solve<a::B>"),
             ("Grid<a::B>::solve", "solve"),
             ("core::mem::drop::<u8>", "drop::<u8>"),
+            ("main::{lambda(std::vector<int>)#1}::operator()", "operator()"),
+            ("main::{lambda(std::vector<int>)#1}", "{lambda(std::vector<int>)#1}"),
             ("main", "main"),
         ] {
             assert_eq!(last_part(name), last);
+        }
+    }
+
+    #[test]
+    fn a_function_has_a_name_of_its_own() {
+        for (long, short) in [
+            ("std::sys::pal::unix::futex_wait", "futex_wait"),
+            ("picture::(anonymous class)::operator()", "picture::(anonymous class)::operator()"),
+            ("a::b::picture::{closure#1}::{closure#0}", "picture::{closure#1}::{closure#0}"),
+            (
+                "a::main::{lambda(std::vector<int>)#1}::operator()",
+                "main::{lambda(std::vector<int>)#1}::operator()",
+            ),
+            ("<a::Long as b::Trait>::call", "call"),
+            ("std::vector<a::b, c::d>::push_back", "push_back"),
+            ("core::mem::drop::<u8>", "drop::<u8>"),
+            ("std::operator<<", "std::operator<<"),
+            ("a::Solver::~Solver", "~Solver"),
+            ("a::broken<b::c", "a::broken<b::c"),
+            ("line a.c:7", "line a.c:7"),
+        ] {
+            assert_eq!(own_name(long), short);
         }
     }
 
@@ -301,6 +358,7 @@ mod tests {
             }
             prop_assert!(lists.is_sorted_by(|a, b| a.end <= b.start));
             prop_assert!(without(&name).len() <= name.len() && last_part(&name).len() <= name.len());
+            prop_assert!(own_name(&name).len() >= last_part(&name).len());
         }
     }
 }

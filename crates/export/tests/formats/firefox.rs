@@ -1,9 +1,35 @@
-//! The structure that the Firefox Profiler expects: tables of equal lengths, positions that exist.
+//! The structure that the Firefox Profiler expects: its fields, tables of equal lengths, positions that
+//! exist.
 
 use proust_export::Format;
 use serde_json::Value;
 
+use crate::schema::errors;
 use crate::{cpu_ns, example, json, list};
+
+/// The Firefox Profiler has no schema but the types of its source. This one of our own has what its document
+/// of the processed format says of version 48.
+const SCHEMA: &str = include_str!("schema/firefox.json");
+
+#[test]
+fn it_is_valid_by_the_documented_types() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let file = json(&example::profile(), Format::Firefox);
+    assert_eq!(errors(&schema, &file), [] as [String; 0]);
+    // The schema does say something.
+    for (place, wrong) in [
+        ("/meta/preprocessedProfileVersion", Value::from(1)),
+        ("/meta/categories/0/color", "mauve".into()),
+        ("/threads/0/pid", 7.into()),
+        ("/threads/0/samples/weightType", "pounds".into()),
+        ("/threads/0/stackTable/prefix/0", "none".into()),
+        ("/threads/0/frameTable/line/0", 1.5.into()),
+    ] {
+        let mut changed = file.clone();
+        *changed.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there")) = wrong;
+        assert_ne!(errors(&schema, &changed), [] as [String; 0], "{place}");
+    }
+}
 
 /// The length of a table, which all its columns have.
 fn length(table: &Value) -> usize {

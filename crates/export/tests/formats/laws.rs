@@ -10,7 +10,7 @@ proptest! {
 
     #[test]
     fn any_names_are_carried(
-        names in proptest::collection::vec("\\PC{0,12}|[\u{0}-\u{40};\"\\\\]{0,6}", 4),
+        names in proptest::collection::vec("\\PC{0,12}|[\u{0}-\u{40}\u{fffd}-\u{ffff};\"\\\\]{0,6}", 4),
         thread in "\\PC{0,8}|[\n;]{0,4}",
     ) {
         let mut profile = example::profile();
@@ -30,5 +30,6 @@ proptest! {
         prop_assert_eq!(sums[1].2, cpu_ns(&profile));
         let picture = String::from_utf8(exported(&profile, Format::Flamegraph)).unwrap();
         prop_assert!(picture.chars().all(|c| c == '\n' || !c.is_control()));
+        prop_assert!(roxmltree::Document::parse(&picture).is_ok(), "{picture}");
     }
 }

@@ -1,5 +1,6 @@
 //! Each format, read back as its readers do: structure, and sums that are those of the run.
 
+mod definition;
 mod example;
 mod protobuf;
 mod schema;

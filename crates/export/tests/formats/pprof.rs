@@ -4,6 +4,7 @@ use std::io::Read;
 
 use proust_export::Format;
 
+use crate::definition;
 use crate::protobuf::Fields;
 use crate::{cpu_ns, example, exported};
 
@@ -12,6 +13,7 @@ pub fn checked(file: &[u8]) -> Vec<(String, String, u64)> {
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).expect("gzip");
     let profile = Fields::of(&bytes);
+    assert_eq!(definition::errors("Profile", &profile), [] as [String; 0]);
     let strings = profile.texts(6);
     assert_eq!(strings[0], "", "the first string is empty");
     let text = |number: u64| strings[number as usize];
@@ -57,4 +59,47 @@ fn it_is_consistent_and_sums_to_the_run() {
         ("cpu".to_owned(), "nanoseconds".to_owned(), cpu_ns(&profile)),
     ];
     assert_eq!(sums, expected);
+}
+
+#[test]
+fn a_field_that_is_not_defined_is_noticed() {
+    // Field 30, and a name as a number.
+    assert_eq!(definition::errors("Profile", &Fields::of(&[0xf0, 0x01, 0x05])), ["Profile has no field 30"]);
+    assert!(!definition::errors("Profile", &Fields::of(&[0x30, 0x05])).is_empty());
+}
+
+/// `go tool pprof -raw` prints a row of amounts for each sample.
+#[test]
+fn go_s_pprof_opens_it() {
+    let folder = std::env::temp_dir().join(format!("proust-pprof-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("example.pb.gz");
+    let profile = example::profile();
+    std::fs::write(&file, exported(&profile, Format::Pprof)).unwrap();
+    let mut command = std::process::Command::new("go");
+    let command =
+        command.args(["tool", "pprof", "-raw"]).arg(&file).env("HOME", &folder).current_dir(&folder);
+    let ended = command.output();
+    let text = match &ended {
+        Ok(ended) if ended.status.success() => String::from_utf8(ended.stdout.clone()).unwrap(),
+        Ok(ended) if !String::from_utf8_lossy(&ended.stderr).contains("no such tool") => {
+            panic!("{}", String::from_utf8_lossy(&ended.stderr))
+        }
+        _ => {
+            println!("SKIP: `go tool pprof` is not installed");
+            return;
+        }
+    };
+    std::fs::remove_dir_all(&folder).unwrap();
+    let rows =
+        text.lines().skip_while(|line| *line != "Samples:").skip(2).take_while(|line| *line != "Locations");
+    let amounts = rows.filter_map(|row| row.split_once(':')).filter_map(|(amounts, _)| {
+        let amounts: Result<Vec<u64>, _> = amounts.split_whitespace().map(str::parse).collect();
+        // Labels stand in rows of their own.
+        amounts.ok().filter(|amounts| amounts.len() == 2)
+    });
+    let sum_ns: u64 = amounts.map(|amounts| amounts[1]).sum();
+    assert_eq!(sum_ns, cpu_ns(&profile), "{text}");
+    assert!(text.contains("samples/count cpu/nanoseconds") || text.contains("cpu/nanoseconds"), "{text}");
+    assert!(text.contains("größe λ"), "{text}");
 }

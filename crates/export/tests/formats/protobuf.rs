@@ -45,6 +45,10 @@ impl<'b> Fields<'b> {
         Fields(fields)
     }
 
+    pub fn all(&self) -> &[(u64, Content<'b>)] {
+        &self.0
+    }
+
     pub fn messages(&self, number: u64) -> Vec<Fields<'b>> {
         self.bytes(number).into_iter().map(Fields::of).collect()
     }

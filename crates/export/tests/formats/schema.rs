@@ -63,6 +63,8 @@ fn is_of_type(of: &str, value: &Value) -> bool {
         "array" => value.is_array(),
         "string" => value.is_string(),
         "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "null" => value.is_null(),
         "boolean" => value.is_boolean(),
         other => panic!("the type {other} is not checked"),
     }

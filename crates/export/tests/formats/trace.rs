@@ -5,7 +5,26 @@ use std::collections::BTreeMap;
 use proust_export::Format;
 use serde_json::Value;
 
+use crate::schema::errors;
 use crate::{example, json, list};
+
+/// Chrome has a document of its trace events and no schema: the rules for those that are used here.
+const SCHEMA: &str = include_str!("schema/trace-events.json");
+
+#[test]
+fn events_are_valid_by_the_document() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let file = json(&example::profile(), Format::ChromeTrace);
+    assert_eq!(errors(&schema, &file), [] as [String; 0]);
+    let begin = list(&file, "traceEvents").iter().position(|event| event["ph"] == "B").expect("a slice");
+    for (field, wrong) in
+        [("ph", Value::from("Z")), ("ts", "soon".into()), ("tid", 1.5.into()), ("name", Value::Null)]
+    {
+        let mut changed = file.clone();
+        changed["traceEvents"][begin][field] = wrong;
+        assert_ne!(errors(&schema, &changed), [] as [String; 0], "{field}");
+    }
+}
 
 /// Checks a trace; for each thread the µs in which any slice is open.
 pub fn checked(file: &Value) -> BTreeMap<u64, f64> {

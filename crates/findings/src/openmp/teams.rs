@@ -81,7 +81,7 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let has_team =
         |process: ProcessId| constructs.all.iter().any(|one| one.process == process && one.team() > 1);
     type Key = (ProcessId, (Option<FunctionId>, Option<u32>));
-    let mut by_place: BTreeMap<Key, (ContextId, LocationId, u64)> = BTreeMap::new();
+    let mut by_place: BTreeMap<Key, Ends> = BTreeMap::new();
     for event in &profile.events {
         let process = profile.locations[event.location].process;
         let detail = facts.operation(event.operation).map(|kind| kind.detail);
@@ -90,12 +90,57 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
             && has_team(process)
         {
             let key = (process, facts.places.line_key(event.context));
-            let sum = by_place.entry(key).or_insert((event.context, event.location, 0));
-            sum.2 += u64::from(event.calls);
+            let ends = by_place.entry(key).or_insert_with(|| Ends {
+                context: event.context,
+                location: event.location,
+                times: 0,
+                known_ns: Vec::new(),
+            });
+            ends.times += u64::from(event.calls);
+            if event.calls == 1 {
+                ends.known_ns.push(event.begin_ns);
+            }
         }
     }
-    let one = |(context, location, times)| team_of_one(facts, context, location, times);
-    by_place.into_values().filter_map(one).collect()
+    by_place.into_values().filter_map(|ends| team_of_one(facts, constructs, &ends)).collect()
+}
+
+/// How often the end of a loop was reached, and when, as far as that is known of each time.
+struct Ends {
+    context: ContextId,
+    location: LocationId,
+    times: u64,
+    known_ns: Vec<u64>,
+}
+
+impl Ends {
+    /// CPU time before each end in such contexts, by context, s. Where not all ends are known: at any time.
+    fn used(&self, facts: &Facts<'_>, is_near: impl Fn(ContextId) -> bool) -> BTreeMap<ContextId, f64> {
+        let mut used: BTreeMap<ContextId, f64> = BTreeMap::new();
+        if self.known_ns.len() as u64 != self.times {
+            let rows = facts.ledger.spent.iter();
+            let rows = rows.filter(|row| row.location == self.location && row.account == Account::Compute);
+            for row in rows.filter(|row| is_near(row.context)) {
+                *used.entry(row.context).or_default() += row.ns as f64 / 1e9;
+            }
+            return used;
+        }
+        let samples = &facts.profile.samples;
+        let first = samples.partition_point(|row| row.location < self.location);
+        let samples = &samples[first..];
+        let samples = &samples[..samples.partition_point(|row| row.location == self.location)];
+        let mut from = 0;
+        for &end_ns in &self.known_ns {
+            let until = samples.partition_point(|row| row.time_ns <= end_ns).max(from);
+            let before = samples[from..until].iter().rev();
+            for row in before.take_while(|row| is_near(row.context)) {
+                let cpu_ns = row.cpu_ns.saturating_sub(row.measurement_ns);
+                *used.entry(row.context).or_default() += cpu_ns as f64 / 1e9;
+            }
+            from = until;
+        }
+        used
+    }
 }
 
 /// Lines of the source before and after the end of a loop that are taken for the loop.
@@ -103,9 +148,8 @@ const LOOP_LINES: u32 = 25;
 
 /// The function that holds such a construct was executed by one thread alone; its processor time could have
 /// been divided.
-fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, times: u64) -> Option<Finding> {
-    let rows = facts.ledger.spent.iter();
-    let rows = rows.filter(|row| row.location == location && row.account == Account::Compute);
+fn team_of_one(facts: &Facts<'_>, constructs: &Constructs<'_>, ends: &Ends) -> Option<Finding> {
+    let Ends { context, location, times, .. } = *ends;
     // Of the function that holds the loop what is near it: the rest of the function is no part of the loop.
     let places = &facts.places;
     let line = places.place(context).line.filter(|_| !places.is_declared_only(context));
@@ -114,12 +158,15 @@ fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, time
     if line.is_none() && places.is_start(frame) {
         return None;
     }
-    let is_near = |id: ContextId| match line {
-        Some(line) => places.line_in(id, frame).is_some_and(|at| at.abs_diff(line) <= LOOP_LINES),
-        None => places.is_below(id, frame),
+    let is_near = |id: ContextId| {
+        let is_there = match line {
+            Some(line) => places.line_in(id, frame).is_some_and(|at| at.abs_diff(line) <= LOOP_LINES),
+            None => places.is_below(id, frame),
+        };
+        is_there && !constructs.is_in_region(id)
     };
-    let inside = rows.filter(|row| is_near(row.context));
-    let used_s = inside.map(|row| row.ns as f64 / 1e9).sum::<f64>();
+    let used = ends.used(facts, is_near);
+    let used_s = used.values().sum::<f64>();
     let lost_s = used_s * (facts.available - 1.0).max(0.0);
     let mut checks = Checks::default();
     if !checks.holds(&limits::ALONE_TIMES, times as f64) || !facts.matters(&mut checks, lost_s, 0.0) {
@@ -128,8 +175,7 @@ fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, time
     let process = facts.profile.locations[location].process;
     let place = facts.in_process(facts.places.place(context), process);
     let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost_s, 0.0, place);
-    let contexts = facts.profile.contexts.keys();
-    finding.error_s = facts.error_s(contexts.filter(|&id| is_near(id)));
+    finding.error_s = facts.error_s(used.keys().copied());
     finding.evidence = vec![
         Figure::count("times that its end was reached outside of any region", times as f64),
         Figure::seconds("processor time of the lines near it", used_s),

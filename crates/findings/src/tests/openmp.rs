@@ -279,6 +279,29 @@ fn of_a_function_with_a_team_of_one_only_the_loop_counts() {
     assert!(one(&found, Kind::SerialPhase).lost_s > 0.8, "{found:#?}");
 }
 
+/// What is near the loop's end in the source, but was executed after it or in a region, is not the loop.
+#[test]
+fn only_what_comes_before_its_end_is_a_loop() {
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main region start", (0, 20)).work(1, "main region start", (0, 20));
+    run.work(0, "main zero", (20, 60)).work(0, "main generate", (60, 900));
+    run.work(0, "main region near", (900, 1000)).work(1, "main region near", (900, 1000));
+    run.during(0, "main end", Operation::OmpBarrier, (60, 61));
+    for (function, line) in [("zero", 395), ("end", 400), ("generate", 402), ("region", 410)] {
+        let at = run.path(&format!("main {function}")) as usize;
+        let context = &mut run.profile.contexts[ContextId::from_index(at)];
+        context.line = Some(line);
+        if function != "region" {
+            (context.kind, context.function) = (ContextKind::Line, None);
+        }
+    }
+    let region = run.region("main region", None);
+    run.both(region, Operation::OmpRegionEnd, "main region", [(1, 120, 0, 0); 2]);
+    let found = run.findings();
+    assert!(one(&found, Kind::OmpTeamOfOne).lost_s < 0.045, "{found:#?}");
+    assert!(one(&found, Kind::SerialPhase).lost_s > 0.8, "{found:#?}");
+}
+
 #[test]
 fn tasks_that_cost_more_to_make_than_to_do() {
     let run = |tasks: u64| {

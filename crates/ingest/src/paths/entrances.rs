@@ -106,6 +106,8 @@ const RUNTIMES: &[&str] = &[
     "rayon_core::",
     "tokio::runtime::",
     "tokio::task::",
+    // Its cells and locks, through which it calls a task.
+    "tokio::loom::",
     "tbb::detail::",
     "tbb::interface",
     "tbb::internal::",
@@ -332,6 +334,7 @@ mod tests {
             "<rayon_core::registry::DefaultSpawn as rayon_core::registry::ThreadSpawn>::spawn::{{closure}}",
             "<rayon::vec::IntoIter as rayon::iter::ParallelIterator>::drive_unindexed",
             "tokio::runtime::task::raw::poll",
+            "tokio::loom::std::unsafe_cell::UnsafeCell::with_mut",
             "<tokio::runtime::blocking::task::BlockingTask as core::future::future::Future>::poll",
             "tbb::detail::d1::start_for::execute",
             "__cilkrts_hyper_lookup",

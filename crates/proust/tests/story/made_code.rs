@@ -71,6 +71,14 @@ fn the_last_function_at_an_address_counts() {
     assert!(run.flat().functions.iter().all(|row| !row.function.starts_with("gone_before")));
 }
 
+/// What a process has made, its forked children execute, too.
+#[test]
+fn a_forked_child_without_a_map_has_its_parents_names() {
+    let (Some(program), folder) = (built("made_code"), empty_folder()) else { return };
+    let run = recorded(program, "forked", folder.path());
+    assert_functions(&run, &[ONCE, THRICE]);
+}
+
 #[test]
 fn without_names_it_is_code_outside_all_modules() {
     let (Some(program), folder) = (built("made_code"), empty_folder()) else { return };

@@ -132,7 +132,7 @@ fn a_page_is_shown_process_by_process_and_program_by_program() {
     let by_process: serde_json::Value = run.page("flat", &["--by", "process", "--groups", "2"]);
     let groups = list(&by_process, "/groups");
     let names: Vec<&str> = groups.iter().map(|group| group["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["endings second.txt 0.6 exit", "endings first.txt 0.2 exit"]);
+    assert_eq!(names, ["endings 0.6 exit second.txt", "endings 0.2 exit first.txt"]);
     for (group, spent_s) in groups.iter().zip([0.6, 0.2]) {
         assert_close("a process", number(group, "/cpu_s"), spent_s, 0.1 * spent_s + 0.05);
         // The page is that of this process alone.
@@ -148,7 +148,7 @@ fn a_page_is_shown_process_by_process_and_program_by_program() {
     assert_close("all programs", sum, run.flat().total("cpu_s"), 1e-6);
     // In text each begins with a line of its own.
     let text = report(&run.dir, "tree", &["--by", "process"]).printed();
-    assert!(text.lines().next().is_some_and(|line| line.contains("endings second.txt")), "{text}");
+    assert!(text.lines().next().is_some_and(|line| line.contains("endings 0.6 exit second.txt")), "{text}");
 }
 
 /// Two runs of one program with one fault, one after the other: one finding, and both are named; a third

@@ -8,7 +8,7 @@ use proust_query::{BottomUp, Selection};
 use proust_words::{counted, verb};
 use serde::Serialize;
 
-use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
+use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, noticed, title_of};
 use super::{Cut, FunctionHead, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, ColumnHead, Over};
@@ -179,7 +179,11 @@ impl Page for Callers {
         let name = if self.order.inclusive { "incl" } else { "self" };
         let total = self.order.of(&self.totals);
         let shares = rows.iter().map(|row| percent(self.order.of(row), total)).collect();
-        let always = vec![NumberColumn::amounts(lead, name, &rows, which), NumberColumn::percents(shares)];
+        let mut always =
+            vec![NumberColumn::amounts(lead, name, &rows, which), NumberColumn::percents(shares)];
+        if !self.chosen.given {
+            always.extend(cpu_beside(lead, &self.metrics, &rows, which));
+        }
         let others: Vec<NumberColumn> = if self.chosen.given {
             let others = self.metrics.iter().filter(|head| head.id != lead.id);
             others.map(|head| NumberColumn::amounts(head, &title_of(head), &rows, which)).collect()

@@ -118,6 +118,15 @@ impl PlaceRow {
         }
     }
 
+    /// What the sentence before has not said of it: `: work (a.c:7)`, `: a.c:7`, or nothing.
+    fn text_behind(&self, sentence: &str) -> String {
+        match place(self.file.as_deref(), self.line) {
+            _ if !sentence.contains(&self.who) => format!(": {}", self.text()),
+            Some(place) if !sentence.contains(&place) => format!(": {}", printable(place)),
+            _ => String::new(),
+        }
+    }
+
     fn text(&self) -> String {
         printable(match place(self.file.as_deref(), self.line) {
             Some(place) => format!("{} ({place})", self.who),
@@ -331,13 +340,18 @@ fn text_of(row: &FindingRow, total_s: f64, style: &Style) -> String {
     const INDENT: usize = 6;
     let mut text = String::new();
     let seconds = format!("{} ({} %)", duration(row.seconds), percent(row.seconds, total_s));
-    let head = format!(" {:<4} {seconds}  {}, {}", row.handle, row.name, row.sure);
+    let head = format!("{:<4} {seconds}  {}, {}", row.handle, row.name, row.sure);
     let saves = format!("; saves {} to {} of wall time", duration(row.low_s), duration(row.high_s));
     let head = if row.high_s > 0.0 { head + &saves } else { head };
-    text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
+    let head = wrapped(&head, INDENT, style.width);
+    for line in head.lines().enumerate().map(|(n, line)| if n == 0 { line.trim_start() } else { line }) {
+        let margin = if line.starts_with(' ') { "" } else { " " };
+        text.push_str(&(style.paint(Paint::Strong, &format!("{margin}{line}")) + "\n"));
+    }
     let interval = row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
     let whose = row.whose.as_ref().map(|whose| format!(", in {whose}")).unwrap_or_default();
-    let title = printable(format!("{}: {}{interval}{whose}.", row.title, row.cause.text()));
+    let cause = row.cause.text_behind(&row.title);
+    let title = printable(format!("{}{cause}{interval}{whose}.", row.title));
     text.push_str(&wrapped(&title, INDENT, style.width));
     let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
     let numbers = wrapped(&numbers.join("; "), INDENT, style.width);
@@ -411,8 +425,8 @@ pub(crate) fn derivation(
     if row.high_s > 0.0 {
         line("saves", format!("{} to {} of the wall time", duration(row.low_s), duration(row.high_s)));
     }
-    line("how sure", format!("{}: {}", row.sure, row.why_sure));
     text.push_str(&table.render(style));
+    text.push_str(&wrapped(&format!("how sure: {}; {}.", row.sure, row.why_sure), 1, style.width));
     text.push('\n');
     text.push_str(&heading(style, "What to do", ""));
     text.push_str(&wrapped(row.advice, 1, style.width));

@@ -59,6 +59,10 @@ impl Flat {
         let order = Order::new(question, &chosen, false);
         let mut functions = function_rows(selection.profile(), &numbers);
         sort_functions(&mut functions, &order);
+        // Functions that only call others are no rows of a text that is about their own amounts.
+        if question.format == Format::Text && question.columns.is_empty() && question.sort.is_none() {
+            functions.retain(|row| row.metrics.has_own());
+        }
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let cut = cut(&mut functions, limit, &order);
         let mut totals = RowAmounts::new();

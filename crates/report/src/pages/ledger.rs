@@ -30,6 +30,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 use crate::wording::Notes;
+use crate::wrap::legend;
 
 /// Threads in text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -230,7 +231,7 @@ impl LedgerPage {
         table.row(cells.into_iter().chain(beyond).chain([efficiency]).collect());
         let mut text = table.render(style) + "\n" + &self.classes_text(shown, style);
         for line in beyond_text(ledger).into_iter().chain(ledger.service.text()) {
-            text.push_str(&style.paint(Paint::Faint, &format!(" {line}\n")));
+            text.push_str(&legend(&line, style));
         }
         text
     }

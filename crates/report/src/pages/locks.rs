@@ -30,8 +30,9 @@ use crate::error::ReportError;
 use crate::number::{duration, exact, sum};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
-use crate::style::{Paint, Style};
+use crate::style::Style;
 use crate::wording::Notes;
+use crate::wrap::legend;
 
 /// Locks in text when nothing else is asked for.
 const LOCKS: usize = 20;
@@ -175,9 +176,9 @@ impl Page for Locks {
             text.push_str(" nobody waited for a lock here\n");
         } else {
             text.push_str(&self.table(style));
-            let explanation = " hand-over: nobody held it; not known: nobody was seen to let it go; mean \
+            let explanation = "hand-over: nobody held it; not known: nobody was seen to let it go; mean \
              hold: of sections that others waited for.";
-            text.push_str(&(style.paint(Paint::Faint, explanation) + "\n"));
+            text.push_str(&legend(explanation, style));
             for lock in self.locks.iter().take(SHOWN) {
                 text.push_str(&self.details(lock, style));
             }

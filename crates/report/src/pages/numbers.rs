@@ -1,5 +1,6 @@
 //! The numeric columns of a table of text, and which of them have room.
 
+use proust_profile::Metric;
 use proust_query::Measure;
 use unicode_width::UnicodeWidthStr;
 
@@ -7,8 +8,9 @@ use crate::choice::Chosen;
 use crate::column::{Amount, ColumnHead, Over};
 use crate::number::{Scale, sum};
 use crate::row_amounts::RowAmounts;
-use crate::style::{Paint, Style};
+use crate::style::Style;
 use crate::table::Align;
+use crate::wrap::legend;
 
 /// A column of numbers as they are shown.
 #[derive(Clone)]
@@ -162,7 +164,7 @@ impl Fitted {
         }
         let more = if ids.len() > SHOWN { " …" } else { "" };
         ids.truncate(SHOWN);
-        style.paint(Paint::Faint, &format!(" --metrics shows more: {}{more}", ids.join(", "))) + "\n"
+        legend(&format!("--metrics shows more: {}{more}", ids.join(", ")), style)
     }
 }
 
@@ -175,6 +177,18 @@ pub(super) fn noticed(
 ) -> Vec<NumberColumn> {
     let heads = chosen.noticed.iter().filter_map(|measure| head_of(heads, *measure));
     heads.map(|head| NumberColumn::amounts(head, &title_of(head), rows, which)).collect()
+}
+
+/// CPU time, where it is not what rows are ordered by: work in a call that waits is no active time of its
+/// own, but it is CPU time.
+pub(super) fn cpu_beside(
+    lead: &ColumnHead,
+    heads: &[ColumnHead],
+    rows: &[&RowAmounts],
+    which: Which,
+) -> Option<NumberColumn> {
+    let cpu = head_of(heads, Measure::Metric(Metric::Cpu)).filter(|cpu| cpu.id != lead.id)?;
+    Some(NumberColumn::amounts(cpu, &title_of(cpu), rows, which))
 }
 
 /// The column of sums of a measure.

@@ -5,7 +5,7 @@ use proust_query::{Neighbour, Neighbours, Selection, functions_called};
 use serde::Serialize;
 
 use super::callers::sums_only;
-use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
+use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, noticed, title_of};
 use super::{FunctionHead, FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, Column, ColumnHead};
@@ -180,7 +180,10 @@ impl Page for OneFunction {
         } else {
             noticed(&self.chosen, &self.metrics, &all, Which::Inclusive)
         };
-        let always = vec![inclusive, NumberColumn::percents(shares), exclusive];
+        let mut always = vec![inclusive, NumberColumn::percents(shares), exclusive];
+        if !self.chosen.given {
+            always.extend(cpu_beside(head, &self.metrics, &all, Which::Inclusive));
+        }
         let fitted = if self.chosen.given {
             Fitted::all(always.into_iter().chain(others))
         } else {

@@ -25,9 +25,10 @@ use crate::number::{Scale, exact, percents, sum};
 use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::shell::shell_word;
-use crate::style::{Paint, Style};
+use crate::style::Style;
 use crate::table::{Align, Cell, Table};
 use crate::wording::Notes;
+use crate::wrap::legend;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -37,6 +38,8 @@ const PROGRAMS: usize = 15;
 const SHOWN_SHARE: f64 = 0.01;
 /// Columns of accounts at most.
 const SHOWN_ACCOUNTS: usize = 4;
+/// Columns that commands have at least where they need them.
+const NAMES: usize = 40;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Processes {
@@ -223,7 +226,15 @@ impl Processes {
             cells.push(called(&row.program, &row.arguments).into());
             table.row(cells);
         }
-        table.render(style)
+        // The largest accounts stay.
+        let least: Vec<&str> = accounts.iter().rev().map(|account| account.id()).collect();
+        let left_out = table.narrow(&least, NAMES, style);
+        let mut text = table.render(style);
+        if !left_out.is_empty() {
+            let line = format!("Columns not shown for lack of width: {}.", left_out.join(", "));
+            text.push_str(&legend(&line, style));
+        }
+        text
     }
 }
 
@@ -300,19 +311,16 @@ impl Page for Processes {
             text.push('\n');
         }
         text.push_str(&self.table_of_processes(style));
-        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         if let Some(cut) = &self.cut {
             let seconds = crate::duration(cut.amount);
-            faint(format!(
-                " {} with {seconds} of CPU time (--limit)",
-                counted(cut.rows, "more process image")
-            ));
+            let more = counted(cut.rows, "more process image");
+            text.push_str(&legend(&format!("{more} with {seconds} of CPU time (--limit)"), style));
         }
-        faint(
-            " A process that calls exec has an image for each program. of: the image that started it. \
-             Accounts: of its threads."
-                .into(),
-        );
+        text.push_str(&legend(
+            "A process that calls exec has an image for each program. of: the image that started it. \
+             Accounts: of its threads.",
+            style,
+        ));
         text + &self.notes.lines(style)
     }
 

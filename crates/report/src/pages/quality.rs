@@ -228,7 +228,8 @@ impl Page for QualityPage {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            text.push_str(&format!(" {} {shown}{more}: {note}\n", style.paint(Paint::Bad, "!")));
+            let remark = Remark::caution(format!("{shown}{more}: {note}"));
+            text.push_str(&remark.signed(style));
         }
         text
     }

@@ -10,6 +10,7 @@ use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
 use proust_query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_words::counted;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{QualityBlock, RunBlock, quality, seconds};
@@ -23,6 +24,7 @@ use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 use crate::wording::{Notes, PageNote};
+use crate::wrap::{legend, wrapped};
 
 /// Hottest functions and lines that are listed when nothing else is asked for.
 const ROWS: usize = 5;
@@ -213,15 +215,15 @@ impl Summary {
         }
         let mut text = heading(style, &run.dir, &shell_words(&run.command));
         text.push_str(&format!(" {} on {}, {}\n", utc(run.start_unix_s), run.host, ending(&run.outcome)));
-        text.push_str(&format!(
-            " wall {} · CPU {} (user {}, system {}) · {}\n\n",
+        let times = format!(
+            "wall {} · CPU {} (user {}, system {}) · {}",
             duration(run.wall_s),
             duration(self.cpu_s),
             duration(self.user_s),
             duration(self.system_s),
             counts.join(" ")
-        ));
-        text
+        );
+        text + &wrapped(&times, 1, style.width) + "\n"
     }
 
     fn ledger_text(&self, style: &Style) -> String {
@@ -280,8 +282,7 @@ impl Summary {
         ]);
         text.push_str(&table.render(style));
         for line in beyond_text(ledger).into_iter().chain(ledger.service.text()) {
-            text.push_str(&style.paint(Paint::Faint, &format!(" {line}")));
-            text.push('\n');
+            text.push_str(&legend(&line, style));
         }
         text.push_str(&self.notes.lines(style));
         text.push('\n');
@@ -296,9 +297,9 @@ impl Summary {
     fn quality_text(&self, style: &Style) -> String {
         let q = &self.quality;
         let mut text = heading(style, "Quality", "");
-        text.push_str(&format!(
-            " {}, {} per second of CPU time; {} % have a complete call path;\n samples add up to the CPU \
-             time within {} %, accounts to the total within {} %;\n overhead of Proust itself: {} ({} %)\n",
+        let numbers = format!(
+            "{}, {} per second of CPU time; {} % have a complete call path; samples add up to the CPU time \
+             within {} %, accounts to the total within {} %; overhead of Proust itself: {} ({} %)",
             counted(q.samples, "sample"),
             fixed(q.delivered_rate, 0),
             fixed(q.complete_paths * 100.0, 1),
@@ -306,7 +307,8 @@ impl Summary {
             fixed(q.account_residual * 100.0, 3),
             duration(q.measurement_s),
             percent(q.measurement_s, self.cpu_s)
-        ));
+        );
+        text.push_str(&wrapped(&numbers, 1, style.width));
         for warning in quality_page::warnings(q) {
             text.push_str(&warning.signed(style));
         }
@@ -316,9 +318,8 @@ impl Summary {
 
     fn next_text(&self, style: &Style) -> String {
         let dir = shell_word(&self.dir);
-        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-        let mut next =
-            |command: String, why: &str| table.row(vec![command.into(), Cell::painted(Paint::Faint, why)]);
+        let mut steps: Vec<(String, &str)> = Vec::new();
+        let mut next = |command: String, why: &'static str| steps.push((command, why));
         if let Some(last) = self.hot_path.iter().rev().find(|row| row.kind == "frame") {
             next(format!("proust report {dir} tree c{}", last.id), "what is below the end of the hot path");
         }
@@ -340,8 +341,23 @@ impl Summary {
             next(format!("proust report {dir} threads"), "how the threads share the work");
         }
         next("proust explain WORD".into(), "what a word of this page means");
-        heading(style, "Look next at", "") + &table.render(style)
+        heading(style, "Look next at", "") + &next_steps(&steps, style)
     }
+}
+
+/// Commands, each with its purpose behind it, or below it where there is no room.
+fn next_steps(steps: &[(String, &str)], style: &Style) -> String {
+    let widest = steps.iter().map(|(command, _)| command.width()).max().unwrap_or(0);
+    let fits = steps.iter().all(|(_, why)| widest + why.width() + 3 <= style.width);
+    let line = |(command, why): &(String, &str)| {
+        let why = style.paint(Paint::Faint, why);
+        let gap = widest - command.width() + 2;
+        match fits {
+            true => format!(" {command}{:gap$}{why}\n", ""),
+            false => format!(" {command}\n   {why}\n"),
+        }
+    };
+    steps.iter().map(line).collect()
 }
 
 fn shell_words(words: &[String]) -> String {

@@ -16,8 +16,9 @@ use crate::error::ReportError;
 use crate::number::{Scale, exact, sum};
 use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
-use crate::style::{Paint, Style};
+use crate::style::Style;
 use crate::wording::Notes;
+use crate::wrap::legend;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -229,7 +230,7 @@ impl Page for Threads {
             self.cut.is_none().then(|| scale.split(self.accounts.iter().copied(), scale.digits(charged_s)));
         let explanation = format!("{}; active + passive = wall", self.scope);
         let mut text = self.table(scale, totals).text("Threads", &explanation, style);
-        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        let mut faint = |line: String| text.push_str(&legend(&line, style));
         if let Some(cut) = &self.cut {
             let seconds = crate::duration(cut.amount);
             faint(format!(" {} with {seconds} of CPU time (--limit)", counted(cut.rows, "more thread")));

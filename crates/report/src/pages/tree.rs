@@ -24,6 +24,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 use crate::wording::Notes;
+use crate::wrap::legend;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -300,11 +301,9 @@ impl Page for Tree {
             }
         }
         if lines.iter().any(|line| line.folded > 0) {
-            faint(
-                " Recursion is folded: the rows below a recursive function stand for all its depths \
-             together."
-                    .into(),
-            );
+            let folded = "Recursion is folded: the rows below a recursive function stand for all its depths \
+                          together.";
+            text.push_str(&legend(folded, style));
         }
         text + &fitted.footer(&self.chosen.others, style)
     }

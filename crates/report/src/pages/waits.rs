@@ -23,7 +23,7 @@ impl About for OfWaits {
     const TITLE: &'static str = "Waits";
     const NOTHING: &'static str = " no waits were recorded here";
     const LEGEND: &'static str =
-        " objects: distinct locks, conditions, threads; short: only sums of short calls are known.";
+        "objects: distinct locks, conditions, threads; short: only sums of short calls are known.";
     type Line = (OperationId, State);
 
     fn line(&(operation, _, state): &OperationKey) -> Self::Line {

@@ -101,8 +101,9 @@ impl Worded for RunNote {
 fn text_of_process(note: &RunNote) -> String {
     match note {
         RunNote::OpenEnd { process, threads } => format!(
-            "{} did not end normally (killed, crashed, or still running): its record ends with the last \
-             sample of {}{}; what was recorded is complete",
+            "{} did not end normally (killed, crashed, ended by a system call of its own as programs of Go \
+             are, or still running): its record ends with the last sample of {}{}; what was recorded is \
+             complete",
             who(process),
             if *threads == 1 { "" } else { "each of " },
             counted(*threads, "thread")

@@ -82,7 +82,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::OmpTeamOfOne => {
             "lost = (processors available − 1) × processor time of the lines of that function that are \
-             near the end of the loop"
+             near the end of the loop, outside of regions, and before the end was reached where that is known"
         }
         Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
         Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance => {

@@ -2,6 +2,7 @@
 
 use proust_findings::{Finding, Kind, Place};
 
+use crate::pages::place;
 use crate::shorten::middle;
 
 /// The kind as a heading.
@@ -106,7 +107,12 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("One thread goes on alone in {who} when the others have nothing left to do")
         }
         Kind::IdlePool => format!("Threads wait for work again and again while {who} works"),
-        Kind::LateThread => format!("All wait at a barrier for one thread, which has more to do in {who}"),
+        Kind::LateThread => {
+            let barrier = finding.victims.first().map(|victim| &victim.place);
+            let at = barrier.and_then(|barrier| place(barrier.file.as_deref(), barrier.line));
+            let barrier = at.map_or_else(|| "a barrier".to_owned(), |at| format!("the barrier at {at}"));
+            format!("All wait at {barrier} for one thread, which has more to do in {who}")
+        }
         Kind::SmallTasks => format!("Handing out tasks in {who} costs more than a task should"),
         Kind::Oversubscription => "More threads want to run than there are processors".into(),
         Kind::FirstTouch => format!("One thread touches in {who} the memory first that all use"),

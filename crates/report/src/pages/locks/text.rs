@@ -10,6 +10,9 @@ use crate::number::{Scale, duration, percents};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
+/// Columns that names have at least where they need them.
+const NAMES: usize = 40;
+
 impl Locks {
     pub(super) fn table(&self, style: &Style) -> String {
         let scale = Scale::of("s", [self.waited_s]);
@@ -47,6 +50,7 @@ impl Locks {
         cells.extend([some(self.hand_over_s), some(self.unknown_s)].map(strong));
         cells.extend([Cell::default(), Cell::default(), Cell::default(), "sum".into()]);
         table.row(cells);
+        table.narrow(&["locks", "not known", "hand-over", "mean hold"], NAMES, style);
         table.render(style)
     }
 

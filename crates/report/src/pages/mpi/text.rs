@@ -20,7 +20,12 @@ const MATRIX: usize = 12;
 
 /// All of it.
 pub(super) fn page(page: &MpiPage, style: &Style) -> String {
-    let scope = format!("{} in calls of {}", duration(page.mpi_s), counted(page.ranks, "rank"));
+    let ranks = match page.ranks {
+        // A program that was started without `mpirun`.
+        0 if page.mpi_s > 0.0 => "a process without a rank".to_owned(),
+        ranks => counted(ranks, "rank"),
+    };
+    let scope = format!("{} in calls of {ranks}", duration(page.mpi_s));
     let mut text = heading(style, "MPI", &scope);
     if page.operations.is_empty() {
         return text + " no calls of MPI were recorded here\n" + &page.notes.lines(style);

@@ -33,18 +33,19 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
     }
     let all = &page.efficiencies;
     let percent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
-    text.push_str(&format!(
-        " parallel efficiency {} = serialisation {} × load balance {} × scheduling {} × processors {} × \
-         other {}.\n",
+    let efficiency = format!(
+        "parallel efficiency {} = serialisation {} × load balance {} × scheduling {} × processors {} × \
+         other {}.",
         percent(all.parallel),
         percent(all.serialisation),
         percent(all.load_balance),
         percent(all.scheduling),
         percent(all.processors),
         percent(all.other),
-    ));
-    text.push_str(&format!(
-        " {} useful + {} serialised + {} imbalance + {} scheduling + {} queued + {} other = {}.\n\n",
+    );
+    text.push_str(&wrapped(&efficiency, 1, style.width));
+    let parts = format!(
+        "{} useful + {} serialised + {} imbalance + {} scheduling + {} queued + {} other = {}.",
         duration(all.useful_s),
         duration(all.serialisation_s),
         duration(all.imbalance_s),
@@ -52,7 +53,8 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
         duration(all.processors_s),
         duration(all.other_s),
         duration(all.total_s),
-    ));
+    );
+    text.push_str(&(wrapped(&parts, 1, style.width) + "\n"));
     let listed = &page.regions[..page.regions.len().min(REGIONS)];
     text.push_str(&overview(page, listed, style));
     for region in listed {
@@ -236,6 +238,7 @@ fn sites_text(region: &RegionRow, style: &Style) -> String {
         cells.push(Cell::from(construct).with_tail(at));
         table.row(cells);
     }
+    table.narrow(&["measured", "lock", "dispatch", "±", "max/mean"], NAMES, style);
     let mut text = table.render(style);
     if region.sites.len() > shown.len() {
         let hidden = counted(region.sites.len() - shown.len(), "site");
@@ -264,6 +267,7 @@ fn threads_text(region: &RegionRow, style: &Style) -> String {
         cells.push(Cell::from(thread.handle.clone()).with_tail(thread.name.clone()));
         table.row(cells);
     }
+    table.narrow(&["lock", "dispatch", "came last"], NAMES, style);
     let mut text = table.render(style);
     if region.threads.len() > shown.len() {
         let hidden = counted(region.threads.len() - shown.len(), "thread");

@@ -12,9 +12,10 @@ use crate::error::ReportError;
 use crate::pages::{Page, heading, no_arguments};
 use crate::question::Question;
 use crate::schema::SCHEMA;
-use crate::style::{Paint, Style};
+use crate::style::Style;
 use crate::table::Table;
 use crate::wording::Notes;
+use crate::wrap::legend;
 
 /// The differences between such pages.
 pub(in crate::pages) trait About {
@@ -74,9 +75,8 @@ impl<A: About> Page for OperationsPage<A> {
         if self.tables.operations.is_empty() {
             return text + A::NOTHING + "\n";
         }
-        let faint = |line: &str| style.paint(Paint::Faint, line) + "\n";
         text.push_str(&A::table(&self.tables).render(style));
-        text.push_str(&faint(A::LEGEND));
+        text.push_str(&legend(A::LEGEND, style));
         text.push_str(&self.tables.sites_text(A::IS_IO, style));
         text.push_str(&self.inside.text(style));
         text.push_str(&self.notes.lines(style));

@@ -4,7 +4,7 @@ use proust_words::counted;
 
 use super::{ENDS, Summary};
 use crate::number::{Scale, percent};
-use crate::pages::{heading, module_tail, place};
+use crate::pages::{heading, place, tail_of};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -21,14 +21,13 @@ impl Summary {
         let titles = || number().into_iter().chain([("".into(), Align::Left), ("".into(), Align::Left)]);
         let mut table = Table::new(titles());
         for row in &self.hot_functions {
-            let tail =
-                place(row.file.as_deref(), row.line).or_else(|| row.module.as_deref().map(module_tail));
+            let tail = tail_of(&row.function, row.file.as_deref(), row.line, row.module.as_deref());
             table.row(vec![
                 scale.show(row.exclusive_s).into(),
                 scale.show(row.exclusive_error_s).into(),
                 percent(row.exclusive_s, self.cpu_s).into(),
                 Cell::painted(Paint::Faint, row.handle.clone()),
-                Cell::from(row.function.clone()).with_tail(tail.unwrap_or_default()),
+                Cell::from(row.function.clone()).with_tail(tail),
             ]);
         }
         text.push_str(&table.render(style));
