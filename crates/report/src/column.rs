@@ -86,22 +86,32 @@ pub struct ColumnHead {
     pub measure: Measure,
 }
 
-/// One number of a row, twice.
+/// One number of a row, twice. JSON leaves out what is zero below the first of them: of most rows that is half
+/// of all that would be written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Amount {
     /// With everything below.
     pub inclusive: f64,
     /// Without calls below.
+    #[serde(skip_serializing_if = "is_zero")]
     pub exclusive: f64,
     /// Standard error of the inclusive amount, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_nothing")]
     pub inclusive_error: Option<f64>,
     /// Standard error of the exclusive amount, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_nothing")]
     pub exclusive_error: Option<f64>,
     /// Handle of the location that the inclusive amount belongs to (`min`, `max`, `imbalance`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+}
+
+fn is_zero(amount: &f64) -> bool {
+    *amount == 0.0
+}
+
+fn is_nothing(error: &Option<f64>) -> bool {
+    error.is_none_or(|error| error == 0.0)
 }
 
 impl Column {

@@ -73,7 +73,7 @@ mod tests {
             json,
             concat!(
                 r#"{"cpu_s":{"inclusive":1.0,"exclusive":0.5},"#,
-                r#""lock_s":{"inclusive":2.0,"exclusive":0.0},"wall_s":{"inclusive":4.0,"exclusive":0.0}}"#
+                r#""lock_s":{"inclusive":2.0},"wall_s":{"inclusive":4.0}}"#
             )
         );
     }

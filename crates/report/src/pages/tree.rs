@@ -2,11 +2,10 @@
 
 mod outline;
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, ContextKind, Metric, Profile};
 use proust_query::{Amounts, Handle, Measure, Selection, hot_path};
 use proust_words::{counted, verb};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use outline::{Choice, Line};
@@ -89,7 +88,7 @@ impl Tree {
         let mut ids: Vec<ContextId> =
             if profile.contexts.is_empty() { Vec::new() } else { forest.subtree(root) };
         ids.retain(|&id| used[id.index()] || id == root);
-        let rows: HashMap<ContextId, RowAmounts> =
+        let mut rows: FxHashMap<ContextId, RowAmounts> =
             ids.iter().map(|&id| (id, numbers.row(id.index()))).collect();
         let mut cut = None;
         // In text rows are counted as they are read, not as they are kept.
@@ -111,7 +110,7 @@ impl Tree {
             ids.retain(|id| kept.contains(id));
         }
         // Siblings in the order asked for, children after their parent.
-        let mut children: HashMap<ContextId, Vec<ContextId>> = HashMap::new();
+        let mut children: FxHashMap<ContextId, Vec<ContextId>> = FxHashMap::default();
         for &id in ids.iter().filter(|&&id| id != root) {
             children.entry(profile.contexts[id].parent.unwrap_or(root)).or_default().push(id);
         }
@@ -126,7 +125,8 @@ impl Tree {
         let mut contexts = Vec::with_capacity(ids.len());
         let mut stack = if ids.is_empty() { Vec::new() } else { vec![root] };
         while let Some(id) = stack.pop() {
-            contexts.push(ContextRow::new(profile, id, id == root, rows[&id].clone()));
+            let amounts = rows.remove(&id).expect("each context is met once");
+            contexts.push(ContextRow::new(profile, id, id == root, amounts));
             stack.extend(children.get(&id).into_iter().flatten().rev());
         }
         let inclusive = Amounts::by_context(&selection, chosen.lead()).inclusive;
