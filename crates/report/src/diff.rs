@@ -9,6 +9,7 @@ mod flat;
 mod head;
 mod ledger;
 mod neighbours;
+mod several;
 mod summary;
 mod sweeps;
 mod threads;
@@ -26,6 +27,8 @@ use crate::question::Format;
 use crate::style::Style;
 use crate::{csv, json};
 
+use head::Head;
+use several::Section;
 pub use sweeps::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 pub use verdicts::limit_text;
 
@@ -88,7 +91,7 @@ impl DiffPage {
 #[derive(Clone, Debug, Default)]
 pub struct DiffQuestion {
     /// How the sides were named, for headings.
-    pub names: [String; 2],
+    pub names: Vec<String>,
     /// The filter that was applied to each run, as it was written.
     pub filter: Option<String>,
     /// Which page.
@@ -101,8 +104,8 @@ pub struct DiffQuestion {
     pub limit: Option<usize>,
     /// How it is written.
     pub format: Format,
-    /// The limits that B exceeds.
-    pub exceeded: Vec<Exceeded>,
+    /// The limits that B exceeds, and each further side.
+    pub exceeded: Vec<Vec<Exceeded>>,
 }
 
 impl DiffQuestion {
@@ -138,6 +141,14 @@ trait Page: serde::Serialize {
     fn rows(&self) -> Vec<Vec<String>>;
 }
 
+/// A page that several comparisons with the same A can make together.
+trait Sided: Page {
+    /// What is compared.
+    fn head(&self) -> &Head;
+    /// Its tables as rows that other comparisons with the same A have, too.
+    fn sections(&self) -> Vec<Section<'_>>;
+}
+
 /// Builds a page of a comparison and writes it.
 ///
 /// # Errors
@@ -150,6 +161,48 @@ pub fn render_diff(diff: &Diff<'_>, question: &DiffQuestion, style: &Style) -> R
         DiffPage::Flat => write(&flat::Flat::build(diff, question)?, question, style),
         DiffPage::Callers => write(&neighbours::Callers::build(diff, question)?, question, style),
         DiffPage::Threads => write(&threads::Threads::build(diff, question)?, question, style),
+    })
+}
+
+/// Builds a page of several sides, each compared with A, and writes it: [`Diff::of_sides`].
+///
+/// # Errors
+/// [`ReportError`] when the question cannot be answered.
+pub fn render_diffs(
+    diffs: &[Diff<'_>],
+    question: &DiffQuestion,
+    style: &Style,
+) -> Result<String, ReportError> {
+    if let [diff] = diffs {
+        return render_diff(diff, question, style);
+    }
+    // The rows that a limit leaves are chosen by all sides together.
+    let all = &DiffQuestion { limit: Some(usize::MAX), ..question.clone() };
+    fn built<P>(
+        diffs: &[Diff<'_>],
+        build: impl Fn(&Diff<'_>) -> Result<P, ReportError>,
+    ) -> Result<Vec<P>, ReportError> {
+        diffs.iter().map(build).collect()
+    }
+    Ok(match question.page {
+        DiffPage::Summary => {
+            several::write(&built(diffs, |diff| summary::Summary::build(diff, all))?, question, style)
+        }
+        DiffPage::Ledger => {
+            several::write(&built(diffs, |diff| ledger::LedgerPage::build(diff, all))?, question, style)
+        }
+        DiffPage::Tree => {
+            several::write(&built(diffs, |diff| tree::Tree::build(diff, all))?, question, style)
+        }
+        DiffPage::Flat => {
+            several::write(&built(diffs, |diff| flat::Flat::build(diff, all))?, question, style)
+        }
+        DiffPage::Callers => {
+            several::write(&built(diffs, |diff| neighbours::Callers::build(diff, all))?, question, style)
+        }
+        DiffPage::Threads => {
+            several::write(&built(diffs, |diff| threads::Threads::build(diff, all))?, question, style)
+        }
     })
 }
 

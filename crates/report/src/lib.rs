@@ -34,7 +34,8 @@ mod wrap;
 
 pub use column::{Column, Over};
 pub use diff::{
-    DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_sweep_diff, sweep_diff_picture,
+    DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_diffs, render_sweep_diff,
+    sweep_diff_picture,
 };
 pub use error::ReportError;
 pub use explained::{derivation, explain_kind, explain_thresholds, finding_name};

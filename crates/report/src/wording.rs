@@ -29,6 +29,7 @@ use proust_profile::notes::Noted;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(crate) use caution::caution_text;
 pub use gap::{gaps_listed, gaps_text};
 pub use module::joined;
 pub(crate) use page::PageNote;
@@ -71,6 +72,12 @@ impl NoteRow {
         numbers.remove("id");
         let subject = Subject::of(&numbers);
         NoteRow { id: note.id(), grade: note.grade().id(), text: note.text(), numbers, subject }
+    }
+
+    /// The same in other words.
+    pub(crate) fn with_text(mut self, text: String) -> NoteRow {
+        self.text = text;
+        self
     }
 
     /// The line that a page shows.

@@ -132,19 +132,23 @@ pub(super) fn titles(scale: &Scale) -> [(String, Align); 5] {
     ]
 }
 
-/// The cells of a change.
-pub(super) fn cells(row: &ChangeRow, scale: &Scale) -> [Cell; 5] {
-    let paint = if row.is_significant() { Paint::Strong } else { Paint::Faint };
-    let ratio = match row.ratio {
+/// B / A as text.
+pub(super) fn ratio_text(row: &ChangeRow) -> String {
+    match row.ratio {
         None => "-".into(),
         Some(ratio) if ratio >= LARGE => format!("> {LARGE}"),
         Some(ratio) => fixed(ratio, 2),
-    };
+    }
+}
+
+/// The cells of a change.
+pub(super) fn cells(row: &ChangeRow, scale: &Scale) -> [Cell; 5] {
+    let paint = if row.is_significant() { Paint::Strong } else { Paint::Faint };
     [
         scale.show(row.a).into(),
         scale.show(row.b).into(),
         Cell::painted(paint, signed(scale, row.delta)),
-        ratio.into(),
+        ratio_text(row).into(),
         Cell::painted(paint, row.verdict),
     ]
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, signed, titles};
 use super::head::{Head, unchanged_text};
-use super::{DiffQuestion, Page, measures};
+use super::several::{Order, Section, SideRow};
+use super::{DiffQuestion, Page, Sided, measures};
 use crate::error::ReportError;
 use crate::number::{Scale, sum};
 use crate::pages::heading;
@@ -132,6 +133,20 @@ impl FunctionRow {
     }
 }
 
+/// Functions as rows of several sides.
+pub(super) fn side_rows<'p>(functions: &'p [FunctionRow], lead: &MetricHead) -> Vec<SideRow<'p>> {
+    let row = |row: &'p FunctionRow| {
+        let file = row.file.clone().unwrap_or_default();
+        SideRow {
+            key: format!("{}\n{file}", row.function),
+            tail: file,
+            presence: (row.in_a, row.in_b),
+            ..SideRow::new(&row.function, row.metrics.get(&lead.id).map(|both| &both.exclusive))
+        }
+    };
+    functions.iter().map(row).collect()
+}
+
 /// What is only on one side.
 pub(super) fn missing(in_a: bool, in_b: bool) -> Option<&'static str> {
     match (in_a, in_b) {
@@ -210,6 +225,19 @@ pub(super) fn table(
     }
     last(total.a, total.b, total.delta, "sum".into());
     table.render(style) + &unchanged_text(own, style)
+}
+
+impl Sided for Flat {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        let lead = &self.metrics[0];
+        let explanation = format!("{} without what is called", lead.name());
+        let section = Section::new("Functions", explanation, lead.unit, side_rows(&self.functions, lead));
+        vec![Section { order: Order::Difference, limit: ROWS, ..section }]
+    }
 }
 
 impl Page for Flat {

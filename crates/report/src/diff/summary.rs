@@ -6,10 +6,11 @@ use proust_findings::{Finding, Place};
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
-use super::flat::{FunctionRow, MetricHead, cut, functions, table};
+use super::flat::{FunctionRow, MetricHead, cut, functions, side_rows, table};
 use super::head::Head;
 use super::ledger::LedgerBlock;
-use super::{DiffQuestion, Page, measures};
+use super::several::{Order, Section, SideRow};
+use super::{DiffQuestion, Page, Sided, measures};
 use crate::error::ReportError;
 use crate::pages::{finding_name, finding_who, heading, place};
 use crate::schema::SCHEMA;
@@ -163,6 +164,40 @@ impl Summary {
             n => format!("{n} of them"),
         };
         format!("{} without what is called; {changed} significantly", lead.name())
+    }
+}
+
+impl Sided for Summary {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        let finding = |row: &FindingRow| {
+            let at = place(row.file.as_deref(), row.line).map(|at| format!(" ({at})")).unwrap_or_default();
+            let name = format!("{}{at}: {}", row.who, row.name);
+            let function = row.function.clone().unwrap_or_default();
+            (format!("{} {function} {}", row.kind, row.file.as_deref().unwrap_or_default()), name)
+        };
+        let findings = (self.findings.iter())
+            .map(|row| {
+                let (key, name) = finding(row);
+                let presence = (row.a.is_some(), row.b.is_some());
+                SideRow { key, presence, ..SideRow::new(&name, Some(&row.seconds)) }
+            })
+            .collect();
+        let lead = &self.metrics[0];
+        let functions = side_rows(&self.functions, lead);
+        let explanation = format!("{} without what is called", lead.name());
+        vec![
+            self.ledger.section(false),
+            Section::new("Findings", "what could be won", "s", findings),
+            Section {
+                order: Order::Difference,
+                limit: ROWS,
+                ..Section::new("Functions that changed most", explanation, lead.unit, functions)
+            },
+        ]
     }
 }
 
