@@ -49,7 +49,8 @@ pub struct DiffArgs {
     #[arg(long, value_name = "LIST", hide_possible_values = true,
           value_parser = Suggested(suggested::metrics))]
     pub metrics: Option<String>,
-    /// Exit with 4 if B, or a further side, exceeds this with the whole interval of the change; may be given several times
+    /// Exit with 4 if B, or a further side, exceeds this with the whole interval of the change; may be given
+    /// several times
     #[arg(long = "fail-if", value_name = "LIMIT")]
     pub fail_if: Vec<String>,
     /// At most so many rows

@@ -9,6 +9,7 @@ mod flat;
 mod head;
 mod ledger;
 mod neighbours;
+mod outline;
 mod several;
 mod summary;
 mod sweeps;
@@ -20,6 +21,7 @@ use proust_compare::Diff;
 use proust_compare::diff::Exceeded;
 use proust_profile::Metric;
 use proust_query::Measure;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::error::ReportError;
 use crate::page::PageHead;
@@ -135,7 +137,7 @@ fn usual() -> [Measure; 4] {
 }
 
 /// A page of a comparison that has been computed: its fields are the JSON contract's.
-trait Page: serde::Serialize {
+trait Page: serde::Serialize + JsonSchema {
     fn text(&self, style: &Style) -> String;
     /// The page's main table, headings first.
     fn rows(&self) -> Vec<Vec<String>>;
@@ -204,6 +206,25 @@ pub fn render_diffs(
             several::write(&built(diffs, |diff| threads::Threads::build(diff, all))?, question, style)
         }
     })
+}
+
+/// The forms of a page as JSON: of two sides, of several, and of the summary that of two sweeps.
+pub(crate) fn schemas(page: DiffPage, generator: &mut SchemaGenerator) -> Vec<Schema> {
+    fn of<P: Sided>(generator: &mut SchemaGenerator) -> Vec<Schema> {
+        vec![generator.subschema_for::<P>(), several::schema::<P>(generator)]
+    }
+    match page {
+        DiffPage::Summary => {
+            let mut schemas = of::<summary::Summary>(generator);
+            schemas.push(sweeps::schema(generator));
+            schemas
+        }
+        DiffPage::Ledger => of::<ledger::LedgerPage>(generator),
+        DiffPage::Tree => of::<tree::Tree>(generator),
+        DiffPage::Flat => of::<flat::Flat>(generator),
+        DiffPage::Callers => of::<neighbours::Callers>(generator),
+        DiffPage::Threads => of::<threads::Threads>(generator),
+    }
 }
 
 fn write(page: &impl Page, question: &DiffQuestion, style: &Style) -> String {

@@ -1,10 +1,12 @@
 //! The numbers of a row.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use crate::column::Amount;
+use crate::column::{Amount, keys};
 
 /// The numbers of a row by the id of their column, sorted by it. Tables have many rows and rows few numbers,
 /// so they are kept in a list, and all rows share the ids.
@@ -46,6 +48,21 @@ impl From<Vec<(Arc<str>, Amount)>> for RowAmounts {
     fn from(mut amounts: Vec<(Arc<str>, Amount)>) -> RowAmounts {
         amounts.sort_by(|a, b| a.0.cmp(&b.0));
         RowAmounts(amounts)
+    }
+}
+
+impl JsonSchema for RowAmounts {
+    fn schema_name() -> Cow<'static, str> {
+        "RowAmounts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let amount = generator.subschema_for::<Amount>();
+        json_schema!({
+            "type": "object",
+            "patternProperties": { (keys()): amount },
+            "additionalProperties": false
+        })
     }
 }
 

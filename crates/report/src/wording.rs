@@ -26,6 +26,7 @@ mod sweep;
 mod together;
 
 use proust_profile::notes::Noted;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -48,7 +49,7 @@ pub trait Worded: Noted {
 }
 
 /// A note as in JSON: its identifier, its grade, its words and its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NoteRow {
     id: &'static str,
     grade: &'static str,
@@ -87,7 +88,7 @@ impl NoteRow {
 }
 
 /// The notes of a page. In JSON these are `notes`, their words, and `noted`, the same as data.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Notes {
     notes: Vec<String>,
     noted: Vec<NoteRow>,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proust_compare::diff::RowChange;
 use proust_statistics::{Change, Estimate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::{Scale, exact, fixed};
@@ -14,7 +15,7 @@ use crate::table::{Align, Cell};
 const LARGE: f64 = 100.0;
 
 /// A change in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct ChangeRow {
     /// Mean of A.
     pub a: f64,
@@ -69,7 +70,7 @@ impl From<Change> for ChangeRow {
 }
 
 /// A row's changes in one measure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Both {
     pub inclusive: ChangeRow,
     pub exclusive: ChangeRow,

@@ -3,6 +3,7 @@
 use proust_compare::Diff;
 use proust_query::Measure;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, signed, titles};
@@ -20,7 +21,7 @@ use crate::table::{Align, Cell, Table};
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 25;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Flat {
     schema: u32,
     #[serde(flatten)]
@@ -32,7 +33,7 @@ pub(super) struct Flat {
     cut: usize,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct MetricHead {
     pub id: String,
     pub unit: &'static str,
@@ -59,7 +60,7 @@ impl MetricHead {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct FunctionRow {
     pub function: String,
     pub file: Option<String>,

@@ -3,6 +3,7 @@
 use proust_compare::{ComparedRun, Diff};
 use proust_statistics::{Outcome, Verdict, Why};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::DiffQuestion;
@@ -17,7 +18,7 @@ pub fn side_letter(side: usize) -> char {
 }
 
 /// The blocks `sides`, `cautions` and `exceeded`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Head {
     sides: Sides,
     /// The filter of both sides.
@@ -32,19 +33,19 @@ pub(super) struct Head {
     pub letter: char,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Sides {
     a: Side,
     b: Side,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Side {
     command: Vec<String>,
     runs: Vec<RunRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct RunRow {
     dir: String,
     start_unix_s: f64,
@@ -58,7 +59,7 @@ struct RunRow {
     disturbed: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ExceededRow {
     limit: String,
     /// Whether that is certain; else it may be chance, and is not counted.

@@ -3,6 +3,7 @@
 use proust_account::ledger::{Account, IoAs};
 use proust_compare::Diff;
 use proust_compare::diff::Total;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
@@ -16,7 +17,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerPage {
     schema: u32,
     #[serde(flatten)]
@@ -25,7 +26,7 @@ pub(super) struct LedgerPage {
 }
 
 /// The block `ledger`: all accounts, and what they sum up to.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerBlock {
     pub wall_s: ChangeRow,
     pub cpu_s: ChangeRow,
@@ -38,7 +39,7 @@ pub(super) struct LedgerBlock {
     io: IoAs,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AccountRow {
     pub id: &'static str,
     pub class: &'static str,

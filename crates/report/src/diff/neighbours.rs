@@ -4,6 +4,7 @@ use proust_compare::Diff;
 use proust_compare::diff::NeighbourChange;
 use proust_query::Measure;
 use proust_words::nearest::nearest;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
@@ -17,7 +18,7 @@ use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::table::{Align, Cell, Table};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Callers {
     schema: u32,
     #[serde(flatten)]
@@ -30,7 +31,7 @@ pub(super) struct Callers {
     callees: Vec<NeighbourRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct NeighbourRow {
     /// Null: nobody; it is where a thread begins.
     function: Option<String>,

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 
 use proust_compare::JointId;
 use proust_words::counted;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use super::change::{ChangeRow, ratio_text};
 use super::head::{Head, unchanged_text};
-use super::tree::{Place, indented, largest};
+use super::outline::{Place, indented, largest};
 use super::{DiffQuestion, Sided};
 use crate::number::Scale;
 use crate::pages::heading;
@@ -90,6 +91,23 @@ struct Compared<'p, P> {
     name: &'p str,
     #[serde(flatten)]
     page: &'p P,
+}
+
+/// What is written as JSON of several comparisons.
+pub(super) fn schema<P: Sided>(generator: &mut SchemaGenerator) -> Schema {
+    let page = generator.subschema_for::<P>();
+    json_schema!({
+        "type": "object",
+        "required": ["schema", "comparisons"],
+        "properties": {
+            "schema": { "const": SCHEMA },
+            "comparisons": { "type": "array", "items": {
+                "allOf": [page],
+                "required": ["side", "name"],
+                "properties": { "side": { "type": "string" }, "name": { "type": "string" } }
+            } }
+        }
+    })
 }
 
 /// Writes the same page of several comparisons.

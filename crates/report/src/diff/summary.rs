@@ -3,6 +3,7 @@
 use proust_compare::Diff;
 use proust_compare::diff::FindingChange;
 use proust_findings::{Finding, Place};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
@@ -20,7 +21,7 @@ use crate::table::{Align, Cell, Table};
 /// Functions of text when nothing else is asked for.
 const ROWS: usize = 8;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Summary {
     schema: u32,
     #[serde(flatten)]
@@ -34,7 +35,7 @@ pub(super) struct Summary {
     cut: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FindingRow {
     /// `gone`, `new`, `more`, `less`, `same` or `undecided`.
     change: &'static str,
@@ -55,7 +56,7 @@ struct FindingRow {
     who: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FoundIn {
     handle: String,
     dir: String,

@@ -7,6 +7,7 @@ use proust_compare::Diff;
 use proust_compare::diff::ThreadChange;
 use proust_query::Handle;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, signed, titles};
@@ -24,7 +25,7 @@ use crate::table::{Align, Cell, Table};
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Threads {
     schema: u32,
     #[serde(flatten)]
@@ -34,7 +35,7 @@ pub(super) struct Threads {
     cut: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ThreadRow {
     process: String,
     rank: Option<u32>,

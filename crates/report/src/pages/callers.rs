@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proust_profile::FunctionId;
 use proust_query::{BottomUp, Selection};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
@@ -32,7 +33,7 @@ const LEVELS: usize = 4;
 const SMALLEST: f64 = 0.005;
 
 /// Functions, and under each its callers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Callers {
     schema: u32,
     metrics: Vec<ColumnHead>,
@@ -56,7 +57,7 @@ pub(super) struct Callers {
 /// Names have at least this much room, before columns have.
 const NAMES: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CallerRow {
     id: usize,
     parent: Option<usize>,

@@ -14,6 +14,7 @@ use proust_account::ledger::{Account, Accounts, PassiveTimes};
 use proust_profile::{LocationId, Metric, Process, ProcessId, Profile};
 use proust_query::{Handle, Measure, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
@@ -38,7 +39,7 @@ const SHOWN_SHARE: f64 = 0.01;
 /// Columns of accounts at most.
 const SHOWN_ACCOUNTS: usize = 4;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Processes {
     schema: u32,
     programs: Vec<ProgramRow>,
@@ -53,7 +54,7 @@ pub(super) struct Processes {
     cpu_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ProgramRow {
     program: String,
     processes: usize,
@@ -62,7 +63,7 @@ struct ProgramRow {
     cpu_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ProcessRow {
     handle: String,
     process: u32,

@@ -6,6 +6,7 @@ use proust_profile::{ContextId, ContextKind, Metric, Profile};
 use proust_query::{Amounts, Handle, Measure, Selection, hot_path};
 use proust_words::{counted, verb};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use outline::{Choice, Line};
@@ -31,12 +32,13 @@ const SMALLEST: f64 = 0.005;
 /// Share of the total below which a source line is not shown in text.
 const SMALLEST_LINE: f64 = 0.02;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Tree {
     schema: u32,
     metrics: Vec<ColumnHead>,
     contexts: Vec<ContextRow>,
     /// Contexts by id, from the top down to where the time spreads.
+    #[schemars(with = "Vec<u32>")]
     hot_path: Vec<ContextId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
@@ -57,9 +59,11 @@ pub(super) struct Tree {
 /// Names have at least this much room, before columns have.
 const NAMES: usize = 44;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct ContextRow {
+    #[schemars(with = "u32")]
     id: ContextId,
+    #[schemars(with = "Option<u32>")]
     parent: Option<ContextId>,
     kind: &'static str,
     name: String,

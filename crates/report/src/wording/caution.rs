@@ -72,8 +72,8 @@ pub(crate) fn caution_text(caution: &Caution, other: char) -> String {
         }
         Caution::Single { side } => format!(
             "{} {} one run{}: how much this program's runs differ is not known, so that only \
-         differences beyond the errors of samples and 10 % count; give repetitions (A1,A2 {other}1,{other}2) for \
-         more certainty",
+             differences beyond the errors of samples and 10 % count; give repetitions (A1,A2 \
+             {other}1,{other}2) for more certainty",
             letters(*side, other),
             if *side == Sides::Both { "have only" } else { "has only" },
             if *side == Sides::Both { " each" } else { "" },
