@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use proust_report::json_schema_document;
+use proust_report::json_schema_text;
 
 use crate::output;
 
@@ -20,6 +20,6 @@ Example:
 /// # Errors
 /// When it cannot be written.
 pub fn run() -> Result<ExitCode> {
-    output::print(&(serde_json::to_string_pretty(&json_schema_document())? + "\n"))?;
+    output::print(&json_schema_text())?;
     Ok(ExitCode::SUCCESS)
 }

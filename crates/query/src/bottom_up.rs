@@ -32,8 +32,8 @@ pub struct BottomUp {
 }
 
 impl BottomUp {
-    /// Turns the contexts around that carry some amount; `depth` bounds the length of a chain of callers. With
-    /// 1 there are the functions only.
+    /// Turns the contexts around that carry some amount; `depth` bounds the length of a chain of callers:
+    /// with 1 there are the functions only.
     pub fn new(selection: &Selection<'_>, depth: usize) -> BottomUp {
         BottomUp::of(selection, depth, |_| true)
     }

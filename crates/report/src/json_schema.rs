@@ -11,6 +11,12 @@ use crate::schema::SCHEMA;
 use crate::sweep::SweepPage;
 use crate::{diff, pages, sweep};
 
+/// [`json_schema_document`] as it is published.
+pub fn json_schema_text() -> String {
+    // A document of strings, numbers and lists can always be written.
+    serde_json::to_string_pretty(&json_schema_document()).unwrap_or_default() + "\n"
+}
+
 /// The JSON contract as a JSON Schema (draft 2020-12). In `$defs` are the pages, by the command that writes
 /// them (`report tree`, `diff flat`), and the types that they consist of. `metrics` lists what columns count.
 ///

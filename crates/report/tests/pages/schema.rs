@@ -4,7 +4,9 @@
 use std::fs;
 
 use jsonschema::Validator;
-use proust_report::{Format, PAGES, PageName, Question, Style, json_schema_document, render};
+use proust_report::{
+    Format, PAGES, PageName, Question, Style, json_schema_document, json_schema_text, render,
+};
 use serde_json::{Value, json};
 
 use crate::example::{profile, waiting};
@@ -14,7 +16,7 @@ const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.
 
 #[test]
 fn the_published_schema_is_that_of_the_program() {
-    let text = serde_json::to_string_pretty(&json_schema_document()).unwrap() + "\n";
+    let text = json_schema_text();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(PUBLISHED, &text).unwrap();
     }
