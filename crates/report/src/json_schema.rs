@@ -57,7 +57,7 @@ pub fn json_schema_document() -> Value {
             "groups": { "type": "array", "items": {
                 "type": "object",
                 "required": ["handle", "name", "processes", "cpu_s", "page"],
-                "properties": { "page": { "$ref": "#" } }
+                "properties": { "page": { "anyOf": any } }
             } }
         }
     });

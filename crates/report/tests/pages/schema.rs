@@ -51,6 +51,18 @@ fn every_page_is_what_the_schema_says() {
     }
 }
 
+/// The schema of a page with `--by` is complete by itself, and asks the groups' pages to be pages.
+#[test]
+fn pages_of_groups_are_pages() {
+    let validator = of_page("--by");
+    let groups = |page: Value| {
+        let group = json!({"handle": null, "name": "cc1", "processes": 1, "cpu_s": 0.5, "page": page});
+        json!({"schema": 1, "by": "program", "groups": [group]})
+    };
+    assert!(validator.is_valid(&groups(page(&waiting(), PageName::Flat))));
+    assert!(!validator.is_valid(&groups(json!({"schema": 1}))));
+}
+
 /// A field less, another type, or a column that is no measure.
 #[test]
 fn a_page_that_is_otherwise_is_noticed() {
