@@ -11,13 +11,15 @@ mod limit;
 mod neighbours;
 mod threads;
 
+use std::sync::Arc;
+
 use super::disturbance::Disturbance;
 use super::joint::Joint;
 use super::node::JointId;
 use super::run::ComparedRun;
 use super::sampling::{Sampled, error_of_short, squares_of};
 use proust_account::ledger::{Account, IoAs};
-use proust_profile::Metric;
+use proust_profile::{ContextId, Metric};
 use proust_query::{Amounts, Measure};
 use proust_statistics::{Change, Matters, Observation, change};
 
@@ -32,7 +34,10 @@ pub use threads::ThreadChange;
 pub struct Diff<'r> {
     a: &'r [ComparedRun],
     b: &'r [ComparedRun],
-    joint: Joint<'r>,
+    joint: Arc<Joint<'r>>,
+    /// By run its place in the joint tree.
+    places: Vec<usize>,
+    side: usize,
     io: IoAs,
     /// By run.
     disturbances: Vec<Disturbance>,
@@ -83,12 +88,44 @@ impl<'r> Diff<'r> {
     /// # Errors
     /// [`NotComparable`] when a side has nothing to compare.
     pub fn new(a: &'r [ComparedRun], b: &'r [ComparedRun], io: IoAs) -> Result<Diff<'r>, NotComparable> {
-        cautions::check(a, b)?;
-        let joint = Joint::of(a.iter().chain(b).map(|run| &run.outline));
-        let is_fixed_time = is_fixed_time(a.iter().chain(b));
-        let disturbances =
-            a.iter().chain(b).map(|run| Disturbance { is_fixed_time, ..run.disturbance }).collect();
-        Ok(Diff { a, b, joint, io, disturbances })
+        Ok(Diff::of_sides(a, &[b], io)?.remove(0))
+    }
+
+    /// Compares several sides with A, one after the other. All share the contexts and functions of all runs,
+    /// so that their rows are the same.
+    ///
+    /// # Errors
+    /// As [`Diff::new`].
+    pub fn of_sides(
+        a: &'r [ComparedRun],
+        others: &[&'r [ComparedRun]],
+        io: IoAs,
+    ) -> Result<Vec<Diff<'r>>, NotComparable> {
+        others.iter().try_for_each(|b| cautions::check(a, b))?;
+        let all = a.iter().chain(others.iter().copied().flatten());
+        let joint = Arc::new(Joint::of(all.map(|run| &run.outline)));
+        let mut first = a.len();
+        let mut diffs = Vec::new();
+        for (n, &b) in others.iter().enumerate() {
+            let is_fixed_time = is_fixed_time(a.iter().chain(b));
+            let disturbances =
+                a.iter().chain(b).map(|run| Disturbance { is_fixed_time, ..run.disturbance }).collect();
+            let places = (0..a.len()).chain(first..first + b.len()).collect();
+            diffs.push(Diff { a, b, joint: joint.clone(), places, side: n + 1, io, disturbances });
+            first += b.len();
+        }
+        Ok(diffs)
+    }
+
+    /// Which side is compared with A: 1 is B, 2 is C.
+    pub fn side(&self) -> usize {
+        self.side
+    }
+
+    /// A context of the last run of A that has this place, and of the last run of the other side.
+    pub fn contexts_of(&self, node: JointId) -> [Option<ContextId>; 2] {
+        let (a, b) = self.places.split_at(self.a.len());
+        [a, b].map(|places| places.iter().rev().find_map(|&run| self.joint.context_in(node, run)))
     }
 
     /// The runs before.
@@ -101,7 +138,7 @@ impl<'r> Diff<'r> {
         self.b
     }
 
-    /// The contexts of all runs: first those of A, then those of B.
+    /// The contexts of all runs: first those of A, then those of the other sides.
     pub fn joint(&self) -> &Joint<'r> {
         &self.joint
     }
@@ -113,7 +150,7 @@ impl<'r> Diff<'r> {
 
     /// What must be known before the numbers are believed.
     pub fn cautions(&self) -> Vec<Caution> {
-        cautions::cautions(self.a, self.b, &self.joint)
+        cautions::cautions(self.a, self.b, &self.joint, self.places[self.a.len()])
     }
 
     /// What matters in seconds of processor time: by the larger side's mean total.
@@ -229,8 +266,8 @@ impl<'r> Diff<'r> {
 
     fn rows(&self, measure: Measure, count: usize, column: impl Fn(usize) -> Column) -> Vec<RowChange> {
         let columns: Vec<(Column, &ComparedRun, &Disturbance)> = (self.runs().zip(&self.disturbances))
-            .enumerate()
-            .map(|(n, (run, by))| (column(n), run, by))
+            .zip(&self.places)
+            .map(|((run, by), &place)| (column(place), run, by))
             .collect();
         let matters = self.matters_of(measure);
         let observe =
@@ -262,9 +299,9 @@ impl<'r> Diff<'r> {
 
     /// Whether a context is in any run of A, and in any of B.
     pub fn presence(&self, node: JointId) -> (bool, bool) {
-        let is_in =
-            |mut runs: std::ops::Range<usize>| runs.any(|run| self.joint.node_in(node, run).is_some());
-        (is_in(0..self.a.len()), is_in(self.a.len()..self.joint.runs()))
+        let (a, b) = self.places.split_at(self.a.len());
+        let is_in = |places: &[usize]| places.iter().any(|&run| self.joint.node_in(node, run).is_some());
+        (is_in(a), is_in(b))
     }
 
     /// Whether a function is called anywhere in A, and anywhere in B; by function.

@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    completions, demo, diff, doctor, explain, export, info, ls, merge, record, report, run, sweep, switch,
+    completions, demo, diff, doctor, explain, export, info, ls, merge, record, report, run, schema, sweep,
+    switch,
 };
 
 /// Where did my processors' time go, and which line of my program lost it?
@@ -69,6 +70,9 @@ pub enum Command {
     Demo(demo::DemoArgs),
     /// Write completions for a shell
     Completions(completions::CompletionsArgs),
+    /// Write the JSON Schema of all pages
+    #[command(after_help = schema::HELP)]
+    Schema,
     /// Write the manual page
     #[command(after_help = "Example:\n  proust man > proust.1 && man ./proust.1")]
     Man,

@@ -15,7 +15,7 @@ use proust_profile::notes::Gap;
 use proust_query::{Filter, Key, Measure};
 use proust_report::{
     Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, Worded, gaps_text, limit_text, listed,
-    render_diff,
+    render_diffs,
 };
 use proust_statistics::Outcome;
 use proust_store::{Run, is_kept, read_side_by_side};
@@ -32,8 +32,8 @@ use sweeps::Curve;
 #[derive(Args, Debug)]
 #[command(after_help = help())]
 pub struct DiffArgs {
-    /// The two sides, page, and what the page takes
-    #[arg(value_name = "A B] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
+    /// The sides, of which A is the reference, page, and what the page takes
+    #[arg(value_name = "A B [C...]] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
           value_parser = Suggested(suggested::pages_of_comparisons))]
     pub words: Vec<String>,
     /// Only this part of each run; may be given several times
@@ -49,7 +49,8 @@ pub struct DiffArgs {
     #[arg(long, value_name = "LIST", hide_possible_values = true,
           value_parser = Suggested(suggested::metrics))]
     pub metrics: Option<String>,
-    /// Exit with 4 if B exceeds this with the whole interval of the change; may be given several times
+    /// Exit with 4 if B, or a further side, exceeds this with the whole interval of the change; may be given
+    /// several times
     #[arg(long = "fail-if", value_name = "LIMIT")]
     pub fail_if: Vec<String>,
     /// At most so many rows
@@ -72,9 +73,10 @@ fn help() -> String {
 }
 
 const INTRODUCTION: &str = "\
-A and B are folders of runs. Repetitions are separated by commas; a folder that `proust sweep`
-wrote stands for all its repetitions at one point, which --at names if there are several. Without
---at two sweeps are shown side by side: speedup, and what became of places that are degraded.
+A and B are folders of runs; further ones, C and so on, are compared with A, too. Repetitions are
+separated by commas; a folder that `proust sweep` wrote stands for all its repetitions at one
+point, which --at names if there are several. Without --at two sweeps are shown side by side:
+speedup, and what became of places that are degraded.
 Places are matched by what the source calls them: moved lines and other builds do not matter.
 A difference is `more`, `less`, `same` (too little to matter) or `undecided`; why is said, and how
 many more runs would probably decide.
@@ -90,6 +92,7 @@ Examples:
   proust diff before.proust after.proust            what changed
   proust diff before.proust after.proust tree       where
   proust diff a1,a2,a3 b1,b2,b3                     three runs of each
+  proust diff gcc.proust clang.proust icx.proust    two sides beside the first one
   proust diff old.sweep new.sweep --at threads=4    the repetitions with four threads
   proust diff old.sweep new.sweep                   speedup and degraded places
   proust diff old.sweep new.sweep --svg both.svg    and a picture
@@ -97,19 +100,22 @@ Examples:
   proust diff a b --where interval=solve            only what is inside of an interval
   proust diff main.proust branch.proust --fail-if 'lost>+5%' --fail-if 'wall>+0.5s'";
 
+/// As many as there are letters.
+const MOST_SIDES: usize = 26;
+
 /// What the words before the options mean.
 #[derive(Debug, PartialEq, Eq)]
 struct Words<'w> {
-    a: &'w str,
-    b: &'w str,
+    /// A first, the reference; at least two.
+    sides: &'w [String],
     page: DiffPage,
     arguments: &'w [String],
 }
 
 impl Words<'_> {
     fn parse(words: &[String]) -> Result<Words<'_>, WrongUsage> {
-        let (a, b, rest) = match words {
-            [a, b, rest @ ..] if DiffPage::from_id(b).is_none() || rest.len() > 1 => (a, b, rest),
+        match words {
+            [_, b, rest @ ..] if DiffPage::from_id(b).is_none() || rest.len() > 1 => {}
             [] => return Err(WrongUsage("name two runs to compare: `proust diff A B`".into())),
             [a, ..] => {
                 return Err(WrongUsage(format!(
@@ -117,9 +123,19 @@ impl Words<'_> {
                      is called like a page is given as ./NAME)"
                 )));
             }
-        };
+        }
+        let is_side = |word: &String| DiffPage::from_id(word).is_none() && sides::exists(word);
+        let more = words[2..].iter().take_while(|word| is_side(word)).count();
+        let (sides, rest) = words.split_at(2 + more);
+        if sides.len() > MOST_SIDES {
+            return Err(WrongUsage(format!(
+                "{} sides are too many: at most {MOST_SIDES} have letters; repetitions of a side are \
+                 separated by commas",
+                sides.len()
+            )));
+        }
         let Some((word, arguments)) = rest.split_first() else {
-            return Ok(Words { a, b, page: DiffPage::default(), arguments: &[] });
+            return Ok(Words { sides, page: DiffPage::default(), arguments: &[] });
         };
         let Some(page) = DiffPage::from_id(word) else {
             let pages = DiffPage::ALL.map(DiffPage::id);
@@ -129,9 +145,11 @@ impl Words<'_> {
                     format!("there are {}; repetitions of a side are separated by commas", pages.join(", "))
                 }
             };
-            return Err(WrongUsage(format!("a comparison has no page `{word}`; {end}")));
+            return Err(WrongUsage(format!(
+                "there is no folder `{word}`, and a comparison has no page of that name; {end}"
+            )));
         };
-        Ok(Words { a, b, page, arguments })
+        Ok(Words { sides, page, arguments })
     }
 }
 
@@ -147,16 +165,18 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     let measures = metrics.map(Column::measure).collect::<Result<Vec<Measure>, _>>()?;
     let filter = Filter::parse(&args.filters)?;
     let at = args.at.as_deref();
-    if let (Some(a), Some(b)) = (Curve::find(words.a, at)?, Curve::find(words.b, at)?) {
+    if let [a, b] = words.sides
+        && let (Some(a), Some(b)) = (Curve::find(a, at)?, Curve::find(b, at)?)
+    {
         return curves(&a, &b, &words, args);
     }
-    let (a, b) = (Side::find(words.a, at)?, Side::find(words.b, at)?);
+    let sides = words.sides.iter().map(|word| Side::find(word, at)).collect::<Result<Vec<Side>>>()?;
     let of_sweeps = [("--paper", args.paper), ("--svg", args.svg.is_some())];
     if let Some((option, _)) = of_sweeps.iter().find(|(_, given)| *given) {
         return Err(WrongUsage(format!("{option} is for two sweeps with several counts each")).into());
     }
     let mut question = DiffQuestion {
-        names: [a.name.clone(), b.name.clone()],
+        names: sides.iter().map(|side| side.name.clone()).collect(),
         filter: (!filter.is_empty()).then(|| filter.to_string()),
         page: words.page,
         arguments: words.arguments.to_vec(),
@@ -166,24 +186,29 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         exceeded: Vec::new(),
     };
     let measures = question.measures();
-    let Opened { before, after, gaps } = Opened::of([&a, &b], &filter, &measures)?;
+    let Opened { runs, gaps } = Opened::of(&sides, &filter, &measures)?;
     let io = match args.io_as {
         IoName::Productive => IoAs::Productive,
         IoName::Lost => IoAs::Lost,
     };
-    let diff = Diff::new(&before, &after, io)?;
-    question.exceeded = diff.exceeded(&limits);
-    output::print(&render_diff(&diff, &question, &terminal::style())?)?;
+    let others: Vec<&[ComparedRun]> = runs[1..].iter().map(Vec::as_slice).collect();
+    let diffs = Diff::of_sides(&runs[0], &others, io)?;
+    question.exceeded = diffs.iter().map(|diff| diff.exceeded(&limits)).collect();
+    output::print(&render_diffs(&diffs, &question, &terminal::style())?)?;
     let partly = account_note(&filter);
-    for note in a.notes.iter().chain(&b.notes).chain(&gaps).chain(&partly) {
+    for note in sides.iter().flat_map(|side| &side.notes).chain(&gaps).chain(&partly) {
         message!("note: {note}");
     }
-    for exceeded in &question.exceeded {
-        let is_certain = exceeded.outcome == Outcome::Exceeded;
-        let what = if is_certain { "limit exceeded" } else { "limit neither kept nor exceeded for certain" };
-        message!("{what}: {}", limit_text(exceeded));
+    for (side, exceeded) in sides[1..].iter().zip(&question.exceeded) {
+        let name = if others.len() > 1 { format!("{}: ", side.name) } else { String::new() };
+        for exceeded in exceeded {
+            let is_certain = exceeded.outcome == Outcome::Exceeded;
+            let what =
+                if is_certain { "limit exceeded" } else { "limit neither kept nor exceeded for certain" };
+            message!("{what}: {name}{}", limit_text(exceeded));
+        }
     }
-    if question.exceeded.iter().any(|exceeded| exceeded.outcome == Outcome::Exceeded) {
+    if question.exceeded.iter().flatten().any(|exceeded| exceeded.outcome == Outcome::Exceeded) {
         return Ok(ExitCode::from(EXCEEDED));
     }
     Ok(ExitCode::SUCCESS)
@@ -234,10 +259,10 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// All runs of both sides; of each only the compared data stay in memory.
+/// The runs of all sides; of each only the compared data stay in memory.
 struct Opened {
-    before: Vec<ComparedRun>,
-    after: Vec<ComparedRun>,
+    /// By side.
+    runs: Vec<Vec<ComparedRun>>,
     /// What is missing in their data, a sentence for each run, and what a filter does not select.
     gaps: Vec<String>,
 }
@@ -250,7 +275,7 @@ struct One {
 }
 
 impl Opened {
-    fn of(sides: [&Side; 2], filter: &Filter, measures: &[Measure]) -> Result<Opened> {
+    fn of(sides: &[Side], filter: &Filter, measures: &[Measure]) -> Result<Opened> {
         let dirs: Vec<&PathBuf> = sides.iter().flat_map(|side| &side.dirs).collect();
         let mut read: Vec<Option<One>> = Vec::new();
         for dir in &dirs {
@@ -261,19 +286,20 @@ impl Opened {
         let rest: Vec<&PathBuf> =
             dirs.iter().zip(&read).filter(|(_, r)| r.is_none()).map(|(d, _)| *d).collect();
         let mut rest = read_side_by_side(&rest, |dir| one(&Run::open(dir)?, filter, measures)).into_iter();
-        let (mut before, mut gaps) = (Vec::new(), Vec::new());
-        for (run, dir) in read.into_iter().zip(&dirs) {
+        let (mut runs, mut gaps): (Vec<Vec<ComparedRun>>, _) = (Vec::new(), Vec::new());
+        let side_of = sides.iter().enumerate().flat_map(|(n, side)| side.dirs.iter().map(move |_| n));
+        for ((run, dir), side) in read.into_iter().zip(&dirs).zip(side_of) {
             let Some(One { run, missing, notes }) = run.map(Ok).or_else(|| rest.next()).transpose()? else {
                 continue;
             };
-            before.push(run);
+            runs.resize_with(side + 1, Vec::new);
+            runs[side].push(run);
             gaps.extend(notes.into_iter().map(|note| format!("{}: {note}", dir.display())));
             if !missing.is_empty() {
                 gaps.push(gaps_text(&dir.to_string_lossy(), &missing));
             }
         }
-        let after = before.split_off(sides[0].dirs.len());
-        Ok(Opened { before, after, gaps })
+        Ok(Opened { runs, gaps })
     }
 }
 
@@ -294,18 +320,22 @@ fn one(run: &Run, filter: &Filter, measures: &[Measure]) -> Result<One> {
 mod tests {
     use super::*;
 
-    fn parsed(words: &[&str]) -> Result<(String, String, DiffPage, usize), String> {
+    fn parsed(words: &[&str]) -> Result<(Vec<String>, DiffPage, usize), String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let words = Words::parse(&words).map_err(|error| error.to_string())?;
-        Ok((words.a.to_owned(), words.b.to_owned(), words.page, words.arguments.len()))
+        Ok((words.sides.to_vec(), words.page, words.arguments.len()))
     }
 
     #[test]
     fn words_are_two_sides_a_page_and_what_it_takes() {
-        let sides = |page, arguments| Ok(("a".to_owned(), "b".to_owned(), page, arguments));
+        let sides = |page, arguments| Ok((vec!["a".to_owned(), "b".to_owned()], page, arguments));
         assert_eq!(parsed(&["a", "b"]), sides(DiffPage::Summary, 0));
         assert_eq!(parsed(&["a", "b", "tree"]), sides(DiffPage::Tree, 0));
         assert_eq!(parsed(&["a", "b", "callers", "main"]), sides(DiffPage::Callers, 1));
+        // A third word that is a folder is a third side, and several with commas are one.
+        let three = |page, third: &str| Ok((vec!["a".into(), "b".into(), third.to_owned()], page, 0));
+        assert_eq!(parsed(&["a", "b", "src"]), three(DiffPage::Summary, "src"));
+        assert_eq!(parsed(&["a", "b", "src,tests", "flat"]), three(DiffPage::Flat, "src,tests"));
     }
 
     #[test]

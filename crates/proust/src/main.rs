@@ -31,6 +31,7 @@ mod report;
 mod run;
 mod runs;
 mod sanitizers;
+mod schema;
 mod suggested;
 mod sweep;
 mod switch;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Schema => schema::run(),
         Command::Man => man::run(Cli::command()),
     };
     result.unwrap_or_else(|error| failure::tell(&error))

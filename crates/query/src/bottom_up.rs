@@ -1,8 +1,7 @@
 //! The tree turned around: functions, and under each its callers.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, FunctionId, IndexVec};
+use rustc_hash::FxHashMap;
 
 use super::amounts::Amounts;
 use super::forest::called_function;
@@ -33,15 +32,22 @@ pub struct BottomUp {
 }
 
 impl BottomUp {
-    /// Turns the contexts around that carry some amount; `depth` bounds the length of a chain of callers.
+    /// Turns the contexts around that carry some amount; `depth` bounds the length of a chain of callers:
+    /// with 1 there are the functions only.
     pub fn new(selection: &Selection<'_>, depth: usize) -> BottomUp {
+        BottomUp::of(selection, depth, |_| true)
+    }
+
+    /// The same of some functions only: chains of callers are many times as many as contexts, and most pages
+    /// show those of a few functions.
+    pub fn of(selection: &Selection<'_>, depth: usize, wanted: impl Fn(FunctionId) -> bool) -> BottomUp {
         let (profile, forest) = (selection.profile(), selection.forest());
         let mut result =
             BottomUp { nodes: Vec::new(), node_of_context: profile.contexts.iter().map(|_| None).collect() };
-        let mut known: HashMap<(Option<usize>, FunctionId), usize> = HashMap::new();
+        let mut known: FxHashMap<(Option<usize>, FunctionId), usize> = FxHashMap::default();
         let used = selection.used_contexts();
         for id in profile.contexts.keys() {
-            if !used[id.index()] || called_function(profile, id).is_none() {
+            if !used[id.index()] || !called_function(profile, id).is_some_and(&wanted) {
                 continue;
             }
             let mut node: Option<usize> = None;

@@ -1,5 +1,7 @@
 //! Every query on one small profile whose sums can be checked by hand.
 
+mod callers;
+
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
     OperationId, Process, ProcessId, Profile, SampleRow, Value,

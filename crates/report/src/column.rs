@@ -2,12 +2,13 @@
 
 use proust_query::{Measure, Statistics};
 use proust_words::nearest::nearest;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::ReportError;
 
 /// How the amounts of the locations become one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Over {
     /// Their sum.
@@ -71,7 +72,7 @@ pub struct Column {
 }
 
 /// A column in JSON; `id` is the key of the rows' `metrics`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ColumnHead {
     /// Key in the rows.
     pub id: String,
@@ -86,22 +87,39 @@ pub struct ColumnHead {
     pub measure: Measure,
 }
 
-/// One number of a row, twice.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// One number of a row, twice. JSON leaves out what is zero but for the first of them: that is half of all
+/// that most rows would have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Amount {
     /// With everything below.
     pub inclusive: f64,
     /// Without calls below.
+    #[serde(skip_serializing_if = "is_zero")]
     pub exclusive: f64,
     /// Standard error of the inclusive amount, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_nothing")]
     pub inclusive_error: Option<f64>,
     /// Standard error of the exclusive amount, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_nothing")]
     pub exclusive_error: Option<f64>,
     /// Handle of the location that the inclusive amount belongs to (`min`, `max`, `imbalance`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+}
+
+/// The keys of columns, as a regular expression.
+pub(crate) fn keys() -> String {
+    let ids: Vec<String> = Measure::all().map(Measure::id).collect();
+    let statistics: Vec<&str> = Over::ALL.iter().map(|over| over.id()).filter(|id| *id != "sum").collect();
+    format!("^({})(:({}))?$", ids.join("|"), statistics.join("|"))
+}
+
+fn is_zero(amount: &f64) -> bool {
+    *amount == 0.0
+}
+
+fn is_nothing(error: &Option<f64>) -> bool {
+    error.is_none_or(|error| error == 0.0)
 }
 
 impl Column {

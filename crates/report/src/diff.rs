@@ -9,6 +9,8 @@ mod flat;
 mod head;
 mod ledger;
 mod neighbours;
+mod outline;
+mod several;
 mod summary;
 mod sweeps;
 mod threads;
@@ -19,6 +21,7 @@ use proust_compare::Diff;
 use proust_compare::diff::Exceeded;
 use proust_profile::Metric;
 use proust_query::Measure;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::error::ReportError;
 use crate::page::PageHead;
@@ -26,6 +29,8 @@ use crate::question::Format;
 use crate::style::Style;
 use crate::{csv, json};
 
+use head::Head;
+use several::Section;
 pub use sweeps::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 pub use verdicts::limit_text;
 
@@ -88,7 +93,7 @@ impl DiffPage {
 #[derive(Clone, Debug, Default)]
 pub struct DiffQuestion {
     /// How the sides were named, for headings.
-    pub names: [String; 2],
+    pub names: Vec<String>,
     /// The filter that was applied to each run, as it was written.
     pub filter: Option<String>,
     /// Which page.
@@ -101,8 +106,8 @@ pub struct DiffQuestion {
     pub limit: Option<usize>,
     /// How it is written.
     pub format: Format,
-    /// The limits that B exceeds.
-    pub exceeded: Vec<Exceeded>,
+    /// The limits that B exceeds, and each further side.
+    pub exceeded: Vec<Vec<Exceeded>>,
 }
 
 impl DiffQuestion {
@@ -132,10 +137,18 @@ fn usual() -> [Measure; 4] {
 }
 
 /// A page of a comparison that has been computed: its fields are the JSON contract's.
-trait Page: serde::Serialize {
+trait Page: serde::Serialize + JsonSchema {
     fn text(&self, style: &Style) -> String;
     /// The page's main table, headings first.
     fn rows(&self) -> Vec<Vec<String>>;
+}
+
+/// A page that several comparisons with the same A can make together.
+trait Sided: Page {
+    /// What is compared.
+    fn head(&self) -> &Head;
+    /// Its tables as rows that other comparisons with the same A have, too.
+    fn sections(&self) -> Vec<Section<'_>>;
 }
 
 /// Builds a page of a comparison and writes it.
@@ -151,6 +164,67 @@ pub fn render_diff(diff: &Diff<'_>, question: &DiffQuestion, style: &Style) -> R
         DiffPage::Callers => write(&neighbours::Callers::build(diff, question)?, question, style),
         DiffPage::Threads => write(&threads::Threads::build(diff, question)?, question, style),
     })
+}
+
+/// Builds a page of several sides, each compared with A, and writes it: [`Diff::of_sides`].
+///
+/// # Errors
+/// [`ReportError`] when the question cannot be answered.
+pub fn render_diffs(
+    diffs: &[Diff<'_>],
+    question: &DiffQuestion,
+    style: &Style,
+) -> Result<String, ReportError> {
+    if let [diff] = diffs {
+        return render_diff(diff, question, style);
+    }
+    // The rows that a limit leaves are chosen by all sides together.
+    let all = &DiffQuestion { limit: Some(usize::MAX), ..question.clone() };
+    fn built<P>(
+        diffs: &[Diff<'_>],
+        build: impl Fn(&Diff<'_>) -> Result<P, ReportError>,
+    ) -> Result<Vec<P>, ReportError> {
+        diffs.iter().map(build).collect()
+    }
+    Ok(match question.page {
+        DiffPage::Summary => {
+            several::write(&built(diffs, |diff| summary::Summary::build(diff, all))?, question, style)
+        }
+        DiffPage::Ledger => {
+            several::write(&built(diffs, |diff| ledger::LedgerPage::build(diff, all))?, question, style)
+        }
+        DiffPage::Tree => {
+            several::write(&built(diffs, |diff| tree::Tree::build(diff, all))?, question, style)
+        }
+        DiffPage::Flat => {
+            several::write(&built(diffs, |diff| flat::Flat::build(diff, all))?, question, style)
+        }
+        DiffPage::Callers => {
+            several::write(&built(diffs, |diff| neighbours::Callers::build(diff, all))?, question, style)
+        }
+        DiffPage::Threads => {
+            several::write(&built(diffs, |diff| threads::Threads::build(diff, all))?, question, style)
+        }
+    })
+}
+
+/// The forms of a page as JSON: of two sides, of several, and of the summary that of two sweeps.
+pub(crate) fn schemas(page: DiffPage, generator: &mut SchemaGenerator) -> Vec<Schema> {
+    fn of<P: Sided>(generator: &mut SchemaGenerator) -> Vec<Schema> {
+        vec![generator.subschema_for::<P>(), several::schema::<P>(generator)]
+    }
+    match page {
+        DiffPage::Summary => {
+            let mut schemas = of::<summary::Summary>(generator);
+            schemas.push(sweeps::schema(generator));
+            schemas
+        }
+        DiffPage::Ledger => of::<ledger::LedgerPage>(generator),
+        DiffPage::Tree => of::<tree::Tree>(generator),
+        DiffPage::Flat => of::<flat::Flat>(generator),
+        DiffPage::Callers => of::<neighbours::Callers>(generator),
+        DiffPage::Threads => of::<threads::Threads>(generator),
+    }
 }
 
 fn write(page: &impl Page, question: &DiffQuestion, style: &Style) -> String {

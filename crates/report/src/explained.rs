@@ -24,6 +24,11 @@ pub fn finding_name(kind: Kind) -> &'static str {
     pages::finding_name(kind)
 }
 
+/// What findings of a kind are about: the title says it in few words.
+pub fn finding_about(kind: Kind) -> &'static str {
+    pages::finding_about(kind)
+}
+
 /// What a kind of finding is, by its identifier or its title, as text; None if there is no such kind.
 pub fn explain_kind(id: &str, style: &Style) -> Option<String> {
     let is_meant =

@@ -10,13 +10,16 @@ mod choice;
 mod column;
 mod columns;
 mod csv;
+mod described;
 mod diff;
 mod error;
 mod explained;
 mod grouped;
 mod groups;
 mod json;
+mod json_schema;
 mod kept;
+mod metrics;
 mod number;
 mod page;
 mod pages;
@@ -34,13 +37,16 @@ mod wrap;
 
 pub use column::{Column, Over};
 pub use diff::{
-    DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_sweep_diff, sweep_diff_picture,
+    DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_diffs, render_sweep_diff,
+    sweep_diff_picture,
 };
 pub use error::ReportError;
-pub use explained::{derivation, explain_kind, explain_thresholds, finding_name};
+pub use explained::{derivation, explain_kind, explain_thresholds, finding_about, finding_name};
 pub use grouped::GroupedPages;
 pub use groups::{Group, Grouping, groups};
+pub use json_schema::{json_schema_document, json_schema_text};
 pub use kept::{Kept, Rendered, Written};
+pub use metrics::{MetricRow, metric_rows};
 pub use number::{bytes, duration, utc};
 pub use page::{Need, Orders, PAGES, PageHead, PageName, PageSpec, listed};
 pub use pages::{render, render_with, written};

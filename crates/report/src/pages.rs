@@ -30,7 +30,9 @@ mod tree;
 mod waits;
 
 use account::Drawn;
-pub(crate) use findings::{kind_text, name as finding_name, thresholds_text, who as finding_who};
+pub(crate) use findings::{
+    about as finding_about, kind_text, name as finding_name, thresholds_text, who as finding_who,
+};
 use std::sync::Arc;
 
 use proust_account::ledger::Ledger;
@@ -40,6 +42,7 @@ use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile};
 use proust_query::{Handle, Selection, with_times};
 use proust_words::counted;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -60,7 +63,7 @@ use crate::wrap::legend;
 use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
-trait Page: Serialize {
+trait Page: Serialize + JsonSchema {
     fn text(&self, style: &Style) -> String;
     /// The page's main table, headings first.
     fn rows(&self) -> Vec<Vec<String>>;
@@ -182,6 +185,36 @@ pub fn written(
     Ok(())
 }
 
+/// The forms of a page as JSON: some have another one with arguments.
+pub(crate) fn schemas(page: PageName, generator: &mut SchemaGenerator) -> Vec<Schema> {
+    fn of<P: Page>(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<P>()
+    }
+    match page {
+        PageName::Summary => vec![of::<summary::Summary>(generator)],
+        PageName::Findings => vec![of::<findings::FindingsPage>(generator)],
+        PageName::Ledger => vec![of::<ledger::LedgerPage>(generator)],
+        PageName::Effort => vec![of::<effort::EffortPage>(generator)],
+        PageName::Tree => vec![of::<tree::Tree>(generator), of::<distribution::Distribution>(generator)],
+        PageName::Callers => {
+            vec![of::<callers::Callers>(generator), of::<one_function::OneFunction>(generator)]
+        }
+        PageName::Flat => vec![of::<flat::Flat>(generator)],
+        PageName::Lines => vec![of::<lines::Lines>(generator)],
+        PageName::Threads => vec![of::<threads::Threads>(generator)],
+        PageName::Processes => vec![of::<processes::Processes>(generator)],
+        PageName::Timeline => vec![of::<timeline::Timeline<'_>>(generator)],
+        PageName::Io => vec![of::<io::Io>(generator)],
+        PageName::Locks => vec![of::<locks::Locks>(generator)],
+        PageName::Waits => vec![of::<waits::Waits>(generator)],
+        PageName::Openmp => vec![of::<openmp::OpenmpPage>(generator)],
+        PageName::Mpi => vec![of::<mpi::MpiPage>(generator)],
+        PageName::Intervals => vec![of::<intervals::IntervalsPage>(generator)],
+        PageName::Samples => vec![of::<samples::Samples>(generator)],
+        PageName::Quality => vec![of::<quality::QualityPage>(generator)],
+    }
+}
+
 /// A finding with its derivation.
 pub(crate) fn derivation(
     ledger: &Ledger,
@@ -232,7 +265,7 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
 }
 
 /// The rows that a limit left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 struct Cut {
     rows: usize,
     /// In the column that the rows are ordered by; exclusive amounts, which add up.
@@ -240,7 +273,7 @@ struct Cut {
 }
 
 /// A function and its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct FunctionRow {
     /// Shared by all rows of the function.
     #[serde(flatten)]
@@ -249,7 +282,7 @@ struct FunctionRow {
 }
 
 /// What a row says of its function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct FunctionHead {
     function: String,
     full_name: String,

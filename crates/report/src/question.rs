@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use proust_account::ledger::IoAs;
 use proust_query::{Filter, Key, Measure};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::column::Column;
@@ -156,7 +157,7 @@ impl Sort {
 }
 
 /// Over what amounts are spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Across {
     /// Threads.

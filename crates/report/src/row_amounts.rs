@@ -1,10 +1,12 @@
 //! The numbers of a row.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use crate::column::Amount;
+use crate::column::{Amount, keys};
 
 /// The numbers of a row by the id of their column, sorted by it. Tables have many rows and rows few numbers,
 /// so they are kept in a list, and all rows share the ids.
@@ -54,6 +56,21 @@ impl From<Vec<(Arc<str>, Amount)>> for RowAmounts {
     }
 }
 
+impl JsonSchema for RowAmounts {
+    fn schema_name() -> Cow<'static, str> {
+        "RowAmounts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let amount = generator.subschema_for::<Amount>();
+        json_schema!({
+            "type": "object",
+            "patternProperties": { (keys()): amount },
+            "additionalProperties": false
+        })
+    }
+}
+
 impl Serialize for RowAmounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(id, amount)| (id.as_ref(), amount)))
@@ -78,7 +95,7 @@ mod tests {
             json,
             concat!(
                 r#"{"cpu_s":{"inclusive":1.0,"exclusive":0.5},"#,
-                r#""lock_s":{"inclusive":2.0,"exclusive":0.0},"wall_s":{"inclusive":4.0,"exclusive":0.0}}"#
+                r#""lock_s":{"inclusive":2.0},"wall_s":{"inclusive":4.0}}"#
             )
         );
     }

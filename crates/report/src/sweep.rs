@@ -17,6 +17,7 @@ pub(crate) use picture::of_two as picture_of_two;
 use proust_compare::degradation::{Assessment, Definition, Limits};
 use proust_compare::scaling::{Ensemble, Kind};
 use proust_profile::SweepFile;
+use schemars::{Schema, SchemaGenerator};
 
 use crate::error::ReportError;
 use crate::kept::Rendered;
@@ -163,6 +164,15 @@ fn check(view: &SweepView<'_>, question: &SweepQuestion) -> Result<(), ReportErr
 pub fn picture(view: &SweepView<'_>, question: &SweepQuestion) -> Result<String, ReportError> {
     check(view, question)?;
     Ok(picture::draw(view, question))
+}
+
+/// The form of a page as JSON.
+pub(crate) fn schemas(page: SweepPage, generator: &mut SchemaGenerator) -> Vec<Schema> {
+    vec![match page {
+        SweepPage::Summary => generator.subschema_for::<summary::SummaryPage>(),
+        SweepPage::Scaling => generator.subschema_for::<scaling::ScalingPage>(),
+        SweepPage::Degradation => generator.subschema_for::<degradation::DegradationPage>(),
+    }]
 }
 
 /// A page that has been computed.

@@ -26,9 +26,11 @@ mod sweep;
 mod together;
 
 use proust_profile::notes::Noted;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(crate) use caution::caution_text;
 pub use gap::{gaps_listed, gaps_text};
 pub use module::joined;
 pub(crate) use page::PageNote;
@@ -47,7 +49,7 @@ pub trait Worded: Noted {
 }
 
 /// A note as in JSON: its identifier, its grade, its words and its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NoteRow {
     id: &'static str,
     grade: &'static str,
@@ -73,6 +75,12 @@ impl NoteRow {
         NoteRow { id: note.id(), grade: note.grade().id(), text: note.text(), numbers, subject }
     }
 
+    /// The same in other words.
+    pub(crate) fn with_text(mut self, text: String) -> NoteRow {
+        self.text = text;
+        self
+    }
+
     /// The line that a page shows.
     pub(crate) fn line(&self, style: &Style) -> String {
         together(std::slice::from_ref(self)).iter().map(|remark| remark.worded(style)).collect()
@@ -80,7 +88,7 @@ impl NoteRow {
 }
 
 /// The notes of a page. In JSON these are `notes`, their words, and `noted`, the same as data.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Notes {
     notes: Vec<String>,
     noted: Vec<NoteRow>,

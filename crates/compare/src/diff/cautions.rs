@@ -139,8 +139,13 @@ pub(super) fn check(a: &[ComparedRun], b: &[ComparedRun]) -> Result<(), NotCompa
     }
 }
 
-/// The joint tree is that of the runs of A, and after them those of B.
-pub(super) fn cautions(a: &[ComparedRun], b: &[ComparedRun], joint: &Joint<'_>) -> Vec<Caution> {
+/// The joint tree begins with the runs of A; the first of B is at `first_of_b`.
+pub(super) fn cautions(
+    a: &[ComparedRun],
+    b: &[ComparedRun],
+    joint: &Joint<'_>,
+    first_of_b: usize,
+) -> Vec<Caution> {
     let mut cautions = Vec::new();
     let (first, other) = (&a[0], &b[0]);
     let identity = |run: &ComparedRun| {
@@ -158,7 +163,7 @@ pub(super) fn cautions(a: &[ComparedRun], b: &[ComparedRun], joint: &Joint<'_>) 
     } else if command_a.get(1..) != command_b.get(1..) {
         cautions.push(Caution::OtherArguments { a: command_a.clone(), b: command_b.clone() });
     }
-    cautions.extend(counts(joint, 0, a.len()));
+    cautions.extend(counts(joint, 0, first_of_b));
     if first.facts.host != other.facts.host {
         cautions.push(Caution::OtherHost { a: first.facts.host.clone(), b: other.facts.host.clone() });
     }

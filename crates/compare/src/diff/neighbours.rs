@@ -51,14 +51,14 @@ impl Diff<'_> {
     /// [`proust_query::Neighbours`] a path belongs to the caller of the outermost call and to the callee of
     /// the innermost.
     pub fn neighbours(&self, wanted: &[JointFunctionId], measure: Measure) -> NeighbourChanges {
-        let runs = self.joint.runs();
+        let runs = self.places.len();
         let paths = self.paths_through(wanted);
         let (mut callers, mut callees) = (Sums::new(), Sums::new());
         let (mut inclusive, mut exclusive) = (vec![Sum::default(); runs], vec![Sum::default(); runs]);
-        for run in 0..runs {
-            let (own, squares) = (self.joint.own(run, measure), self.joint.own_squares(run));
-            let (cpu, queued) = (self.joint.own(run, Metric::Cpu), self.joint.own(run, Measure::Queued));
-            let short = squares_of(measure).map(|squares| self.joint.own(run, squares));
+        for (run, &place) in self.places.iter().enumerate() {
+            let (own, squares) = (self.joint.own(place, measure), self.joint.own_squares(place));
+            let (cpu, queued) = (self.joint.own(place, Metric::Cpu), self.joint.own(place, Measure::Queued));
+            let short = squares_of(measure).map(|squares| self.joint.own(place, squares));
             let add = |of: &mut ByRun, node: usize| {
                 let sum = &mut of[run];
                 sum.amount += own[node];

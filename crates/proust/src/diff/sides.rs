@@ -51,6 +51,12 @@ impl Side {
     }
 }
 
+/// Whether a word can name a side: a folder, or the first of several with commas between.
+pub fn exists(word: &str) -> bool {
+    let first = word.split(',').next().unwrap_or_default().trim();
+    Path::new(word).exists() || !first.is_empty() && Path::new(first).exists()
+}
+
 /// The repetitions of a sweep at a point.
 fn of_sweep(path: &Path, word: &str, at: Option<&str>) -> Result<Side> {
     let sweep = SweepFile::read(path)?;

@@ -154,3 +154,22 @@ impl PathsName {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of groupings in the documents is that of the program.
+    #[test]
+    fn the_documents_have_the_groupings() {
+        let document = include_str!("../../../../docs/pages/README.md");
+        let row = |by: &ByName| {
+            let value = by.to_possible_value().expect("no grouping is hidden");
+            let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+            format!("| `{}` | {help} |\n", value.get_name())
+        };
+        let rows: String = ByName::value_variants().iter().map(row).collect();
+        let table = format!("| `--by` | is |\n|---|---|\n{rows}\n");
+        assert!(document.contains(&table), "docs/pages/README.md must contain\n{table}");
+    }
+}

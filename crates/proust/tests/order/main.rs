@@ -25,6 +25,8 @@ const ACCOUNT: &[Floor] = &[
 
 const REPORT: &[Floor] = &[
     ("schema", "the version of the JSON contract"),
+    ("described", "the schemas of other crates' types"),
+    ("metrics", "what each metric is, for the guide"),
     ("csv", "rows to text"),
     ("json", "pages to JSON"),
     ("number", "numbers to text"),
@@ -49,6 +51,7 @@ const REPORT: &[Floor] = &[
     ("explained", "findings one by one, in the words of their page"),
     ("sweep", "pages of a sweep, in the words of the pages of a run"),
     ("diff", "pages of a comparison, in the words of both"),
+    ("json_schema", "the schema of all of these"),
 ];
 
 const COMMAND: &[Floor] = &[
@@ -79,6 +82,7 @@ const COMMAND: &[Floor] = &[
     ("info", "tells what is known of a run"),
     ("merge", "puts parts of a run together"),
     ("ls", "lists runs"),
+    ("schema", "writes the schema of their pages"),
     ("doctor", "what can be recorded here"),
     ("demo", "records and shows"),
     ("completions", "gets the command line from `main`"),

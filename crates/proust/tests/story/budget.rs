@@ -83,7 +83,7 @@ fn each_rank_has_its_share(mpi: Mpi) {
     let (Some(hungry), Some(modest)) = (built("deep_and_shallow"), built("endings")) else { return };
     let (hungry, modest) = (hungry.display(), modest.display());
     let ranks = format!(
-        "case $OMPI_COMM_WORLD_RANK$PMI_RANK in 0) exec '{hungry}' 6;; *) sleep 5; exec '{modest}' 0.5 return;; \
+        "case $OMPI_COMM_WORLD_RANK$PMI_RANK in 0) exec '{hungry}' 6;; *) sleep 5; exec '{modest}' 0.5 return \
          esac"
     );
     command.extend(["sh", "-c", &ranks].map(str::to_owned));

@@ -7,6 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use crate::schema;
+
 /// Longer than any story takes on a machine that is busy with others; what takes longer hangs.
 const DEADLINE: Duration = Duration::from_secs(240);
 
@@ -38,6 +40,8 @@ impl Ended {
 pub struct Running {
     child: Child,
     shown: String,
+    /// Of `proust` itself; else none.
+    arguments: Vec<String>,
     begun: Instant,
     stolen_before_s: f64,
     stdout: File,
@@ -73,9 +77,12 @@ pub fn start(command: &mut Command) -> Running {
     command.stdout(stdout.try_clone().expect("a second handle"));
     command.stderr(stderr.try_clone().expect("a second handle"));
     let shown = format!("{command:?}");
+    let is_proust = command.get_program() == env!("CARGO_BIN_EXE_proust");
+    let arguments = command.get_args().filter(|_| is_proust).map(|arg| arg.to_string_lossy().into_owned());
+    let arguments = arguments.collect();
     let (begun, stolen_before_s) = (Instant::now(), stolen_s());
     let child = command.process_group(0).spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
-    Running { child, shown, begun, stolen_before_s, stdout, stderr }
+    Running { child, shown, arguments, begun, stolen_before_s, stdout, stderr }
 }
 
 /// Runs a command to its end, without input.
@@ -108,9 +115,13 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(5));
         };
+        let stdout = from_start(&self.stdout);
+        if status.success() {
+            schema::check(&self.arguments, &stdout);
+        }
         Ended {
             status,
-            stdout: from_start(&self.stdout),
+            stdout,
             stderr: from_start(&self.stderr),
             wall_s: self.begun.elapsed().as_secs_f64(),
             cpu_s,

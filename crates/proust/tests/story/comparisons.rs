@@ -148,6 +148,18 @@ fn two_versions_differ_by_what_was_changed() {
     let sum: f64 =
         list(&page, "/functions").iter().map(|row| number(row, "/metrics/cpu_s/exclusive/delta")).sum();
     assert!((sum - number(&page, "/totals/cpu_s/delta")).abs() < 1e-6);
+    // Beside a third side the second one is as without it; and a run does not differ from itself.
+    let options = ["a", "flat", "--format", "json", "--metrics", "cpu_s"];
+    let ended = runs.diff("a", "b", &options);
+    assert!(ended.status.success(), "{}", ended.said());
+    let three: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let [of_b, of_a] = list(&three, "/comparisons") else { panic!("two comparisons: {three:#}") };
+    assert_eq!((&of_b["side"], &of_a["side"]), (&"B".into(), &"C".into()));
+    assert_eq!(cpu(of_b, "solve"), cpu(&page, "solve"));
+    for row in list(of_a, "/functions").iter().filter(|row| row["in_a"] == true) {
+        let change = &row["metrics"]["cpu_s"]["exclusive"];
+        assert_eq!(number(change, "/delta"), 0.0, "{row:#}");
+    }
     // Of the two calls of one function only the second one changed, although both are on other lines.
     let tree = runs.page("a", "b", &["tree"]);
     let mut calls: Vec<&Value> = (list(&tree, "/contexts").iter())
@@ -282,6 +294,7 @@ fn what_cannot_be_compared_is_told() {
         (&["diff", "a", "a", "trea"][..], 2, "did you mean `tree`?"),
         (&["diff", "a", "a", "callers", "sovle"][..], 2, "did you mean solve"),
         (&["diff", "a", "a", "flat", "--metrics", "beauty"][..], 2, "there is no metric `beauty`"),
+        (&["diff", "a", "a", "nowhere"][..], 2, "there is no folder `nowhere`"),
         (&["diff", "a", "a"][..], 0, ""),
     ] {
         let ended = run(proust().current_dir(folder).args(words));

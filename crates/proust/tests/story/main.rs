@@ -2,10 +2,10 @@
 //! themselves (`programs/` in the repository).
 //!
 //! The harness: [`programs`] builds them, [`command`] runs a command with a deadline, [`recording`] records
-//! one and asks for its pages, [`pages`] holds the JSON contract, [`chance`] says how far samples may be from
-//! the truth, [`waited`] compares waits, [`explained`] holds every recording of every story to account. The
-//! other modules are the stories. Shares and ratios are compared, never absolute times: the machine may be
-//! loaded.
+//! one and asks for its pages, [`pages`] holds the JSON contract, [`schema`] its schema, [`chance`] says
+//! how far samples may be from the truth, [`waited`] compares waits, [`explained`] holds every recording of
+//! every story to account. The other modules are the stories. Shares and ratios are compared, never
+//! absolute times: the machine may be loaded.
 
 mod chance;
 mod command;
@@ -14,6 +14,7 @@ mod pages;
 mod programs;
 mod real_time;
 mod recording;
+mod schema;
 mod waited;
 
 mod agreement;
@@ -113,6 +114,7 @@ mod terminal;
 mod threads;
 mod time_ranges;
 mod traced;
+mod unfinished_analyses;
 mod waits;
 mod word_size;
 mod zoo;

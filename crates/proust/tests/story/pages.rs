@@ -9,6 +9,8 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Amount {
     pub inclusive: f64,
+    /// Left out where it is zero.
+    #[serde(default)]
     pub exclusive: f64,
     /// Standard error of the inclusive amount.
     #[serde(default)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proust_compare::diff::RowChange;
 use proust_statistics::{Change, Estimate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::{Scale, exact, fixed};
@@ -14,7 +15,7 @@ use crate::table::{Align, Cell};
 const LARGE: f64 = 100.0;
 
 /// A change in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct ChangeRow {
     /// Mean of A.
     pub a: f64,
@@ -69,7 +70,7 @@ impl From<Change> for ChangeRow {
 }
 
 /// A row's changes in one measure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Both {
     pub inclusive: ChangeRow,
     pub exclusive: ChangeRow,
@@ -132,19 +133,23 @@ pub(super) fn titles(scale: &Scale) -> [(String, Align); 5] {
     ]
 }
 
-/// The cells of a change.
-pub(super) fn cells(row: &ChangeRow, scale: &Scale) -> [Cell; 5] {
-    let paint = if row.is_significant() { Paint::Strong } else { Paint::Faint };
-    let ratio = match row.ratio {
+/// B / A as text.
+pub(super) fn ratio_text(row: &ChangeRow) -> String {
+    match row.ratio {
         None => "-".into(),
         Some(ratio) if ratio >= LARGE => format!("> {LARGE}"),
         Some(ratio) => fixed(ratio, 2),
-    };
+    }
+}
+
+/// The cells of a change.
+pub(super) fn cells(row: &ChangeRow, scale: &Scale) -> [Cell; 5] {
+    let paint = if row.is_significant() { Paint::Strong } else { Paint::Faint };
     [
         scale.show(row.a).into(),
         scale.show(row.b).into(),
         Cell::painted(paint, signed(scale, row.delta)),
-        ratio.into(),
+        ratio_text(row).into(),
         Cell::painted(paint, row.verdict),
     ]
 }

@@ -3,11 +3,13 @@
 use proust_compare::Diff;
 use proust_query::Measure;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, signed, titles};
 use super::head::{Head, unchanged_text};
-use super::{DiffQuestion, Page, measures};
+use super::several::{Order, Section, SideRow};
+use super::{DiffQuestion, Page, Sided, measures};
 use crate::error::ReportError;
 use crate::number::{Scale, sum};
 use crate::pages::heading;
@@ -19,7 +21,7 @@ use crate::table::{Align, Cell, Table};
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 25;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Flat {
     schema: u32,
     #[serde(flatten)]
@@ -31,7 +33,7 @@ pub(super) struct Flat {
     cut: usize,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct MetricHead {
     pub id: String,
     pub unit: &'static str,
@@ -58,7 +60,7 @@ impl MetricHead {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct FunctionRow {
     pub function: String,
     pub file: Option<String>,
@@ -130,6 +132,20 @@ impl FunctionRow {
         }
         Cell::from(self.function.clone()).with_tail(tail.trim().to_owned())
     }
+}
+
+/// Functions as rows of several sides.
+pub(super) fn side_rows<'p>(functions: &'p [FunctionRow], lead: &MetricHead) -> Vec<SideRow<'p>> {
+    let row = |row: &'p FunctionRow| {
+        let file = row.file.clone().unwrap_or_default();
+        SideRow {
+            key: format!("{}\n{file}", row.function),
+            tail: file,
+            presence: (row.in_a, row.in_b),
+            ..SideRow::new(&row.function, row.metrics.get(&lead.id).map(|both| &both.exclusive))
+        }
+    };
+    functions.iter().map(row).collect()
 }
 
 /// What is only on one side.
@@ -210,6 +226,19 @@ pub(super) fn table(
     }
     last(total.a, total.b, total.delta, "sum".into());
     table.render(style) + &unchanged_text(own, style)
+}
+
+impl Sided for Flat {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        let lead = &self.metrics[0];
+        let explanation = format!("{} without what is called", lead.name());
+        let section = Section::new("Functions", explanation, lead.unit, side_rows(&self.functions, lead));
+        vec![Section { order: Order::Difference, limit: ROWS, ..section }]
+    }
 }
 
 impl Page for Flat {

@@ -3,16 +3,22 @@
 use proust_compare::{ComparedRun, Diff};
 use proust_statistics::{Outcome, Verdict, Why};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::DiffQuestion;
 use super::change::ChangeRow;
 use super::verdicts::{limit_text, why_unchanged};
 use crate::style::{Paint, Style};
-use crate::wording::NoteRow;
+use crate::wording::{NoteRow, caution_text};
+
+/// The letter of a side: A is the reference.
+pub fn side_letter(side: usize) -> char {
+    char::from(b'A' + u8::try_from(side).unwrap_or(25).min(25))
+}
 
 /// The blocks `sides`, `cautions` and `exceeded`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Head {
     sides: Sides,
     /// The filter of both sides.
@@ -22,21 +28,24 @@ pub(super) struct Head {
     exceeded: Vec<ExceededRow>,
     #[serde(skip)]
     names: [String; 2],
+    /// The letter of the side that is compared with A.
+    #[serde(skip)]
+    pub letter: char,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Sides {
     a: Side,
     b: Side,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Side {
     command: Vec<String>,
     runs: Vec<RunRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct RunRow {
     dir: String,
     start_unix_s: f64,
@@ -50,7 +59,7 @@ struct RunRow {
     disturbed: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ExceededRow {
     limit: String,
     /// Whether that is certain; else it may be chance, and is not counted.
@@ -75,7 +84,7 @@ impl Side {
         Side { command, runs: runs.iter().map(row).collect() }
     }
 
-    fn text(&self, letter: &str, name: &str) -> String {
+    fn text(&self, letter: char, name: &str) -> String {
         let count = if self.runs.len() > 1 {
             format!(" ({})", counted(self.runs.len(), "run"))
         } else {
@@ -87,27 +96,40 @@ impl Side {
 
 impl Head {
     pub fn new(diff: &Diff<'_>, question: &DiffQuestion) -> Head {
+        let letter = side_letter(diff.side());
         Head {
             sides: Sides { a: Side::new(diff.a()), b: Side::new(diff.b()) },
             filter: question.filter.clone(),
-            cautions: diff.cautions().iter().map(NoteRow::new).collect(),
-            exceeded: (question.exceeded.iter())
+            cautions: (diff.cautions().iter())
+                .map(|caution| NoteRow::new(caution).with_text(caution_text(caution, letter)))
+                .collect(),
+            exceeded: (question.exceeded.get(diff.side() - 1).into_iter().flatten())
                 .map(|exceeded| ExceededRow {
                     limit: exceeded.limit.clone(),
                     significant: exceeded.outcome == Outcome::Exceeded,
                     text: limit_text(exceeded),
                 })
                 .collect(),
-            names: question.names.clone(),
+            names: [0, diff.side()].map(|side| question.names.get(side).cloned().unwrap_or_default()),
+            letter,
         }
     }
 
     /// Which runs are compared.
     pub fn text(&self, style: &Style) -> String {
+        Head::text_of(&[self], style)
+    }
+
+    /// The same of several comparisons with the same A.
+    pub fn text_of(heads: &[&Head], style: &Style) -> String {
         let mut text = style.paint(Paint::Strong, "Comparison") + "\n";
-        text.push_str(&crate::table::printable_lines(&self.sides.a.text("A", &self.names[0])));
-        text.push_str(&crate::table::printable_lines(&self.sides.b.text("B", &self.names[1])));
-        if let Some(filter) = &self.filter {
+        let Some(first) = heads.first() else { return text };
+        text.push_str(&crate::table::printable_lines(&first.sides.a.text('A', &first.names[0])));
+        for head in heads {
+            let side = head.sides.b.text(head.letter, &head.names[1]);
+            text.push_str(&crate::table::printable_lines(&side));
+        }
+        if let Some(filter) = &first.filter {
             text.push_str(&crate::table::printable_lines(&format!(" only where {filter}\n")));
         }
         text.push('\n');
@@ -116,7 +138,24 @@ impl Head {
 
     /// Reasons to doubt it.
     pub fn notes(&self, style: &Style) -> String {
-        self.cautions.iter().map(|caution| caution.line(style)).collect()
+        Head::notes_of(&[self], style)
+    }
+
+    /// The same of several comparisons: what is about A is said once.
+    pub fn notes_of(heads: &[&Head], style: &Style) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for caution in heads.iter().flat_map(|head| &head.cautions) {
+            let line = caution.line(style);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines.concat()
+    }
+
+    /// How the side that is compared with A is called.
+    pub fn name(&self) -> &str {
+        &self.names[1]
     }
 }
 

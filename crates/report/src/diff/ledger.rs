@@ -3,11 +3,13 @@
 use proust_account::ledger::{Account, IoAs};
 use proust_compare::Diff;
 use proust_compare::diff::Total;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
 use super::head::{Head, unchanged_text};
-use super::{DiffQuestion, Page};
+use super::several::{Section, SideRow};
+use super::{DiffQuestion, Page, Sided};
 use crate::error::ReportError;
 use crate::number::Scale;
 use crate::pages::heading;
@@ -15,7 +17,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerPage {
     schema: u32,
     #[serde(flatten)]
@@ -24,7 +26,7 @@ pub(super) struct LedgerPage {
 }
 
 /// The block `ledger`: all accounts, and what they sum up to.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerBlock {
     pub wall_s: ChangeRow,
     pub cpu_s: ChangeRow,
@@ -37,7 +39,7 @@ pub(super) struct LedgerBlock {
     io: IoAs,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AccountRow {
     pub id: &'static str,
     pub class: &'static str,
@@ -111,10 +113,43 @@ impl LedgerBlock {
     }
 }
 
+impl LedgerBlock {
+    /// The same as rows of several sides.
+    pub fn section(&self, all: bool) -> Section<'_> {
+        let smallest = if all { 0.0 } else { 0.0005 * self.total_s.a.max(self.total_s.b) };
+        let shown = |row: &&AccountRow| row.seconds.a.max(row.seconds.b) > smallest;
+        let accounts = self.accounts.iter().filter(shown);
+        let mut rows: Vec<SideRow<'_>> = accounts
+            .map(|row| SideRow { tail: row.class.into(), ..SideRow::new(row.id, Some(&row.seconds)) })
+            .collect();
+        for (name, row) in [
+            ("sum", &self.total_s),
+            ("of it productive", &self.productive_s),
+            ("of it lost", &self.lost_s),
+            ("wall", &self.wall_s),
+            ("CPU", &self.cpu_s),
+        ] {
+            rows.push(SideRow::new(name, Some(row)));
+        }
+        rows.push(SideRow { is_part: true, ..SideRow::new("efficiency", Some(&self.efficiency)) });
+        Section::new("Where the processors' time went", "A, and each side beside it", "s", rows)
+    }
+}
+
 impl LedgerPage {
     pub fn build(diff: &Diff<'_>, question: &DiffQuestion) -> Result<LedgerPage, ReportError> {
         question.no_arguments()?;
         Ok(LedgerPage { schema: SCHEMA, head: Head::new(diff, question), ledger: LedgerBlock::new(diff) })
+    }
+}
+
+impl Sided for LedgerPage {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        vec![self.ledger.section(true)]
     }
 }
 

@@ -4,19 +4,21 @@ use proust_compare::Diff;
 use proust_compare::diff::NeighbourChange;
 use proust_query::Measure;
 use proust_words::nearest::nearest;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
 use super::flat::MetricHead;
 use super::head::Head;
-use super::{DiffQuestion, Page, measures};
+use super::several::{Order, Section, SideRow};
+use super::{DiffQuestion, Page, Sided, measures};
 use crate::error::ReportError;
 use crate::pages::heading;
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::table::{Align, Cell, Table};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Callers {
     schema: u32,
     #[serde(flatten)]
@@ -29,7 +31,7 @@ pub(super) struct Callers {
     callees: Vec<NeighbourRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct NeighbourRow {
     /// Null: nobody; it is where a thread begins.
     function: Option<String>,
@@ -88,6 +90,37 @@ impl Callers {
             table.row(line);
         }
         table.render(style)
+    }
+}
+
+fn side_rows<'p>(rows: &'p [NeighbourRow], nobody: &str) -> Vec<SideRow<'p>> {
+    let row =
+        |row: &'p NeighbourRow| SideRow::new(row.function.as_deref().unwrap_or(nobody), Some(&row.inclusive));
+    rows.iter().map(row).collect()
+}
+
+impl Sided for Callers {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        let whole = vec![
+            SideRow::new("with all that it calls", Some(&self.inclusive)),
+            SideRow::new("alone", Some(&self.exclusive)),
+        ];
+        let unit = self.metric.unit;
+        let callers = side_rows(&self.callers, "[begin of a thread]");
+        let callees = side_rows(&self.callees, "");
+        let order = Order::Difference;
+        vec![
+            Section::new(self.function.clone(), self.metric.name(), unit, whole),
+            Section {
+                order,
+                ..Section::new("Called by", "the part of it that comes from each", unit, callers)
+            },
+            Section { order, ..Section::new("Calls", "the part of it that goes to each", unit, callees) },
+        ]
     }
 }
 

@@ -3,13 +3,15 @@
 use proust_compare::Diff;
 use proust_compare::diff::FindingChange;
 use proust_findings::{Finding, Place};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
-use super::flat::{FunctionRow, MetricHead, cut, functions, table};
+use super::flat::{FunctionRow, MetricHead, cut, functions, side_rows, table};
 use super::head::Head;
 use super::ledger::LedgerBlock;
-use super::{DiffQuestion, Page, measures};
+use super::several::{Order, Section, SideRow};
+use super::{DiffQuestion, Page, Sided, measures};
 use crate::error::ReportError;
 use crate::pages::{finding_name, finding_who, heading, place};
 use crate::schema::SCHEMA;
@@ -19,7 +21,7 @@ use crate::table::{Align, Cell, Table};
 /// Functions of text when nothing else is asked for.
 const ROWS: usize = 8;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Summary {
     schema: u32,
     #[serde(flatten)]
@@ -33,7 +35,7 @@ pub(super) struct Summary {
     cut: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FindingRow {
     /// `gone`, `new`, `more`, `less`, `same` or `undecided`.
     change: &'static str,
@@ -54,7 +56,7 @@ struct FindingRow {
     who: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FoundIn {
     handle: String,
     dir: String,
@@ -163,6 +165,40 @@ impl Summary {
             n => format!("{n} of them"),
         };
         format!("{} without what is called; {changed} significantly", lead.name())
+    }
+}
+
+impl Sided for Summary {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        let finding = |row: &FindingRow| {
+            let at = place(row.file.as_deref(), row.line).map(|at| format!(" ({at})")).unwrap_or_default();
+            let name = format!("{}{at}: {}", row.who, row.name);
+            let function = row.function.clone().unwrap_or_default();
+            (format!("{} {function} {}", row.kind, row.file.as_deref().unwrap_or_default()), name)
+        };
+        let findings = (self.findings.iter())
+            .map(|row| {
+                let (key, name) = finding(row);
+                let presence = (row.a.is_some(), row.b.is_some());
+                SideRow { key, presence, ..SideRow::new(&name, Some(&row.seconds)) }
+            })
+            .collect();
+        let lead = &self.metrics[0];
+        let functions = side_rows(&self.functions, lead);
+        let explanation = format!("{} without what is called", lead.name());
+        vec![
+            self.ledger.section(false),
+            Section::new("Findings", "what could be won", "s", findings),
+            Section {
+                order: Order::Difference,
+                limit: ROWS,
+                ..Section::new("Functions that changed most", explanation, lead.unit, functions)
+            },
+        ]
     }
 }
 

@@ -6,6 +6,7 @@ use proust_compare::scaling::Timing;
 use proust_compare::scaling::{Ensemble, Kind, Point, Ratio, efficiency, speedup};
 use proust_compare::sweeps::{CountChange, PlaceChange, TwoSweeps};
 use proust_words::counted;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use super::Page;
@@ -44,7 +45,12 @@ pub struct SweepDiffQuestion {
     pub notes: Vec<SweepNote>,
 }
 
-#[derive(Debug, Serialize)]
+/// What is written as JSON of two sweeps.
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<SweepsPage>()
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 struct SweepsPage {
     schema: u32,
     sides: Sides,
@@ -56,13 +62,13 @@ struct SweepsPage {
     notes: Notes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Sides {
     a: Side,
     b: Side,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Side {
     name: String,
     command: Vec<String>,
@@ -71,7 +77,7 @@ struct Side {
     available_processors: u32,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CurveRow {
     count: u32,
     /// Null where a side was not run with this count.
@@ -80,7 +86,7 @@ struct CurveRow {
     b: Option<CurveSide>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 struct CurveSide {
     wall_s: f64,
     speedup: Option<f64>,
@@ -88,7 +94,7 @@ struct CurveSide {
     efficiency: Option<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlaceRow {
     id: JointId,
     parent: Option<JointId>,
@@ -106,7 +112,7 @@ struct PlaceRow {
     times: Vec<TimeRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlaceSide {
     /// Counts at which it is degraded.
     ranks: Vec<u32>,
@@ -115,7 +121,7 @@ struct PlaceSide {
     loss_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct TimeRow {
     count: u32,
     seconds: Option<ChangeRow>,

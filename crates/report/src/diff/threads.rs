@@ -7,12 +7,14 @@ use proust_compare::Diff;
 use proust_compare::diff::ThreadChange;
 use proust_query::Handle;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, signed, titles};
 use super::flat::missing;
 use super::head::{Head, unchanged_text};
-use super::{DiffQuestion, Page};
+use super::several::{Order, Section, SideRow};
+use super::{DiffQuestion, Page, Sided};
 use crate::error::ReportError;
 use crate::pages::heading;
 use crate::question::Format;
@@ -23,7 +25,7 @@ use crate::table::{Align, Cell, Table};
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Threads {
     schema: u32,
     #[serde(flatten)]
@@ -33,7 +35,7 @@ pub(super) struct Threads {
     cut: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ThreadRow {
     process: String,
     rank: Option<u32>,
@@ -95,6 +97,29 @@ impl Threads {
         let cut = threads.len().saturating_sub(limit);
         threads.truncate(limit);
         Ok(Threads { schema: SCHEMA, head: Head::new(diff, question), threads, cut })
+    }
+}
+
+impl Sided for Threads {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        let rows = self.threads.iter().map(|row| {
+            let number = if row.number > 0 { format!(" #{}", row.number + 1) } else { String::new() };
+            let rank = row.rank.map(|rank| format!("rank {rank}, ")).unwrap_or_default();
+            let name = format!("{}{number}", row.name);
+            SideRow {
+                key: format!("{rank}{}\n{name}", row.process),
+                tail: format!("{rank}{}", row.process),
+                presence: (row.a.is_some(), row.b.is_some()),
+                ..SideRow::new(&name, Some(&row.cpu_s))
+            }
+        });
+        let section =
+            Section::new("Threads", "CPU time; matched by name and order of begin", "s", rows.collect());
+        vec![Section { order: Order::Difference, limit: ROWS, ..section }]
     }
 }
 

@@ -1,17 +1,18 @@
 //! The page `tree` of a comparison: contexts of both sides, from the top down.
 
-use std::collections::BTreeMap;
-
 use proust_compare::{Diff, JointId, Label};
 use proust_profile::ContextKind;
 use proust_query::Handle;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, titles};
 use super::flat::{MetricHead, missing};
 use super::head::{Head, unchanged_text};
-use super::{DiffQuestion, Page, measures};
+use super::outline::{Place, indented, largest};
+use super::several::{Order, Section, SideRow};
+use super::{DiffQuestion, Page, Sided, measures};
 use crate::error::ReportError;
 use crate::pages::{heading, place};
 use crate::schema::SCHEMA;
@@ -20,12 +21,8 @@ use crate::table::{Align, Cell, Table};
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
-/// Rows shown in text have at least this part of the largest amount, or of the largest difference.
-const LEAST: f64 = 0.01;
-/// Deeper contexts are not set in further.
-const DEEPEST: usize = 30;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Tree {
     schema: u32,
     #[serde(flatten)]
@@ -36,7 +33,7 @@ pub(super) struct Tree {
     limit: usize,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct ContextRow {
     id: JointId,
     parent: Option<JointId>,
@@ -71,12 +68,10 @@ impl Tree {
         let joint = diff.joint();
         let command = diff.b()[0].facts.command.first().map_or("program", String::as_str);
         let program = crate::pages::base_name(command).to_owned();
-        let handle = |node, runs: std::ops::Range<usize>| {
-            runs.rev().find_map(|run| joint.context_in(node, run)).map(|id| Handle::Context(id).to_string())
-        };
         let mut contexts: Vec<ContextRow> = (0..joint.len() as JointId)
             .map(|node| {
                 let label = joint.label(node);
+                let [a, b] = diff.contexts_of(node).map(|id| id.map(|id| Handle::Context(id).to_string()));
                 ContextRow {
                     id: node,
                     parent: joint.parent(node),
@@ -84,8 +79,8 @@ impl Tree {
                     name: name(&label, &program),
                     file: label.file.map(str::to_owned),
                     line: label.line,
-                    a: handle(node, 0..diff.a().len()),
-                    b: handle(node, diff.a().len()..joint.runs()),
+                    a,
+                    b,
                     metrics: Changes::new(),
                 }
             })
@@ -108,69 +103,62 @@ impl Tree {
         })
     }
 
-    /// Positions of the rows that text shows, each after its parent, with its depth. Lines are part of their
-    /// functions.
+    /// Positions of the rows that text shows, each after its parent, with its depth, and of how many. Lines
+    /// are part of their functions.
     fn shown(&self) -> (Vec<(usize, usize)>, usize) {
         let lead = &self.metrics[0].id;
-        let inclusive = |at: usize| self.contexts[at].metrics.get(lead).map(|both| &both.inclusive);
-        let position: BTreeMap<JointId, usize> =
-            self.contexts.iter().enumerate().map(|(at, row)| (row.id, at)).collect();
-        let weight = |at: usize| inclusive(at).map_or((0.0, 0.0), |row| (row.delta.abs(), row.a.max(row.b)));
-        let candidates =
-            (0..self.contexts.len()).filter(|&at| !matches!(self.contexts[at].kind, "line" | "loop"));
-        let mut candidates: Vec<usize> = candidates.collect();
-        let (most_delta, most) = candidates
+        let calls: Vec<usize> = (0..self.contexts.len()).filter(|&at| self.contexts[at].is_call()).collect();
+        let weight = |at: usize| {
+            let change = self.contexts[at].metrics.get(lead).map(|both| &both.inclusive);
+            change.map_or((0.0, 0.0), |row| (row.delta.abs(), row.a.max(row.b)))
+        };
+        let places: Vec<Place> = calls
             .iter()
-            .map(|&at| weight(at))
-            .fold((0.0_f64, 0.0_f64), |most, weight| (most.0.max(weight.0), most.1.max(weight.1)));
-        candidates.retain(|&at| {
-            let (delta, amount) = weight(at);
-            delta > 0.0 && delta >= LEAST * most_delta || amount > 0.0 && amount >= LEAST * most
-        });
-        candidates.sort_by(|&a, &b| {
-            let share = |at: usize| {
+            .map(|&at| {
                 let (delta, amount) = weight(at);
-                // A difference says more here than an amount that both sides have.
-                4.0 * delta / most_delta.max(f64::MIN_POSITIVE) + amount / most.max(f64::MIN_POSITIVE)
-            };
-            share(b).total_cmp(&share(a)).then(a.cmp(&b))
+                Place { id: self.contexts[at].id, parent: self.contexts[at].parent, delta, amount }
+            })
+            .collect();
+        let shown = largest(&places, self.limit).into_iter().map(|(n, depth)| (calls[n], depth)).collect();
+        (shown, calls.len())
+    }
+}
+
+impl ContextRow {
+    /// Whether it is no line of a function.
+    fn is_call(&self) -> bool {
+        !matches!(self.kind, "line" | "loop")
+    }
+
+    /// Its name, and where it is.
+    fn tail(&self) -> Option<String> {
+        let place =
+            place(self.file.as_deref(), self.line).filter(|_| matches!(self.kind, "frame" | "inline"));
+        place.map(|place| format!("called at {place}"))
+    }
+}
+
+impl Sided for Tree {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        let lead = &self.metrics[0];
+        let rows = self.contexts.iter().filter(|row| row.is_call()).map(|row| SideRow {
+            key: row.id.to_string(),
+            node: Some((row.id, row.parent)),
+            tail: row.tail().unwrap_or_default(),
+            presence: (row.a.is_some(), row.b.is_some()),
+            ..SideRow::new(&row.name, row.metrics.get(&lead.id).map(|both| &both.inclusive))
         });
-        let mut is_shown = vec![false; self.contexts.len()];
-        let mut rows = 0;
-        for &at in &candidates {
-            let mut path = Vec::new();
-            let mut next = Some(at);
-            while let Some(at) = next.filter(|&at| !is_shown[at]) {
-                path.push(at);
-                next = self.contexts[at].parent.and_then(|parent| position.get(&parent)).copied();
-            }
-            if rows + path.len() > self.limit {
-                continue;
-            }
-            rows += path.len();
-            path.into_iter().for_each(|at| is_shown[at] = true);
-        }
-        let mut children: BTreeMap<Option<JointId>, Vec<usize>> = BTreeMap::new();
-        for at in (0..self.contexts.len()).filter(|&at| is_shown[at]) {
-            children.entry(self.contexts[at].parent).or_default().push(at);
-        }
-        for siblings in children.values_mut() {
-            siblings.sort_by(|&a, &b| {
-                let (x, y) = (weight(a), weight(b));
-                (y.1.total_cmp(&x.1)).then(y.0.total_cmp(&x.0)).then(a.cmp(&b))
-            });
-        }
-        let mut order = Vec::new();
-        let mut stack: Vec<(usize, usize)> =
-            children.get(&None).into_iter().flatten().map(|&at| (at, 0)).collect();
-        stack.reverse();
-        while let Some((at, depth)) = stack.pop() {
-            order.push((at, depth));
-            let below = children.get(&Some(self.contexts[at].id)).into_iter().flatten();
-            stack.extend(below.rev().map(|&child| (child, depth + 1)));
-        }
-        let all = self.contexts.iter().filter(|row| !matches!(row.kind, "line" | "loop")).count();
-        (order, all)
+        let explanation = format!("{} with all that is called", lead.name());
+        let rows = rows.collect();
+        vec![Section {
+            order: Order::Tree,
+            limit: ROWS,
+            ..Section::new("Contexts", explanation, lead.unit, rows)
+        }]
     }
 }
 
@@ -189,12 +177,9 @@ impl Page for Tree {
             let row = &self.contexts[at];
             let mut tail = Vec::new();
             tail.extend(missing(row.a.is_some(), row.b.is_some()).map(|word| format!("[{word}]")));
-            if matches!(row.kind, "frame" | "inline") {
-                tail.extend(place(row.file.as_deref(), row.line).map(|place| format!("called at {place}")));
-            }
+            tail.extend(row.tail());
             let mut line = cells(change(at), &scale).to_vec();
-            let indent = "  ".repeat(depth.min(DEEPEST));
-            line.push(Cell::from(format!("{indent}{}", row.name)).with_tail(tail.join(" ")));
+            line.push(Cell::from(indented(depth, &row.name)).with_tail(tail.join(" ")));
             table.row(line);
         }
         text.push_str(&table.render(style));

@@ -4,6 +4,7 @@ use proust_account::ledger::{Account, Accounts, IoAs, Ledger};
 use proust_account::stored::StoredTimelines;
 use proust_query::{Key, ScopedAccount, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::facts::seconds;
@@ -159,7 +160,7 @@ pub(super) fn beyond_text(block: &LedgerBlock) -> Option<String> {
 }
 
 /// The service threads of runtimes, and their time outside of the total.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ServiceBlock {
     pub threads: usize,
     /// Sum of the accounts.
@@ -197,7 +198,7 @@ fn parts_text(seconds: &Seconds) -> String {
 }
 
 /// The block `ledger`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerBlock {
     pub total_s: f64,
     pub productive_s: f64,
@@ -224,7 +225,7 @@ pub(super) struct LedgerBlock {
     pub accounts: Vec<AccountRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AccountRow {
     pub id: &'static str,
     pub class: &'static str,

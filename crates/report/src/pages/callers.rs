@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proust_profile::FunctionId;
 use proust_query::{BottomUp, Selection};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, noticed, title_of};
@@ -32,7 +33,7 @@ const LEVELS: usize = 4;
 const SMALLEST: f64 = 0.005;
 
 /// Functions, and under each its callers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Callers {
     schema: u32,
     metrics: Vec<ColumnHead>,
@@ -56,7 +57,7 @@ pub(super) struct Callers {
 /// Names have at least this much room, before columns have.
 const NAMES: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CallerRow {
     id: usize,
     parent: Option<usize>,
@@ -80,33 +81,18 @@ impl Callers {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Callers, ReportError> {
         let chosen = Chosen::new(selection, question);
         sums_only(&chosen)?;
-        let tree = BottomUp::new(selection, DEPTH);
-        let numbers = Columns::by_node(selection, &tree, &chosen);
         let order = Order::new(question, &chosen, false);
         let mut heads: HashMap<FunctionId, Arc<FunctionHead>> = HashMap::new();
         let mut head = |id: FunctionId| {
             let head = heads.entry(id);
             head.or_insert_with(|| Arc::new(FunctionHead::new(selection.profile(), id))).clone()
         };
-        // Rows are large and there are many nodes: only those are made that are sorted.
-        let mut rows: Vec<Option<FunctionRow>> = tree.nodes.iter().map(|_| None).collect();
-        let mut sort = |ids: &mut Vec<usize>, rows: &mut Vec<Option<FunctionRow>>| {
-            ids.retain(|&id| numbers.any(id));
-            for &id in &*ids {
-                let head = head(tree.nodes[id].function);
-                rows[id] = Some(FunctionRow { head, metrics: numbers.row(id) });
-            }
-            let row = |id: usize| rows[id].as_ref().expect("a row that was made");
-            ids.sort_by(|&a, &b| {
-                let by_name = || (&row(a).head.function, a).cmp(&(&row(b).head.function, b));
-                if order.by_name {
-                    return by_name();
-                }
-                order.compare(&row(a).metrics, &row(b).metrics).then_with(by_name)
-            });
-        };
-        let (mut children, mut roots) = tree.children();
-        sort(&mut roots, &mut rows);
+        // Chains of callers are made of those functions only that are shown.
+        let functions = BottomUp::new(selection, 1);
+        let numbers = Columns::by_node(selection, &functions, &chosen);
+        let mut rows = vec![None; functions.nodes.len()];
+        let mut roots: Vec<usize> = (0..functions.nodes.len()).collect();
+        sort(&mut roots, &functions, &numbers, &order, &mut rows, &mut head);
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let mut cut = None;
         if let Some(limit) = limit.filter(|&limit| limit < roots.len()) {
@@ -116,12 +102,24 @@ impl Callers {
             cut = Some(Cut { rows: roots.len() - limit, amount });
             roots.truncate(limit);
         }
+        let place: HashMap<FunctionId, usize> =
+            roots.iter().enumerate().map(|(place, &id)| (functions.nodes[id].function, place)).collect();
+        let tree = BottomUp::of(selection, DEPTH, |function| place.contains_key(&function));
+        let numbers = Columns::by_node(selection, &tree, &chosen);
+        // Rows are large and there are many nodes: only those are made that are sorted.
+        let mut rows = vec![None; tree.nodes.len()];
+        let (mut children, mut roots) = tree.children();
+        roots.sort_by_key(|&id| place[&tree.nodes[id].function]);
+        for &id in &roots {
+            let head = head(tree.nodes[id].function);
+            rows[id] = Some(FunctionRow { head, metrics: numbers.row(id) });
+        }
         // In the order in which they are read: each function, then its callers.
         let mut callers = Vec::new();
         let mut stack: Vec<usize> = roots.into_iter().rev().collect();
         while let Some(id) = stack.pop() {
             let mut below = std::mem::take(&mut children[id]);
-            sort(&mut below, &mut rows);
+            sort(&mut below, &tree, &numbers, &order, &mut rows, &mut head);
             stack.extend(below.iter().rev());
             let node = tree.nodes[id];
             let row = rows[id].take().expect("a row that was made");
@@ -145,6 +143,29 @@ impl Callers {
             order,
         })
     }
+}
+
+/// Makes the rows of those nodes that have any number, and orders these.
+fn sort(
+    ids: &mut Vec<usize>,
+    tree: &BottomUp,
+    numbers: &Columns,
+    order: &Order,
+    rows: &mut [Option<FunctionRow>],
+    head: &mut impl FnMut(FunctionId) -> Arc<FunctionHead>,
+) {
+    ids.retain(|&id| numbers.any(id));
+    for &id in &*ids {
+        rows[id] = Some(FunctionRow { head: head(tree.nodes[id].function), metrics: numbers.row(id) });
+    }
+    let row = |id: usize| rows[id].as_ref().expect("a row that was made");
+    ids.sort_by(|&a, &b| {
+        let by_name = || (&row(a).head.function, a).cmp(&(&row(b).head.function, b));
+        if order.by_name {
+            return by_name();
+        }
+        order.compare(&row(a).metrics, &row(b).metrics).then_with(by_name)
+    });
 }
 
 impl Page for Callers {

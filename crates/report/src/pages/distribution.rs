@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use proust_profile::{ContextId, LocationId, Profile};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::tree::{name, root};
@@ -25,10 +26,11 @@ use crate::style::{Paint, Style};
 use crate::wording::Notes;
 
 /// The amounts of a context by location.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Distribution {
     schema: u32,
     /// The context, and its name.
+    #[schemars(with = "u32")]
     context: ContextId,
     name: String,
     over: Across,
@@ -45,7 +47,7 @@ pub(super) struct Distribution {
 }
 
 /// Of the inclusive amounts of all, those included that a limit leaves out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Statistics {
     count: usize,
     sum: f64,
@@ -60,7 +62,7 @@ struct Statistics {
 }
 
 /// A thread, or a process.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Place {
     handle: String,
     process: u32,

@@ -8,6 +8,7 @@ use proust_findings::{Effort, Reading, effort};
 use proust_profile::{ContextId, ContextKind};
 use proust_query::{Handle, Selection};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cut, Page, heading, place, tree};
@@ -24,7 +25,7 @@ const ROWS: usize = 30;
 /// Share of the whole effort below which a context is not shown in text.
 const SMALLEST: f64 = 0.01;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EffortPage {
     schema: u32,
     effort_s: f64,
@@ -47,16 +48,18 @@ pub(super) struct EffortPage {
 }
 
 /// From which part of an effort on each is high.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Thresholds {
     idleness: f64,
     overhead: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
+    #[schemars(with = "u32")]
     id: ContextId,
     /// The nearest context above that is shown.
+    #[schemars(with = "Option<u32>")]
     parent: Option<ContextId>,
     name: String,
     file: Option<String>,

@@ -9,13 +9,14 @@ use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::notes::RunNote;
 use proust_profile::{ContextId, LocationId, Profile, Quality};
 use proust_query::Selection;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::question::Question;
 use crate::wording::Notes;
 
 /// The block `run`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RunBlock {
     pub dir: String,
     pub command: Vec<String>,
@@ -62,9 +63,10 @@ impl RunBlock {
 }
 
 /// The block `quality`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QualityBlock {
     #[serde(flatten)]
+    #[schemars(with = "crate::described::QualityNumbers")]
     pub numbers: Quality,
     #[serde(flatten)]
     pub notes: Notes,

@@ -1,5 +1,6 @@
 //! The findings: as a part of the summary, as a page, and one of them with its derivation.
 
+mod about;
 mod page;
 mod reasons;
 mod whose;
@@ -7,6 +8,7 @@ mod wording;
 
 use std::borrow::Cow;
 
+pub(crate) use about::about;
 pub(super) use page::{FindingsPage, is_about};
 pub(crate) use wording::{name, who};
 
@@ -15,6 +17,7 @@ use proust_findings::{Figure, Finding, Kind, Place, findings, thresholds};
 use proust_profile::{ContextId, ContextKind, Profile};
 use proust_query::Handle;
 use proust_words::{count, counted};
+use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -30,7 +33,7 @@ use crate::wrap::wrapped;
 const NUMBERS: usize = 3;
 
 /// A finding as in JSON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct FindingRow {
     handle: String,
     kind: &'static str,
@@ -50,6 +53,7 @@ pub(super) struct FindingRow {
     victims: Vec<VictimRow>,
     /// The processes that lose it.
     processes: Vec<whose::ProcessRow>,
+    #[schemars(with = "Vec<crate::described::FigureRow>")]
     evidence: Vec<Figure>,
     /// The library it is about, where it is about one.
     library: Option<String>,
@@ -73,7 +77,7 @@ pub(super) struct FindingRow {
     why_next: Vec<&'static str>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct PlaceRow {
     function: Option<String>,
     file: Option<String>,
@@ -86,7 +90,7 @@ struct PlaceRow {
     who: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct VictimRow {
     #[serde(flatten)]
     place: PlaceRow,
@@ -95,7 +99,7 @@ struct VictimRow {
 }
 
 /// A number that was compared with a threshold.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct CheckRow {
     threshold: String,
     what: &'static str,

@@ -3,6 +3,7 @@
 use proust_profile::Metric;
 use proust_query::{Measure, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, head_of, title_of};
@@ -25,7 +26,7 @@ use crate::wording::Notes;
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 20;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Flat {
     schema: u32,
     metrics: Vec<ColumnHead>,

@@ -34,6 +34,7 @@ use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, IntervalNode, OfLocation, Wanted};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
@@ -67,7 +68,7 @@ mod text;
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 60;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct IntervalsPage {
     schema: u32,
     intervals: Vec<Row>,
@@ -93,7 +94,7 @@ pub(super) struct IntervalsPage {
     references: References,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     handle: String,
     parent: Option<usize>,

@@ -17,6 +17,7 @@
 use proust_account::ledger::{Account, Accounts, IoAs};
 use proust_query::{Handle, Selection};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::{Drawn, LedgerBlock, beyond_text};
@@ -35,7 +36,7 @@ use crate::wrap::legend;
 /// Threads in text when nothing else is asked for.
 const ROWS: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerPage {
     schema: u32,
     run: RunBlock,
@@ -59,7 +60,7 @@ pub(super) struct LedgerPage {
     io: IoAs,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct OwnerRow {
     process: u32,
     rank: Option<u32>,
@@ -72,7 +73,7 @@ struct OwnerRow {
     beyond_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LocationRow {
     handle: String,
     process: u32,

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use proust_query::{Handle, Measure, Selection, lines};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, head_of, title_of};
@@ -28,7 +29,7 @@ const ROWS: usize = 20;
 /// Names have at least this much room, before columns have.
 const NAMES: usize = 44;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Lines {
     schema: u32,
     metrics: Vec<ColumnHead>,
@@ -47,7 +48,7 @@ pub(super) struct Lines {
     order: Order,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LineRow {
     file: String,
     line: u32,

@@ -20,6 +20,7 @@ use proust_account::ledger::{Account, Windows};
 use proust_profile::{ContextId, LocationId};
 use proust_query::{Doing, Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use row::{LockRow, Sums, distinct, lock_row};
@@ -41,7 +42,7 @@ const SHOWN: usize = 3;
 /// Holders, waiters, pairs and wakers in text.
 const LINES: usize = 6;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Locks {
     schema: u32,
     waited_s: f64,

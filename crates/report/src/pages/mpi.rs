@@ -29,6 +29,7 @@ use proust_profile::Family;
 use proust_query::Selection;
 use proust_query::mpi::MpiSums;
 use proust_query::mpi::efficiency::Efficiency;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use delays::DelayLines;
@@ -50,7 +51,7 @@ use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MpiPage {
     schema: u32,
     ranks: usize,

@@ -2,6 +2,7 @@
 
 use proust_profile::{FunctionId, Profile};
 use proust_query::{Neighbour, Neighbours, Selection, functions_called};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::callers::sums_only;
@@ -20,7 +21,7 @@ use crate::table::{Align, Cell, Table};
 use crate::wording::Notes;
 
 /// One function with its callers and callees.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OneFunction {
     schema: u32,
     metrics: Vec<ColumnHead>,
@@ -45,7 +46,7 @@ pub(super) struct OneFunction {
 const NAMES: usize = 40;
 
 /// As a function's row, but without a handle where there is no function.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct NeighbourRow {
     function: String,
     full_name: String,

@@ -14,6 +14,7 @@ mod text;
 
 use proust_query::Selection;
 use proust_query::openmp::{Efficiencies, RegionSums};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::row::RegionRow;
@@ -27,7 +28,7 @@ use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::{Notes, PageNote};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OpenmpPage {
     schema: u32,
     efficiencies: EfficiencyRow,
@@ -41,14 +42,14 @@ pub(super) struct OpenmpPage {
     notes: Notes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CutRegions {
     regions: usize,
     work_s: f64,
     lost_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EfficiencyRow {
     total_s: f64,
     useful_s: f64,

@@ -10,6 +10,7 @@ use proust_account::ledger::{State, Wait, Work};
 use proust_profile::{ContextId, Profile};
 use proust_query::{Handle, OperationKey, OperationSum, OperationSums, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::facts::seconds;
@@ -29,7 +30,7 @@ const SITES: usize = 15;
 const OPERATIONS: usize = 20;
 
 /// Calls, and their time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Calls {
     pub calls: u64,
     pub errors: u64,
@@ -43,7 +44,7 @@ pub(super) struct Calls {
 }
 
 /// An operation, with the account of its time while the thread has no processor.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct OperationRow {
     pub operation: String,
     pub target: &'static str,
@@ -56,9 +57,10 @@ pub(super) struct OperationRow {
 }
 
 /// A place that calls an operation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct SiteRow {
     pub operation: String,
+    #[schemars(with = "u32")]
     pub context: ContextId,
     pub handle: String,
     /// The function's name; where none is known, what the path begins in.
@@ -75,7 +77,7 @@ pub(super) struct SiteRow {
 }
 
 /// Both tables, and their sum.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Tables {
     pub totals: Calls,
     pub threads: usize,

@@ -14,6 +14,7 @@ use proust_account::ledger::{Account, Accounts, PassiveTimes};
 use proust_profile::{LocationId, Metric, Process, ProcessId, Profile};
 use proust_query::{Handle, Measure, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
@@ -41,7 +42,7 @@ const SHOWN_ACCOUNTS: usize = 4;
 /// Columns that commands have at least where they need them.
 const NAMES: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Processes {
     schema: u32,
     programs: Vec<ProgramRow>,
@@ -56,7 +57,7 @@ pub(super) struct Processes {
     cpu_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ProgramRow {
     program: String,
     processes: usize,
@@ -65,7 +66,7 @@ struct ProgramRow {
     cpu_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ProcessRow {
     handle: String,
     process: u32,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proust_profile::Metric;
 use proust_query::Selection;
 use proust_words::{count, counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
@@ -18,7 +19,7 @@ use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 use crate::wording::{NoteRow, Notes, PageNote, Remark, joined};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QualityPage {
     schema: u32,
     run: RunBlock,
@@ -38,7 +39,7 @@ pub(super) struct QualityPage {
 /// Names of modules in one line of text.
 const MODULES_SHOWN: usize = 6;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ModuleRow {
     path: String,
     build_id: String,

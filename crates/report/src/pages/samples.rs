@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use proust_profile::{ProcessId, ProcessSampleRow, Profile};
 use proust_query::Selection;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cut, Page, heading, no_arguments};
@@ -27,7 +28,7 @@ use crate::wording::Notes;
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 60;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Samples {
     schema: u32,
     samples: Vec<Row>,
@@ -39,7 +40,7 @@ pub(super) struct Samples {
     scope: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     number: usize,
     process: u32,

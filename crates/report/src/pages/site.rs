@@ -2,13 +2,14 @@
 
 use proust_profile::{ContextId, ContextKind};
 use proust_query::Selection;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{place, tree};
 use crate::table::Cell;
 
 /// A place in the program.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Site {
     pub(super) function: Option<String>,
     pub(super) file: Option<String>,

@@ -9,6 +9,7 @@ use proust_profile::facts::ending;
 use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
 use proust_query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -35,7 +36,7 @@ const STOLEN: f64 = 0.01;
 /// Frames of the hot path shown in text at its top and at its end.
 const ENDS: usize = 6;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Summary {
     schema: u32,
     run: RunBlock,
@@ -62,7 +63,7 @@ pub(super) struct Summary {
     circumstances: Circumstances,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct HotFunction {
     handle: String,
     function: String,
@@ -74,7 +75,7 @@ struct HotFunction {
     inclusive_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct HotLine {
     file: String,
     line: u32,
@@ -82,8 +83,9 @@ struct HotLine {
     exclusive_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct HotContext {
+    #[schemars(with = "u32")]
     id: ContextId,
     kind: &'static str,
     name: String,

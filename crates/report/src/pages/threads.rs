@@ -6,6 +6,7 @@ use proust_account::ledger::{Account, Accounts};
 use proust_profile::{LocationId, Metric};
 use proust_query::{Handle, Measure, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
@@ -23,7 +24,7 @@ use crate::wrap::legend;
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Threads {
     schema: u32,
     locations: Vec<LocationRow>,
@@ -46,7 +47,7 @@ pub(super) struct Threads {
     accounts: Vec<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LocationRow {
     process: u32,
     rank: Option<u32>,
@@ -74,7 +75,7 @@ struct LocationRow {
     passive: Seconds,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct SlotRow {
     process: u32,
     rank: Option<u32>,

@@ -37,6 +37,7 @@ use proust_profile::{ContextId, FunctionId, LocationId, Metric};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use depth::{Depth, OTHERS};
@@ -77,7 +78,7 @@ pub(super) struct Timeline<'s> {
     scope: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LocationRow {
     handle: String,
     process: u32,

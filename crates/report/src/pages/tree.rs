@@ -2,11 +2,11 @@
 
 mod outline;
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, ContextKind, Metric, Profile};
 use proust_query::{Amounts, Handle, Measure, Selection, hot_path};
 use proust_words::{counted, verb};
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use outline::{Choice, Line};
@@ -33,12 +33,13 @@ const SMALLEST: f64 = 0.005;
 /// Share of the total below which a source line is not shown in text.
 const SMALLEST_LINE: f64 = 0.02;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Tree {
     schema: u32,
     metrics: Vec<ColumnHead>,
     contexts: Vec<ContextRow>,
     /// Contexts by id, from the top down to where the time spreads.
+    #[schemars(with = "Vec<u32>")]
     hot_path: Vec<ContextId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
@@ -59,9 +60,11 @@ pub(super) struct Tree {
 /// Names have at least this much room, before columns have.
 const NAMES: usize = 44;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct ContextRow {
+    #[schemars(with = "u32")]
     id: ContextId,
+    #[schemars(with = "Option<u32>")]
     parent: Option<ContextId>,
     kind: &'static str,
     name: String,
@@ -90,7 +93,7 @@ impl Tree {
         let mut ids: Vec<ContextId> =
             if profile.contexts.is_empty() { Vec::new() } else { forest.subtree(root) };
         ids.retain(|&id| used[id.index()] || id == root);
-        let rows: HashMap<ContextId, RowAmounts> =
+        let mut rows: FxHashMap<ContextId, RowAmounts> =
             ids.iter().map(|&id| (id, numbers.row(id.index()))).collect();
         let mut cut = None;
         // In text rows are counted as they are read, not as they are kept.
@@ -112,7 +115,7 @@ impl Tree {
             ids.retain(|id| kept.contains(id));
         }
         // Siblings in the order asked for, children after their parent.
-        let mut children: HashMap<ContextId, Vec<ContextId>> = HashMap::new();
+        let mut children: FxHashMap<ContextId, Vec<ContextId>> = FxHashMap::default();
         for &id in ids.iter().filter(|&&id| id != root) {
             children.entry(profile.contexts[id].parent.unwrap_or(root)).or_default().push(id);
         }
@@ -127,7 +130,8 @@ impl Tree {
         let mut contexts = Vec::with_capacity(ids.len());
         let mut stack = if ids.is_empty() { Vec::new() } else { vec![root] };
         while let Some(id) = stack.pop() {
-            contexts.push(ContextRow::new(profile, id, id == root, rows[&id].clone()));
+            let amounts = rows.remove(&id).expect("each context is met once");
+            contexts.push(ContextRow::new(profile, id, id == root, amounts));
             stack.extend(children.get(&id).into_iter().flatten().rev());
         }
         let inclusive = Amounts::by_context(&selection, chosen.lead()).inclusive;

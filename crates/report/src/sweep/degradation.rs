@@ -27,6 +27,7 @@ use proust_compare::scaling::Causes;
 use proust_compare::scaling::{Ensemble, ThreadTime};
 use proust_query::Handle;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::head::{SweepBlock, notes};
@@ -41,7 +42,7 @@ use crate::wording::{Notes, SweepNote};
 /// The least part of the program's time that a region must take with some count to be a row.
 const SHOWN: f64 = 0.005;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DegradationPage {
     schema: u32,
     sweep: SweepBlock,
@@ -58,7 +59,7 @@ pub(super) struct DegradationPage {
     limit: Option<usize>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RegionRow {
     pub id: JointId,
     parent: Option<JointId>,
@@ -79,7 +80,7 @@ pub(super) struct RegionRow {
     pub is_entrance: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TimeRow {
     pub count: u32,
     pub oversubscribed: bool,
@@ -107,7 +108,7 @@ pub(super) struct TimeRow {
 }
 
 /// A thread's time in a region, or up to a site and in it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ThreadRow {
     handle: String,
     time_s: f64,
@@ -126,7 +127,7 @@ impl ThreadRow {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FindingRow {
     pub path: Vec<JointId>,
     region: String,
@@ -147,13 +148,13 @@ pub(super) struct FindingRow {
     split: [Causes; 2],
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct AdviceRow {
     id: &'static str,
     text: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DisagreementRow {
     id: JointId,
     name: String,

@@ -5,6 +5,7 @@ use proust_compare::scaling::Timing;
 use proust_compare::scaling::{Ensemble, Kind, Point, Ratio, Swept, efficiency, speedup};
 use proust_profile::sweep_file::PointOutcome;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{SweepQuestion, SweepView};
@@ -13,7 +14,7 @@ use crate::style::{Paint, Style};
 use crate::wording::{Notes, SweepNote};
 
 /// JSON: the sweep as a whole.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct SweepBlock {
     pub dir: String,
     pub command: Vec<String>,
@@ -33,7 +34,7 @@ pub(super) struct SweepBlock {
     pub points: Vec<PointRow>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct PointRow {
     /// Its folder; null until it was run.
     pub run: Option<String>,
@@ -42,16 +43,17 @@ pub(super) struct PointRow {
     /// From 1 on; 0 for a run that failed, of a sweep that was made of recorded runs.
     pub repetition: u32,
     /// `pending`, `done`, `failed` or `timed-out`.
+    #[schemars(with = "String")]
     pub outcome: PointOutcome,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct AxisBlock {
     pub name: String,
     pub values: Vec<String>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct FailureRow {
     pub values: Vec<String>,
     pub serial: bool,
@@ -138,7 +140,7 @@ impl SweepBlock {
 }
 
 /// JSON: one count of the curve. Seconds are means but for `wall_s`, which is the median.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct CurveRow {
     pub count: u32,
     pub runs: usize,
@@ -158,7 +160,7 @@ pub(super) struct CurveRow {
     pub accounts: Vec<AccountSeconds>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct AccountSeconds {
     pub id: &'static str,
     pub class: &'static str,

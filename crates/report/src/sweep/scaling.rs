@@ -16,6 +16,7 @@ use proust_compare::scaling::model::FEWEST_COUNTS;
 use proust_compare::scaling::{Ensemble, Places};
 use proust_profile::ContextKind;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::head::{CurveRow, SweepBlock, count_text, notes, serial_text};
@@ -34,7 +35,7 @@ const ROWS: usize = 25;
 /// The least loss of a place that is shown in text.
 const SHOWN: f64 = 0.01;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ScalingPage {
     schema: u32,
     sweep: SweepBlock,
@@ -48,7 +49,7 @@ pub(super) struct ScalingPage {
     notes: Notes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlaceRow {
     id: JointId,
     parent: Option<JointId>,
@@ -63,7 +64,7 @@ struct PlaceRow {
     is_entrance: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LossRow {
     count: u32,
     cost_s: f64,
@@ -76,7 +77,7 @@ struct LossRow {
     accounts: Vec<AccountExcess>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct AccountExcess {
     id: &'static str,
     excess_s: f64,

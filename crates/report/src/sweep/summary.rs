@@ -7,6 +7,7 @@
 
 use proust_account::ledger::Class;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::head::{CurveRow, LOST, SweepBlock, count_text, lost_s, notes, serial_text, with_interval};
@@ -17,7 +18,7 @@ use crate::style::{Paint, Style};
 use crate::table::{Align, Table};
 use crate::wording::Notes;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SummaryPage {
     schema: u32,
     sweep: SweepBlock,
@@ -28,7 +29,7 @@ pub(super) struct SummaryPage {
     notes: Notes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DegradedRow {
     name: String,
     minimal_rank: Option<u32>,

@@ -76,6 +76,8 @@ struct Head {
 #[derive(Deserialize)]
 struct Amount {
     inclusive: f64,
+    /// Left out where it is zero.
+    #[serde(default)]
     exclusive: f64,
 }
 

@@ -10,7 +10,7 @@ use proust_profile::{ContextId, LocationId, Metric, Profile};
 use proust_query::Measure;
 use proust_report::SweepNote;
 use proust_report::{
-    DiffPage, DiffQuestion, Format, Style, SweepDiffQuestion, render_diff, render_sweep_diff,
+    DiffPage, DiffQuestion, Format, Style, SweepDiffQuestion, render_diff, render_diffs, render_sweep_diff,
 };
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ fn faster() -> Profile {
 
 fn question(page: DiffPage, arguments: &[&str], format: Format) -> DiffQuestion {
     DiffQuestion {
-        names: ["before.proust".into(), "after.proust".into()],
+        names: vec!["before.proust".into(), "after.proust".into()],
         page,
         arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
         format,
@@ -59,7 +59,7 @@ fn shown_between(a: &[Profile], b: &[Profile], mut question: DiffQuestion, style
     let (a, b) = (side(a, "before"), side(b, "after"));
     let diff = Diff::new(&a, &b, IoAs::Productive).unwrap();
     let limits = ["wall>+5%", "lock>5%", "io>+0.1s"].map(|text| Limit::parse(text).unwrap());
-    question.exceeded = diff.exceeded(&limits);
+    question.exceeded = vec![diff.exceeded(&limits)];
     render_diff(&diff, &question, style).unwrap()
 }
 
@@ -89,6 +89,85 @@ fn texts() {
     let measures = vec![Measure::from_id("lock_s").unwrap(), Measure::from_id("io_calls").unwrap()];
     let chosen = DiffQuestion { measures, ..question(DiffPage::Flat, &[], Format::Text) };
     insta::assert_snapshot!("diff_metrics_text", shown(chosen));
+}
+
+/// Three sides: the example that waits, the same with a faster `refine`, and the one that does not wait.
+fn shown_of_three(mut question: DiffQuestion, style: &Style) -> String {
+    question.names.push("other.proust".into());
+    let side = |profile, name: &str| vec![run(profile, name, &question)];
+    let (a, b) = (side(waiting(), "before.1"), side(faster(), "after.1"));
+    let c = side(profile(), "other.1");
+    let diffs = Diff::of_sides(&a, &[&b, &c], IoAs::Productive).unwrap();
+    let limits = ["wall>+5%"].map(|text| Limit::parse(text).unwrap());
+    question.exceeded = diffs.iter().map(|diff| diff.exceeded(&limits)).collect();
+    render_diffs(&diffs, &question, style).unwrap()
+}
+
+#[test]
+fn texts_of_three_sides() {
+    for (page, arguments) in PAGES {
+        let question = question(page, arguments, Format::Text);
+        let text = shown_of_three(question.clone(), &Style::default());
+        insta::assert_snapshot!(format!("diff_of_three_{}_text", page.id()), text);
+        let plain = shown_of_three(question, &Style { width: 60, colour: false, unicode: false });
+        assert!(plain.is_ascii(), "{plain}");
+    }
+}
+
+/// What is said of a side beside others is what is said of it alone: only ids of contexts are other ones.
+#[test]
+fn each_side_is_as_it_is_alone() {
+    fn without_ids(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for id in ["id", "parent", "side", "name"] {
+                    fields.remove(id);
+                }
+                fields.values_mut().for_each(without_ids);
+            }
+            Value::Array(list) => {
+                list.iter_mut().for_each(without_ids);
+                list.sort_by_key(|value| value.to_string());
+            }
+            _ => {}
+        }
+    }
+    for (page, arguments) in PAGES {
+        let text = shown_of_three(question(page, arguments, Format::Json), &Style::default());
+        let mut three: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(three["schema"], 1);
+        assert_eq!(
+            (&three["comparisons"][0]["side"], &three["comparisons"][1]["side"]),
+            (&"B".into(), &"C".into())
+        );
+        assert_eq!(three["comparisons"][1]["name"], "other.proust");
+        let mut asked = question(page, arguments, Format::Json);
+        let side = |profile, name: &str| vec![run(profile, name, &asked)];
+        let (a, b) = (side(waiting(), "before.1"), side(faster(), "after.1"));
+        let diff = Diff::new(&a, &b, IoAs::Productive).unwrap();
+        asked.exceeded = vec![diff.exceeded(&[Limit::parse("wall>+5%").unwrap()])];
+        let mut alone: Value =
+            serde_json::from_str(&render_diff(&diff, &asked, &Style::default()).unwrap()).unwrap();
+        let mut beside = three["comparisons"][0].take();
+        without_ids(&mut alone);
+        without_ids(&mut beside);
+        assert_eq!(beside, alone, "{}", page.id());
+    }
+}
+
+#[test]
+fn a_table_of_three_sides_names_the_side_first() {
+    for (page, arguments) in PAGES {
+        let text = shown_of_three(question(page, arguments, Format::Csv), &Style::default());
+        let rows: Vec<&str> = text.lines().collect();
+        let columns = rows[0].split(',').count();
+        assert!(rows[0].starts_with("side,"), "{text}");
+        assert!(rows[1..].iter().all(|row| row.split(',').count() == columns), "{text}");
+        for side in ["B,", "C,"] {
+            assert!(rows.iter().any(|row| row.starts_with(side)), "{}: {text}", page.id());
+        }
+        assert_eq!(rows.iter().filter(|row| row.starts_with("side,")).count(), 1);
+    }
 }
 
 #[test]

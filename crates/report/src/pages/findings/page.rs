@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use proust_findings::Finding;
 use proust_profile::{Metric, ProcessId, Profile};
 use proust_query::{Key, Selection};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Circumstances, FindingRow, found, rows, text_of, whose};
@@ -22,7 +23,7 @@ use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::wording::Notes;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::pages) struct FindingsPage {
     schema: u32,
     #[serde(rename = "where")]
@@ -38,7 +39,7 @@ pub(in crate::pages) struct FindingsPage {
 }
 
 /// Findings that are about the same processes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct GroupRow {
     name: String,
     /// The time that could be saved, of all of them.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_profile::{ProcessId, Profile};
 use proust_query::Handle;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::groups::called;
@@ -16,7 +17,7 @@ const LONGEST: usize = 60;
 const PROGRAMS: usize = 3;
 
 /// A process as in JSON.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct ProcessRow {
     pub handle: String,
     pub program: String,

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use proust_characteristics::advice::{self, Step};
 use proust_characteristics::dvm::Interval;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
 use crate::number::{duration, percent};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Advice {
     id: &'static str,
     pub text: String,

@@ -14,6 +14,7 @@ use proust_account::ledger::Windows;
 use proust_profile::IntervalId;
 use proust_query::Selection;
 use proust_query::intervals::{IntervalNode, caused};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::account::Drawn;
@@ -23,7 +24,7 @@ use crate::error::ReportError;
 use crate::number::duration;
 use crate::question::Question;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Caused {
     inside_s: f64,
     unknown_s: f64,
@@ -31,7 +32,7 @@ pub(super) struct Caused {
     before: Vec<Before>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Before {
     interval: Option<usize>,
     label: String,

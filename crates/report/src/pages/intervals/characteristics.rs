@@ -23,6 +23,7 @@ use proust_characteristics::name::Characteristic;
 use proust_profile::Profile;
 use proust_query::Handle;
 use proust_query::characteristics::{Characterised, Processor, RankOfJob};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -31,7 +32,7 @@ use super::advice::Advice;
 /// Numbers by name; null = there is no source.
 type Numbers = BTreeMap<String, Option<f64>>;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Dvm {
     processors: usize,
     executions: f64,
@@ -49,7 +50,7 @@ pub(super) struct Dvm {
 }
 
 /// Over processors, times in seconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Over {
     min: f64,
     min_at: usize,
@@ -58,7 +59,7 @@ struct Over {
     mean: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct OperationRow {
     count: Option<f64>,
     communication_s: Option<f64>,
@@ -68,7 +69,7 @@ struct OperationRow {
     comparative: BTreeMap<&'static str, Option<Over>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Each {
     processor: usize,
     rank: Option<u32>,
@@ -79,7 +80,7 @@ struct Each {
     numbers: Numbers,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Pop {
     parallel_efficiency: Option<f64>,
     load_balance: Option<f64>,
@@ -88,7 +89,7 @@ struct Pop {
     dvm_efficiency: Option<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct MpiBlock {
     ranks: Vec<u32>,
     /// Of each rank, where there are several.
@@ -106,7 +107,7 @@ struct MpiBlock {
 }
 
 /// What depends on which part of the time in MPI is productive.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ByReading {
     efficiency: Option<f64>,
     productive_time_s: Option<f64>,

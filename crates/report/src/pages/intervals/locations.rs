@@ -6,6 +6,7 @@ use proust_account::ledger::{Account, Accounts, PassiveTimes};
 use proust_profile::{LocationId, Profile};
 use proust_query::Handle;
 use proust_query::intervals::OfLocation;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -13,7 +14,7 @@ use super::super::locations::{Seconds, accounts_of, passive_of};
 use crate::number::sum;
 
 /// An account over the locations that execute an interval.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Comparative {
     pub min_s: f64,
     pub min_at: String,
@@ -22,7 +23,7 @@ pub(super) struct Comparative {
     pub mean_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LocationRow {
     pub handle: String,
     pub process: u32,

@@ -4,6 +4,7 @@
 //! "serial_executions":…|null,"sequential_s":…|null,"sequential_executions":…|null}`; null: that run is not
 //! given, or has no such interval.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -17,7 +18,7 @@ use crate::wording::PageNote;
 /// The number of executions may differ by as much before it is said.
 const SAME_EXECUTIONS: f64 = 1e-6;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OneProcessor {
     pub forecast_s: f64,
     pub serial_s: Option<f64>,

@@ -24,6 +24,7 @@ use proust_query::intervals::{Spent, Windowed, operations_windowed, regions_wind
 use proust_query::openmp::RegionSums;
 use proust_query::{Amounts, Handle, OperationSums, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::account::Drawn;
@@ -40,7 +41,7 @@ use crate::table::{Align, Cell, Table};
 /// Rows of each kind in text when nothing else is asked for.
 const ROWS: usize = 20;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PlaceRow {
     of: &'static str,
     handle: String,
@@ -68,7 +69,7 @@ pub(super) struct PlaceRow {
     locations: Vec<PlaceLocation>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlaceLocation {
     handle: String,
     time_s: f64,

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use proust_account::blame::{Blame, BlameRow, CauseKind, LockId};
 use proust_profile::{ContextId, LocationId};
 use proust_query::{Handle, Selection};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
 use super::super::site::Site;
 
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(super) struct LockRow {
     pub(super) handle: Option<String>,
     pub(super) kind: &'static str,
@@ -36,7 +37,7 @@ pub(super) struct LockRow {
     pub(super) pairs: Vec<Pair>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Holder {
     #[serde(flatten)]
     pub(super) site: Site,
@@ -48,7 +49,7 @@ pub(super) struct Holder {
     pub(super) seconds: f64,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Waiter {
     #[serde(flatten)]
     pub(super) site: Site,
@@ -58,14 +59,14 @@ pub(super) struct Waiter {
     pub(super) seconds: f64,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Pair {
     pub(super) waiter: Thread,
     pub(super) holder: Thread,
     pub(super) seconds: f64,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Thread {
     pub(super) handle: String,
     pub(super) thread: u32,

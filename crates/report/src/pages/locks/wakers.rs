@@ -6,6 +6,7 @@ use proust_account::blame::Blame;
 use proust_profile::{ContextId, LocationId};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -17,7 +18,7 @@ use crate::number::Scale;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Waker {
     pub(super) waiter: Site,
     pub(super) waiter_handle: String,

@@ -3,6 +3,7 @@
 use proust_profile::WaitPattern;
 use proust_query::mpi::delay_costs::{DelayCosts, DelaySum, WaitParts};
 use proust_query::{Handle, Selection};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::site::Site;
@@ -13,7 +14,7 @@ use crate::style::Style;
 use crate::table::{Align, Cell, Table};
 
 /// What delays cost.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DelayLines {
     /// Waits since the partner worked longer; the sum of the delays' `short_term_s`.
     direct_s: f64,
@@ -28,7 +29,7 @@ pub(super) struct DelayLines {
 }
 
 /// The waits of a pattern.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PatternParts {
     pattern: &'static str,
     direct_s: f64,
@@ -37,7 +38,7 @@ struct PatternParts {
 }
 
 /// What a late thread did longer, between two synchronisations.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DelayLine {
     rank: Option<u32>,
     thread: String,

@@ -3,13 +3,14 @@
 use proust_profile::{ProcessId, Profile};
 use proust_query::mpi::efficiency::Efficiency;
 use proust_query::mpi::hybrid::Hybrid;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::hybrid::{self, HybridLine};
 use super::row::ProcessName;
 
 /// The POP efficiencies of the whole run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EfficiencyLine {
     pub(super) time_s: f64,
     pub(super) ideal_s: Option<f64>,
@@ -27,7 +28,7 @@ pub(super) struct EfficiencyLine {
 }
 
 /// A process's time outside of MPI.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OutsideLine {
     #[serde(flatten)]
     pub(super) process: ProcessName,

@@ -2,6 +2,7 @@
 
 use proust_profile::Profile;
 use proust_query::mpi::hybrid::{Factors, Hybrid, Rank, Unknown, Variant};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::row::ProcessName;
@@ -10,14 +11,14 @@ use crate::number::fixed;
 use crate::style::Style;
 use crate::table::{Align, Table};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct HybridLine {
     ranks: Vec<RankLine>,
     variants: Vec<VariantLine>,
 }
 
 /// A rank, as the first thread saw it, and the work of all of its threads.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct RankLine {
     #[serde(flatten)]
     process: ProcessName,
@@ -30,7 +31,7 @@ struct RankLine {
 }
 
 /// A variant; null is what it does not have.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct VariantLine {
     variant: &'static str,
     parallel_efficiency: f64,

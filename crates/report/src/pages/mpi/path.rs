@@ -4,6 +4,7 @@ use proust_profile::{LocationId, Profile};
 use proust_query::mpi::critical_path::{CriticalPath, PathSum};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -15,7 +16,7 @@ use crate::style::Style;
 use crate::table::{Align, Table};
 
 /// The critical path of the whole run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PathLine {
     /// From the first rank's begin of MPI to the last one's end.
     length_s: f64,
@@ -33,7 +34,7 @@ pub(super) struct PathLine {
 }
 
 /// Its time in a thread.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PathRank {
     rank: Option<u32>,
     thread: String,
@@ -41,7 +42,7 @@ struct PathRank {
 }
 
 /// What is done on it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PathActivity {
     #[serde(flatten)]
     site: Site,
@@ -60,7 +61,7 @@ struct PathActivity {
 }
 
 /// The time of all ranks; the sum of the others is `total_s`, ranks × length.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PathImpact {
     total_s: f64,
     activities_s: f64,

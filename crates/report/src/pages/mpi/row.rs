@@ -7,6 +7,7 @@ use proust_profile::{
 };
 use proust_query::mpi::{CallSum, MpiSums, PairSum, WaitSum};
 use proust_query::{Handle, Selection};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -14,7 +15,7 @@ use super::super::site::Site;
 use crate::number::sum;
 
 /// The waits of one pattern.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WaitState {
     pub(super) pattern: &'static str,
     pub(super) seconds: f64,
@@ -23,7 +24,7 @@ pub(super) struct WaitState {
 }
 
 /// A place where ranks waited.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WaitSite {
     pub(super) operation: String,
     #[serde(flatten)]
@@ -65,7 +66,7 @@ impl WaitState {
 }
 
 /// What made others wait.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CauseLine {
     pub(super) kind: &'static str,
     /// Of the late process; null if it is none of a job.
@@ -79,7 +80,7 @@ pub(super) struct CauseLine {
 }
 
 /// A place where others waited for it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VictimLine {
     #[serde(flatten)]
     pub(super) site: Site,
@@ -135,7 +136,7 @@ impl CauseLine {
 }
 
 /// The calls of a function at a place.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OperationLine {
     pub(super) operation: String,
     #[serde(flatten)]
@@ -162,7 +163,7 @@ impl OperationLine {
 }
 
 /// A process, as a sender or receiver.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct ProcessName {
     pub(super) rank: Option<u32>,
     pub(super) process: String,
@@ -179,7 +180,7 @@ impl ProcessName {
 }
 
 /// Messages from one process to another.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PairLine {
     pub(super) from: ProcessName,
     pub(super) to: ProcessName,
@@ -203,7 +204,7 @@ impl PairLine {
 }
 
 /// Collectives of one function, of the whole run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CollectiveLine {
     pub(super) operation: String,
     pub(super) instances: u64,
@@ -242,7 +243,7 @@ impl CollectiveLine {
 }
 
 /// A communicator.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CommunicatorLine {
     pub(super) id: String,
     pub(super) world: bool,
@@ -274,7 +275,7 @@ impl CommunicatorLine {
 }
 
 /// Parts of messages and collectives without a partner.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct UnmatchedLine {
     #[serde(flatten)]
     pub(super) process: ProcessName,
@@ -295,7 +296,7 @@ impl UnmatchedLine {
 }
 
 /// How far messages can be trusted.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Matching {
     pub(super) messages: u64,
     pub(super) contradictions: u64,
@@ -321,10 +322,11 @@ impl Matching {
 }
 
 /// The clock of a host.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ClockLine {
     pub(super) host: String,
     /// `reference`, `messages` or `clock-of-day`.
+    #[schemars(with = "String")]
     pub(super) basis: ClockBasis,
     /// What was added to its times where it was first compared.
     pub(super) offset_s: f64,

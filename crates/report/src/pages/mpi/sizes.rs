@@ -2,6 +2,7 @@
 
 use proust_query::Selection;
 use proust_query::mpi::sizes::{SizeSum, sizes};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::facts::seconds;
@@ -12,12 +13,12 @@ use crate::style::Style;
 use crate::table::{Align, Table};
 
 /// The messages by size.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct SizeLines(Vec<SizeLine>);
 
 /// The messages of a size.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct SizeLine {
     /// The least bytes of the class; null = calls without a message.
     from_bytes: Option<u64>,

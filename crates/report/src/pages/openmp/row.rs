@@ -3,11 +3,12 @@
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 use proust_query::Handle;
 use proust_query::openmp::{Came, Cost, Lost, RegionSum};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::pages::facts::seconds;
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(super) struct LostRow {
     pub(super) imbalance_s: f64,
     pub(super) latency_s: f64,
@@ -35,7 +36,7 @@ impl LostRow {
 }
 
 /// A time of threads, and the same without the cost of measuring.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(super) struct TimeRow {
     pub(super) time_s: f64,
     pub(super) corrected_s: f64,
@@ -55,7 +56,7 @@ impl TimeRow {
 
 /// The function that opens a region. One region on several call paths is several rows, which differ by it or
 /// by where it is called.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct OpenerRow {
     pub(super) opener: Option<String>,
     #[serde(rename = "opener_file")]
@@ -81,9 +82,10 @@ impl OpenerRow {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RegionRow {
     pub(super) handle: String,
+    #[schemars(with = "u32")]
     pub(super) context: ContextId,
     pub(super) function: Option<String>,
     pub(super) file: Option<String>,
@@ -109,9 +111,10 @@ pub(super) struct RegionRow {
     pub(super) threads: Vec<ThreadRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SiteRow {
     pub(super) construct: String,
+    #[schemars(with = "u32")]
     pub(super) context: ContextId,
     pub(super) handle: String,
     pub(super) function: Option<String>,
@@ -136,7 +139,7 @@ pub(super) struct SiteRow {
 }
 
 /// How often a thread arrived last at a barrier.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LastRow {
     pub(super) handle: String,
     /// Barriers for which the last arrival is known.
@@ -145,7 +148,7 @@ pub(super) struct LastRow {
     pub(super) last: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ThreadRow {
     pub(super) thread: u32,
     pub(super) name: String,

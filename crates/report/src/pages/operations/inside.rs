@@ -4,6 +4,7 @@
 use proust_profile::{ContextId, OperationInfo};
 use proust_query::{Handle, InsideSum, Selection, inside};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Place, count, shown_bytes};
@@ -17,18 +18,19 @@ use crate::table::{Align, Cell, Table};
 const LINES: usize = 12;
 
 /// The operations inside others that a page is about.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub(in crate::pages) struct InsideRows(Vec<InsideRow>);
 
 /// The calls of an operation inside those of another one.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct InsideRow {
     /// The outer one.
     operation: String,
     /// The inner one.
     inside: String,
     /// The caller of the outer one.
+    #[schemars(with = "u32")]
     context: ContextId,
     handle: String,
     #[serde(skip)]

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use proust_profile::OperationInfo;
 use proust_query::{OperationSums, Selection};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{InsideRows, OperationKey, Tables};
@@ -38,7 +39,7 @@ pub(in crate::pages) trait About {
     fn rows(tables: &Tables) -> Vec<Vec<String>>;
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::pages) struct OperationsPage<A> {
     schema: u32,
     #[serde(flatten)]

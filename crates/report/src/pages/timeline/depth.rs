@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Profile};
 use proust_query::Handle;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::pages::FunctionHead;
@@ -14,7 +15,7 @@ const LETTERS: std::ops::RangeInclusive<char> = 'A'..='Z';
 pub(super) const OTHERS: char = '*';
 
 /// The functions at one depth.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Depth {
     /// The depth: 1 is the outermost call. A path that ends above it counts with its last call.
     depth: usize,

@@ -1,15 +1,19 @@
 //! The page as JSON, span by span.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::depth::Depth;
+use super::spans::SpanRow;
 use super::{LocationRow, Timeline};
 use crate::pages::Cut;
 use crate::schema::SCHEMA;
 use crate::wording::Notes;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document<'t> {
     schema: u32,
     start_s: f64,
@@ -23,7 +27,7 @@ struct Document<'t> {
     notes: &'t Notes,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Location<'t> {
     #[serde(flatten)]
     row: &'t LocationRow,
@@ -41,6 +45,26 @@ impl Serialize for SpansOf<'_> {
         let mut spans = serializer.serialize_seq(None)?;
         self.timeline.each_span(self.row, |span| spans.serialize_element(span))?;
         spans.end()
+    }
+}
+
+impl JsonSchema for SpansOf<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        <Vec<SpanRow<'_>>>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        <Vec<SpanRow<'_>>>::json_schema(generator)
+    }
+}
+
+impl JsonSchema for Timeline<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "Timeline".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Document::json_schema(generator)
     }
 }
 

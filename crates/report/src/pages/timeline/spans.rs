@@ -4,19 +4,21 @@ use proust_profile::ContextId;
 use std::collections::BTreeMap;
 
 use proust_account::ledger::{PassiveReason, Span, Spans, State, Wait, Windows, Work};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::sum;
 use crate::pages::facts::seconds;
 use crate::style::Paint;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct SpanRow<'p> {
     pub start_s: f64,
     pub end_s: f64,
     pub state: &'static str,
     pub account: Option<&'static str>,
     pub passive: Option<&'static str>,
+    #[schemars(with = "u32")]
     pub context: ContextId,
     /// Handles of the functions that lead to the context, the outermost first, where they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 use proust_compare::JointId;
 use proust_compare::scaling::{Ensemble, Model, Sample, fit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::plain_name;
@@ -14,7 +15,7 @@ use crate::table::{Align, Table};
 /// Places of which formulas are looked for, besides the program.
 const MODELS: usize = 5;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ModelRow {
     of: String,
     id: Option<JointId>,
@@ -27,7 +28,7 @@ pub(super) struct ModelRow {
     predictions: Vec<PredictionRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PredictionRow {
     count: f64,
     value: f64,

@@ -1,0 +1,84 @@
+//! The JSON Schema of all pages: it is published, pages are what it says, and it says enough to notice when
+//! they are not.
+
+use std::fs;
+
+use jsonschema::Validator;
+use proust_report::{
+    Format, PAGES, PageName, Question, Style, json_schema_document, json_schema_text, render,
+};
+use serde_json::{Value, json};
+
+use crate::example::{profile, waiting};
+
+/// Where it is published; `UPDATE_DOCS=1` writes it.
+const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.json");
+
+#[test]
+fn the_published_schema_is_that_of_the_program() {
+    let text = json_schema_text();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(PUBLISHED, &text).unwrap();
+    }
+    let published = fs::read_to_string(PUBLISHED).unwrap_or_default();
+    assert!(published == text, "docs/schema.json is not that of the program: write it with UPDATE_DOCS=1");
+}
+
+fn of_page(id: &str) -> Validator {
+    let mut document = json_schema_document();
+    document.as_object_mut().unwrap().remove("anyOf");
+    document["$ref"] = json!(format!("#/$defs/report%20{id}"));
+    jsonschema::validator_for(&document).unwrap()
+}
+
+fn page(profile: &proust_profile::Profile, page: PageName) -> Value {
+    let question = Question { page, format: Format::Json, ..Question::default() };
+    serde_json::from_str(&render(profile, &question, &Style::default()).unwrap().page).unwrap()
+}
+
+#[test]
+fn every_page_is_what_the_schema_says() {
+    for spec in PAGES {
+        let validator = of_page(spec.head.id);
+        for profile in [profile(), waiting()] {
+            let page = page(&profile, spec.page);
+            let errors: Vec<String> = validator
+                .iter_errors(&page)
+                .map(|error| format!("{}: {error}", error.instance_path()))
+                .collect();
+            assert!(errors.is_empty(), "{}: {errors:#?}", spec.head.id);
+        }
+    }
+}
+
+/// The schema of a page with `--by` is complete by itself, and asks the groups' pages to be pages.
+#[test]
+fn pages_of_groups_are_pages() {
+    let validator = of_page("--by");
+    let groups = |page: Value| {
+        let group = json!({"handle": null, "name": "cc1", "processes": 1, "cpu_s": 0.5, "page": page});
+        json!({"schema": 1, "by": "program", "groups": [group]})
+    };
+    assert!(validator.is_valid(&groups(page(&waiting(), PageName::Flat))));
+    assert!(!validator.is_valid(&groups(json!({"schema": 1}))));
+}
+
+/// A field less, another type, or a column that is no measure.
+#[test]
+fn a_page_that_is_otherwise_is_noticed() {
+    for spec in PAGES {
+        let (validator, page) = (of_page(spec.head.id), page(&waiting(), spec.page));
+        for field in page.as_object().unwrap().keys() {
+            let mut less = page.clone();
+            less.as_object_mut().unwrap().remove(field);
+            let optional = ["cut", "path"].contains(&field.as_str());
+            assert!(optional || !validator.is_valid(&less), "{} without {field}", spec.head.id);
+            let mut other = page.clone();
+            other[field] = json!({"no": [true]});
+            assert!(!validator.is_valid(&other), "{} with another {field}", spec.head.id);
+        }
+    }
+    let (validator, mut flat) = (of_page("flat"), page(&waiting(), PageName::Flat));
+    flat["functions"][0]["metrics"]["beauty_s"] = json!({"inclusive": 1.0});
+    assert!(!validator.is_valid(&flat));
+}
