@@ -82,10 +82,8 @@ fn each_rank_has_its_share(mpi: Mpi) {
     let Some(mut command) = mpi.launcher() else { return };
     let (Some(hungry), Some(modest)) = (built("deep_and_shallow"), built("endings")) else { return };
     let (hungry, modest) = (hungry.display(), modest.display());
-    let ranks = format!(
-        "case $OMPI_COMM_WORLD_RANK$PMI_RANK in 0) exec '{hungry}' 6;; *) sleep 5; exec '{modest}' 0.5 return \
-         esac"
-    );
+    let others = format!("sleep 5; exec '{modest}' 0.5 return");
+    let ranks = format!("case $OMPI_COMM_WORLD_RANK$PMI_RANK in 0) exec '{hungry}' 6;; *) {others};; esac");
     command.extend(["sh", "-c", &ranks].map(str::to_owned));
     let most_bytes: usize = 768 << 10;
     let run = record_with(&["--max-size", "768K", "--rate", "1000"], &command[0], &command[1..]);
