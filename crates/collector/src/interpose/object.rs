@@ -2,8 +2,8 @@
 //! dependencies.
 //!
 //! Only what the ELF format fixes is read, never a structure of the dynamic linker. So nothing here takes the
-//! lock that `dlopen` holds while constructors run. [`without_unloads`] keeps objects loaded; any that is used
-//! longer belongs to a library that something else keeps loaded.
+//! lock that `dlopen` holds while constructors run. [`without_unloads`] keeps objects loaded; any that is
+//! used longer belongs to a library that something else keeps loaded.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Range;
