@@ -67,6 +67,8 @@ pub struct Table {
     indent: usize,
 }
 
+/// Columns that names have at least where they need them, before other columns have room.
+pub const NAMES: usize = 40;
 /// The last column never gets narrower than this, however narrow the terminal.
 const NARROWEST: usize = 20;
 /// The other columns may be as wide as this, however narrow the terminal.

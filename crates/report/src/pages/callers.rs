@@ -20,7 +20,7 @@ use crate::question::{Format, Question};
 use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
 use crate::wording::Notes;
 
 /// Functions in text when nothing else is asked for.
@@ -53,9 +53,6 @@ pub(super) struct Callers {
     #[serde(skip)]
     totals: RowAmounts,
 }
-
-/// Names have at least this much room, before columns have.
-const NAMES: usize = 40;
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct CallerRow {

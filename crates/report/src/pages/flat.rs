@@ -20,7 +20,7 @@ use crate::question::{Format, Question};
 use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
 use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
@@ -44,9 +44,6 @@ pub(super) struct Flat {
     #[serde(skip)]
     order: Order,
 }
-
-/// Names have at least this much room, before columns have.
-const NAMES: usize = 40;
 
 impl Flat {
     pub fn build(selection: Selection<'_>, question: &Question) -> Result<Flat, ReportError> {

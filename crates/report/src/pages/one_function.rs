@@ -17,7 +17,7 @@ use crate::question::Question;
 use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
 use crate::wording::Notes;
 
 /// One function with its callers and callees.
@@ -41,9 +41,6 @@ pub(super) struct OneFunction {
     #[serde(skip)]
     chosen: Chosen,
 }
-
-/// Names have at least this much room, before columns have.
-const NAMES: usize = 40;
 
 /// As a function's row, but without a handle where there is no function.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -27,7 +27,7 @@ use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::shell::shell_word;
 use crate::style::Style;
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
 use crate::wording::Notes;
 use crate::wrap::legend;
 
@@ -39,9 +39,6 @@ const PROGRAMS: usize = 15;
 const SHOWN_SHARE: f64 = 0.01;
 /// Columns of accounts at most.
 const SHOWN_ACCOUNTS: usize = 4;
-/// Columns that commands have at least where they need them.
-const NAMES: usize = 40;
-
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Processes {
     schema: u32,

@@ -36,7 +36,7 @@ use super::{IntervalsPage, Sums};
 use crate::number::{duration, percent};
 use crate::question::{Format, IntervalsOf, Question};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
 
 /// Rows of each kind in text when nothing else is asked for.
 const ROWS: usize = 20;
@@ -369,5 +369,6 @@ fn table(rows: &[&PlaceRow], style: &Style) -> String {
         ]);
         table.row(cells);
     }
+    table.narrow(&["of all threads", "mean"], NAMES, style);
     table.render(style)
 }

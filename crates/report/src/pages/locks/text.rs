@@ -8,10 +8,7 @@ use super::row::LockRow;
 use super::{LINES, Locks};
 use crate::number::{Scale, duration, percents};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
-
-/// Columns that names have at least where they need them.
-const NAMES: usize = 40;
+use crate::table::{Align, Cell, NAMES, Table};
 
 impl Locks {
     pub(super) fn table(&self, style: &Style) -> String {

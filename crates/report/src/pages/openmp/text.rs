@@ -9,7 +9,7 @@ use crate::number::{Scale, duration};
 use crate::pages::operations::count;
 use crate::pages::{heading, place};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
 use crate::wrap::wrapped;
 
 /// Regions in text when nothing else is asked for.
@@ -18,9 +18,6 @@ const REGIONS: usize = 12;
 const SITES: usize = 12;
 /// Threads of a region in text.
 const THREADS: usize = 8;
-/// Columns that names of regions have at least where they need them, down to pages of 80.
-const NAMES: usize = 40;
-
 /// All of it.
 pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
     let mut scope = counted(page.regions.len(), "region");
