@@ -94,13 +94,7 @@ impl LedgerBlock {
             line.extend(cells(&row.seconds, &scale));
             table.row(line);
         }
-        for (name, row) in [
-            ("sum", &self.total_s),
-            ("of it productive", &self.productive_s),
-            ("of it lost", &self.lost_s),
-            ("wall", &self.wall_s),
-            ("CPU", &self.cpu_s),
-        ] {
+        for (name, row) in self.totals() {
             let mut line: Vec<Cell> = vec![Cell::painted(Paint::Strong, name), "".into()];
             line.extend(cells(row, &scale));
             table.row(line);
@@ -114,6 +108,17 @@ impl LedgerBlock {
 }
 
 impl LedgerBlock {
+    /// What stands below the accounts.
+    fn totals(&self) -> [(&'static str, &ChangeRow); 5] {
+        [
+            ("sum", &self.total_s),
+            ("of it productive", &self.productive_s),
+            ("of it lost", &self.lost_s),
+            ("wall", &self.wall_s),
+            ("CPU", &self.cpu_s),
+        ]
+    }
+
     /// The same as rows of several sides.
     pub fn section(&self, all: bool) -> Section<'_> {
         let smallest = if all { 0.0 } else { 0.0005 * self.total_s.a.max(self.total_s.b) };
@@ -122,13 +127,7 @@ impl LedgerBlock {
         let mut rows: Vec<SideRow<'_>> = accounts
             .map(|row| SideRow { tail: row.class.into(), ..SideRow::new(row.id, Some(&row.seconds)) })
             .collect();
-        for (name, row) in [
-            ("sum", &self.total_s),
-            ("of it productive", &self.productive_s),
-            ("of it lost", &self.lost_s),
-            ("wall", &self.wall_s),
-            ("CPU", &self.cpu_s),
-        ] {
+        for (name, row) in self.totals() {
             rows.push(SideRow::new(name, Some(row)));
         }
         rows.push(SideRow { is_part: true, ..SideRow::new("efficiency", Some(&self.efficiency)) });
