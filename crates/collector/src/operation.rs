@@ -180,7 +180,7 @@ pub fn bracket<R: Copy>(
     let ticket = begin(kind, (object, 0), here!(), &mut marker);
     let result = call();
     if ticket.counts() {
-        end(&ticket, outcome(result));
+        end(ticket, outcome(result));
     }
     result
 }
@@ -197,7 +197,7 @@ pub fn bracket_lock<R: Copy>(
     let ticket = begin(Kind::from(operation), (object, 0), here!(), &mut marker);
     let result = call();
     if ticket.counts() {
-        postponed::end(&ticket, outcome(result));
+        postponed::end(ticket, outcome(result));
     }
     result
 }
@@ -216,9 +216,9 @@ pub fn bracket_asking<R: Copy>(
     let result = call();
     if let Some(lane) = ticket.lane {
         lane.operations.open.set_object2(asked_ns(result, ticket.begin_ns));
-        end(&ticket, outcome(result));
+        end(ticket, outcome(result));
     } else if ticket.counts() {
-        inside::end(&ticket, outcome(result));
+        inside::end(ticket, outcome(result));
     }
     result
 }
@@ -236,7 +236,7 @@ pub fn bracket_two<R: Copy>(
     let ticket = begin(kind, objects, here!(), &mut marker);
     let result = call();
     if ticket.counts() {
-        end(&ticket, outcome(result));
+        end(ticket, outcome(result));
     }
     result
 }
@@ -356,33 +356,58 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
     node
 }
 
-/// Ends an operation; when that was, or 0 if it is none of this thread's any more.
-#[inline]
-pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
-    end_with(ticket, outcome, |kind, object| (kind, object))
+/// Ends an operation; when that was, or 0 if it is none of this thread's any more. A hook calls it, and all of
+/// it is one function: what it finds out stays in registers.
+#[inline(never)]
+pub fn end(ticket: Ticket, outcome: Outcome) -> u64 {
+    let Some(lane) = ticket.lane else {
+        inside::end(ticket, outcome);
+        return 0;
+    };
+    match ending(lane, ticket) {
+        Some((end_ns, kind)) => {
+            end_at(lane, ticket, (kind, lane.operations.open.object()), end_ns, outcome);
+            end_ns
+        }
+        None => 0,
+    }
 }
 
 /// Ends an operation whose end shows what it really was: `found` replaces its kind and object. The cost of
 /// that is no part of the operation.
 #[inline]
-pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) -> u64 {
-    let Some(lane) = ticket.lane else {
-        inside::end(ticket, outcome);
-        return 0;
-    };
+pub fn end_with(ticket: Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) {
+    match ticket.lane {
+        Some(lane) => {
+            if let Some((end_ns, kind)) = ending(lane, ticket) {
+                end_found(lane, ticket, found(kind, lane.operations.open.object()), end_ns, outcome);
+            }
+        }
+        None => inside::end(ticket, outcome),
+    }
+}
+
+/// The operation of `ticket` ends now, on the caller's lane: when that is, and its kind. None if it is none of
+/// this thread's any more.
+#[inline(always)]
+fn ending(lane: &'static Lane, ticket: Ticket) -> Option<(u64, Kind)> {
     // A fork inside the operation: the child has a record of its own.
     if !lane::current().is_some_and(|current| core::ptr::eq(current, lane)) {
-        return 0;
+        return None;
     }
     let end_ns = clock::now_ns();
-    let Some(kind) = lane.operations.open.kind_since(ticket.begin_ns) else { return 0 };
-    end_at(lane, ticket, found(kind, lane.operations.open.object()), end_ns, outcome);
-    end_ns
+    Some((end_ns, lane.operations.open.kind_since(ticket.begin_ns)?))
+}
+
+/// As [`end_at`], as a function.
+#[inline(never)]
+fn end_found(lane: &'static Lane, ticket: Ticket, found: (Kind, u64), end_ns: u64, outcome: Outcome) {
+    end_at(lane, ticket, found, end_ns, outcome);
 }
 
 /// Ends the operation that the lane's owner, the caller, is in, as one of that kind and object.
-#[inline]
-fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end_ns: u64, outcome: Outcome) {
+#[inline(always)]
+fn end_at(lane: &'static Lane, ticket: Ticket, (kind, object): (Kind, u64), end_ns: u64, outcome: Outcome) {
     let completed = Completed {
         kind,
         begin_ns: ticket.begin_ns,
@@ -413,7 +438,7 @@ pub fn stop_waiting(lane: &'static Lane) {
         .kind()
         .is_some_and(|kind| matches!(kind.operation, Operation::Once | Operation::CallOnce))
     {
-        end(&Ticket { lane: Some(lane), begin_ns: lane.operations.open.begin_ns() }, Outcome::default());
+        end(Ticket::of_open(lane), Outcome::default());
     }
 }
 

@@ -81,6 +81,19 @@ pub enum Family {
 /// Bits of an operation's number below its family.
 const FAMILY_SHIFT: u32 = 12;
 
+/// So many of each family's numbers may be in use. Hooks ask for an operation's properties at each call: they
+/// stand in tables by number.
+const USED: usize = 512;
+
+/// Room for families. A power of two, as [`USED`] is: positions in a table are cut off by a mask.
+const FAMILIES: usize = 4;
+
+/// Where an operation with this number stands in such a table; None if there is none.
+const fn place(number: u16) -> Option<(usize, usize)> {
+    let (family, within) = ((number >> FAMILY_SHIFT) as usize, number as usize & ((1 << FAMILY_SHIFT) - 1));
+    if family < FAMILIES && within < USED { Some((family, within)) } else { None }
+}
+
 macro_rules! operations {
     ($($family:ident { $($number:literal $name:ident $text:literal $nature:ident;)* })*) => {
         /// An intercepted operation, by the function that the program called; variants of a function that
@@ -103,17 +116,29 @@ macro_rules! operations {
             }
 
             /// Its nature.
+            #[inline]
             pub const fn nature(self) -> Nature {
-                match self { $($(Operation::$name => Nature::$nature,)*)* }
+                static NATURES: [[Nature; USED]; FAMILIES] = {
+                    let mut natures = [[Nature::Yield; USED]; FAMILIES];
+                    $($(natures[Family::$family as usize][$number] = Nature::$nature;)*)*
+                    natures
+                };
+                let number = self as usize;
+                NATURES[(number >> FAMILY_SHIFT) % FAMILIES][number % USED]
             }
 
             /// The operation with this number.
+            #[inline]
             pub const fn from_number(number: u16) -> Option<Operation> {
-                let (family, within) = (number >> FAMILY_SHIFT, number & ((1 << FAMILY_SHIFT) - 1));
-                $(if family == Family::$family as u16 {
-                    return match within { $($number => Some(Operation::$name),)* _ => None };
-                })*
-                None
+                static OPERATIONS: [[Option<Operation>; USED]; FAMILIES] = {
+                    let mut operations = [[None; USED]; FAMILIES];
+                    $($(operations[Family::$family as usize][$number] = Some(Operation::$name);)*)*
+                    operations
+                };
+                match place(number) {
+                    Some((family, within)) => OPERATIONS[family][within],
+                    None => None,
+                }
             }
 
             /// The operation with this name.
@@ -149,7 +174,7 @@ impl Operation {
 }
 
 /// One more than the largest number of an operation.
-pub const OPERATIONS: usize = 3 << FAMILY_SHIFT;
+pub const OPERATIONS: usize = FAMILIES << FAMILY_SHIFT;
 
 /// The kind of file or device that a descriptor leads to.
 #[repr(u8)]

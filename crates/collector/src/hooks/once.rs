@@ -39,7 +39,7 @@ macro_rules! once {
             }
             // SAFETY: as above, but for the initialiser, which `initialise` replaces.
             let result = unsafe { function(control, initialise) };
-            operation::end(&ticket, $outcome(result));
+            operation::end(ticket, $outcome(result));
             result
         }
     };

@@ -33,7 +33,7 @@ impl Begun {
     pub fn end_inside(&self, result: c_int) {
         if self.ticket.counts() && !self.is_followed() {
             let error = if result == SUCCESS { 0 } else { result as u32 };
-            inside::end(&self.ticket, Outcome { bytes: 0, error });
+            inside::end(self.ticket, Outcome { bytes: 0, error });
         }
     }
 }

@@ -84,7 +84,7 @@ pub fn end_writing(
     write: impl FnOnce(&mut Output) -> Facts,
 ) {
     let Some(lane) = ticket.lane else {
-        return inside::end(ticket, Outcome::default());
+        return inside::end(*ticket, Outcome::default());
     };
     // A fork inside the operation: the child has a record of its own.
     let is_current = lane::current().is_some_and(|current| core::ptr::eq(current, lane));

@@ -90,7 +90,7 @@ impl Inner {
 
 /// The operation of a ticket from `begin` ends.
 #[inline(never)]
-pub fn end(ticket: &Ticket, outcome: Outcome) {
+pub fn end(ticket: Ticket, outcome: Outcome) {
     if ticket.begin_ns == 0 {
         return;
     }

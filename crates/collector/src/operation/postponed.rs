@@ -171,7 +171,7 @@ impl Section {
 
 /// Ends a wait for a lock: now, or if it was not long and its call path is known, later.
 #[inline]
-pub fn end(ticket: &Ticket, outcome: Outcome) {
+pub fn end(ticket: Ticket, outcome: Outcome) {
     let Some(lane) = ticket.lane else { return inside::end(ticket, outcome) };
     let is_mine = lane::current().is_some_and(|current| core::ptr::eq(current, lane));
     if !is_mine || outcome.error != 0 {
@@ -189,7 +189,7 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     let wants_path = if is_short { lane.operations.without_path.wants_path(ns) } else { ns < AT_ONCE_NS };
     let node = if wants_path { path(lane, kind) } else { 0 };
     if node == 0 && (wants_path || !is_short) {
-        super::end_at(lane, ticket, (kind, lane.operations.open.object()), end_ns, outcome);
+        super::end_found(lane, ticket, (kind, lane.operations.open.object()), end_ns, outcome);
     } else {
         lane.operations.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.operations.open.object(), node);
         lane.leave_to_record(kind.operation, ns, node);

@@ -69,7 +69,7 @@ impl Completed {
 }
 
 /// Records an operation, alone or as part of a sum.
-#[inline]
+#[inline(always)]
 pub(super) fn record_completed(lane: &'static Lane, completed: &Completed) {
     let Some(_guard) = lane.take() else { return };
     // SAFETY: called by the owner, which has taken the record.

@@ -119,17 +119,25 @@ impl Sums {
         self.slots.at(at).filter(|slot| slot.kind != 0)
     }
 
+    /// Position of the kind's slot, which is made if need be.
+    #[inline]
+    fn position(&mut self, kind: u32, output: &mut Output) -> Option<usize> {
+        let at = self.slots.position(hash(kind), |slot| slot.kind == kind);
+        match at {
+            Some(position) if self.slots.at(position).is_some_and(|slot| slot.kind != 0) => at,
+            _ => self.make(kind, output),
+        }
+    }
+
     #[inline]
     fn slot_or_new(&mut self, kind: u32, output: &mut Output) -> Option<&mut Slot> {
-        if self.slot(kind).is_none() {
-            self.make(kind, output);
-        }
-        self.slot(kind)
+        let at = self.position(kind, output)?;
+        self.slots.at(at)
     }
 
     #[cold]
     #[inline(never)]
-    fn make(&mut self, kind: u32, output: &mut Output) {
+    fn make(&mut self, kind: u32, output: &mut Output) -> Option<usize> {
         let _quiet = Quiet::begin();
         if self.slots.capacity() == 0 {
             self.slots.grow(SLOTS, |slot| hash(slot.kind));
@@ -137,9 +145,9 @@ impl Sums {
             room::apart(|| self.write(output));
             self.slots.clear();
         }
-        if let Some(at) = self.slots.position(hash(kind), |slot| slot.kind == kind) {
-            self.slots.put(at, Slot { kind, ..Slot::default() });
-        }
+        let at = self.slots.position(hash(kind), |slot| slot.kind == kind)?;
+        self.slots.put(at, Slot { kind, ..Slot::default() });
+        Some(at)
     }
 
     /// Makes room for one kind, whose caller is not looked for.

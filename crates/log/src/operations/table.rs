@@ -1,6 +1,6 @@
 //! The table of all operations: each one's number within its family, its name, and its nature.
 
-use super::{FAMILY_SHIFT, Family, Nature};
+use super::{FAMILIES, FAMILY_SHIFT, Family, Nature, USED, place};
 
 operations! {
     Library {

@@ -161,7 +161,7 @@ pub unsafe fn opening<R: Opened>(operation: Operation, path: *const c_char, call
     }
     if ticket.counts() {
         let outcome = Outcome { bytes: 0, error: if descriptor.is_none() { errno() } else { 0 } };
-        operation::end_with(&ticket, outcome, |kind, none| match descriptor {
+        operation::end_with(ticket, outcome, |kind, none| match descriptor {
             Some(descriptor) => {
                 // SAFETY: the caller's promise; the kernel has just read it.
                 let target = unsafe { targets::of_opened(descriptor, path, ticket.begin_ns()) };

@@ -64,7 +64,7 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
         stretch::clock_at(lane, Operation::OmpFork, fork_ns, outside_ns);
     }
     let Some(team) = member.push_level() else {
-        operation::end(&ticket, Outcome::default());
+        operation::end(ticket, Outcome::default());
         return None;
     };
     let parent = member.region();

@@ -229,7 +229,7 @@ pub fn settle(lane: &'static Lane) {
 /// Ends the operation that the lane is in, if it is this one; when that was, 0 if it is not.
 pub fn end_open(lane: &'static Lane, operation: Operation) -> u64 {
     if lane.operations.open.kind().is_some_and(|kind| kind.operation == operation) {
-        operation::end(&Ticket::of_open(lane), Outcome::default())
+        operation::end(Ticket::of_open(lane), Outcome::default())
     } else {
         0
     }
