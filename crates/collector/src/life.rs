@@ -354,8 +354,8 @@ pub fn begin_recording(
     // SAFETY: set by `construct`, and never freed; only the one thread of a new process changes it.
     let Some(life) = (unsafe { LIFE.load(Ordering::Acquire).as_ref() }) else { return };
     HERE.began.store(1, Ordering::Relaxed);
-    let has_few_facts = origin == Origin::Fork && modules::all().len() <= FEW_MODULES;
-    let units = if has_few_facts { logfile::FEW_UNITS } else { logfile::USUAL_UNITS };
+    let has_few = modules::all().len() <= FEW_MODULES;
+    let units = if has_few { logfile::FEW_UNITS } else { logfile::USUAL_UNITS };
     if !logfile::create(&life.options, life.pid, begin, units) {
         return;
     }

@@ -24,12 +24,11 @@ const CLOSED: u32 = u32::MAX;
 const HEADER_UNITS: u32 = (HEADER_BYTES / UNIT_BYTES) as u32;
 /// Units that are reserved at first beside the header: a lane's first chunk and its second one.
 pub const USUAL_UNITS: u32 = 3;
-/// The same of a process that will hardly write more than what it is: a lane's first chunk. Most forked
-/// children only exit or load another image, and reserving what is given back again takes a quarter as long
-/// as making the file.
+/// The same where the first chunk has room for the facts of a process: a short one writes no more, and giving
+/// back what it did not need takes longer than making the file (75 µs on ext4).
 pub const FEW_UNITS: u32 = 1;
-/// Units that are reserved later, at once.
-const LEAST_MORE: u32 = 16;
+/// Units that are reserved later, at once: a lane's second chunk at first, then as many as there are.
+const LEAST_MORE: u32 = 2;
 const MOST_MORE: u32 = 512;
 /// Tries to get a chunk of which others take one after the other.
 const MOST_TRIES: u32 = 100_000;

@@ -4,7 +4,7 @@
 //! and ends, and on every machine that a job uses. Once a second the handler of whichever thread is sampled
 //! does it; where no thread runs nothing changes. `getrusage` costs a microsecond. Files below `/proc` cost
 //! some ten, and far more where the kernel has to make its nodes first: a process that lives shortly is not
-//! asked.
+//! asked. The first full sample is therefore not that of its begin, but one soon afterwards.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::{clock, raw};
 
 /// How often.
 const PERIOD_NS: u64 = 1_000_000_000;
-/// So long after its begin `/proc` is asked about a process when it forks or ends.
+/// So long after its begin `/proc` is asked about a process.
 const SHORT_NS: u64 = 100_000_000;
 /// Forks that follow each other closer are one.
 const FORKS_NS: u64 = 100_000_000;
@@ -32,12 +32,13 @@ static LAST_FORK_NS: AtomicU64 = AtomicU64::new(0);
 pub struct ProcessSamples;
 
 impl Source for ProcessSamples {
-    /// A forked child has only what costs little.
-    fn process_begins(&self, record: &mut Record, begin_ns: u64, is_fork: bool) {
+    /// The first sample has only what costs little; the first of a period is due as soon as `/proc` may be
+    /// asked.
+    fn process_begins(&self, record: &mut Record, begin_ns: u64, _is_fork: bool) {
         BEGUN_NS.store(begin_ns, Ordering::Relaxed);
-        LAST_NS.store(begin_ns, Ordering::Relaxed);
+        LAST_NS.store((begin_ns + SHORT_NS).saturating_sub(PERIOD_NS), Ordering::Relaxed);
         LAST_FORK_NS.store(0, Ordering::Relaxed);
-        write(record, SampleReason::Begin, 0, !is_fork);
+        write(record, SampleReason::Begin, 0, false);
     }
 
     fn sampled(&self, record: &mut Record, time_ns: u64) {
