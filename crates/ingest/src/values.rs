@@ -1,6 +1,6 @@
 //! From rows to amounts per context and location.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap as Map;
 
 use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, Profile, SampleRow, Value};
 
@@ -37,7 +37,7 @@ type Amounts = [u64; METRICS.len()];
 
 /// Adds what calls of MPI amount to; the profile has its rows.
 pub(super) fn add_mpi(profile: &mut Profile) {
-    let mut sums: BTreeMap<(ContextId, LocationId, Metric), f64> = BTreeMap::new();
+    let mut sums: Map<(ContextId, LocationId, Metric), f64> = Map::default();
     each_amount(
         profile,
         |_| true,

@@ -46,6 +46,7 @@ mod regions;
 pub mod releases;
 pub mod run_file;
 pub mod samples;
+pub mod seek;
 pub mod sweep_file;
 pub mod tables;
 mod whole_file;
@@ -74,6 +75,7 @@ pub use regions::{RegionInfo, SegmentRow, StayRow, TrialSums};
 pub use releases::ReleaseRow;
 pub use run_file::{Pause, RunFile, Stop};
 pub use samples::SampleRow;
+pub use seek::seek;
 pub use sweep_file::SweepFile;
 
 /// One number: an exclusive amount of a metric in a context at a location.

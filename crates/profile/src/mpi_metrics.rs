@@ -8,7 +8,7 @@
 use crate::event_metrics::Operations;
 use crate::{
     ContextId, Detail, EventRow, Family, LocationId, Metric, Nature, OperationKind, PartnerWaitRow, Profile,
-    TransferRow,
+    TransferRow, seek,
 };
 
 /// The metrics that calls of MPI add to.
@@ -25,13 +25,28 @@ pub const MPI_METRICS: [Metric; 10] = [
     Metric::MpiOtherCalls,
 ];
 
-/// The wait for a partner that a call began with.
-pub fn wait_of<'p>(waits: &'p [PartnerWaitRow], event: &EventRow) -> Option<&'p PartnerWaitRow> {
-    let key = |wait: &PartnerWaitRow| (wait.location, wait.begin_ns);
-    let first = waits.partition_point(|wait| key(wait) < (event.location, event.begin_ns));
-    let same = waits[first..].iter().take_while(|wait| key(wait) == (event.location, event.begin_ns));
-    let of_call = |wait: &&PartnerWaitRow| (wait.context, wait.operation) == (event.context, event.operation);
-    same.into_iter().find(of_call).filter(|wait| wait.until_ns <= event.end_ns)
+/// The waits for partners that calls begin with. Fast where calls follow each other nearly in the order of
+/// their locations and begins, as events do.
+pub struct Waits<'p> {
+    rows: &'p [PartnerWaitRow],
+    last: usize,
+}
+
+impl<'p> Waits<'p> {
+    /// Those of a profile.
+    pub fn of(rows: &'p [PartnerWaitRow]) -> Waits<'p> {
+        Waits { rows, last: 0 }
+    }
+
+    /// The wait that this call began with.
+    pub fn find(&mut self, event: &EventRow) -> Option<&'p PartnerWaitRow> {
+        let key = |wait: &PartnerWaitRow| (wait.location, wait.begin_ns);
+        self.last = seek(self.rows, self.last, |wait| key(wait) < (event.location, event.begin_ns));
+        let of_begin = |wait: &&PartnerWaitRow| key(wait) == (event.location, event.begin_ns);
+        let mut same = self.rows[self.last..].iter().take_while(of_begin);
+        same.find(|wait| (wait.context, wait.operation) == (event.context, event.operation))
+            .filter(|wait| wait.until_ns <= event.end_ns)
+    }
 }
 
 /// What a call adds by itself, without what it started: time, work, wait, collectives, their bytes, other
@@ -64,10 +79,11 @@ pub fn each_amount(
         return;
     }
     let operations = Operations::of(profile);
+    let mut waits = Waits::of(&profile.partner_waits);
     for event in &profile.events {
         let kind = operations.get(event.operation).filter(|kind| kind.family == Family::Mpi);
         let Some(kind) = kind.filter(|_| has(event)) else { continue };
-        let waited_ns = wait_of(&profile.partner_waits, event).map_or(0, PartnerWaitRow::length_ns);
+        let waited_ns = waits.find(event).map_or(0, PartnerWaitRow::length_ns);
         for (metric, amount) in amounts_of_call(kind, event, waited_ns) {
             if amount != 0.0 {
                 add(event.context, event.location, metric, amount);

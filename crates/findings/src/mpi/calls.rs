@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use proust_account::ledger::Account;
-use proust_profile::mpi_metrics::wait_of;
+use proust_profile::mpi_metrics::Waits;
 use proust_profile::{ContextId, Detail, EventRow, FunctionId, LocationId, Nature, OperationId};
 
 use super::super::facts::Facts;
@@ -59,7 +59,7 @@ struct Last {
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut messages: BTreeMap<Option<FunctionId>, Messages> = BTreeMap::new();
     let mut grouped: BTreeMap<Option<FunctionId>, Grouped> = BTreeMap::new();
-    let waits = &facts.profile.partner_waits;
+    let mut waits = Waits::of(&facts.profile.partner_waits);
     let (mut location, mut last) = (None, Last::default());
     for event in &facts.profile.events {
         let Some(kind) = facts.operation(event.operation).filter(|kind| kind.is_of_mpi()) else { continue };
@@ -71,7 +71,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             last = Last::default();
             continue;
         }
-        let waited_ns = wait_of(waits, event).map_or(0, |wait| wait.length_ns());
+        let waited_ns = waits.find(event).map_or(0, |wait| wait.length_ns());
         let spent_s = event.time_ns.saturating_sub(waited_ns) as f64 / 1e9;
         let function = facts.places.function(event.context);
         if kind.nature == Nature::Message {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap as Map;
 
 use super::gathered::Gathered;
 use super::handed_on::{Beside, beside};
-use super::site::site;
+use super::site::Site;
 
 /// What is known of a call.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,7 +125,6 @@ impl Exchanges {
     /// The sums by call site. `sizes`: the members of each process's communicators.
     pub(super) fn rows(
         &self,
-        profile: &Profile,
         processes: &[Gathered],
         matched: &Matched,
         sizes: &[Map<u32, u32>],
@@ -140,10 +139,7 @@ impl Exchanges {
             let mut waits = matched.waits.get(at).map_or(&[][..], |waits| &waits[..]);
             for (number, call) in self.calls[at].iter().enumerate() {
                 let (times, made) = (process.times[number], process.made[number]);
-                let Some(operation) = of_operation(made.operation) else { continue };
-                let Some(context) = site(&profile.events, made.location, operation, times.end_ns) else {
-                    continue;
-                };
+                let Some(Site { context, operation }) = made.site else { continue };
                 let own = groups.get(&(number as CallId));
                 let group = own.or_else(|| groups.get(&call.completed_by?));
                 let started = call.started_in.and_then(|start| process.made.get(start as usize));

@@ -8,10 +8,11 @@ use proust_messages::call::{Act, Call, Slots};
 use proust_messages::endpoint::Endpoint;
 use proust_messages::requests::Endpoints;
 use proust_messages::waits::Times;
-use proust_profile::LocationId;
+use proust_profile::{LocationId, OperationId, Profile};
 
 use super::acts;
 use super::calls::RawCall;
+use super::site::{Site, Sites};
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -25,6 +26,8 @@ pub(super) struct Made {
     pub(super) operation: Operation,
     /// The communicator, by the process's number; 0 = none.
     pub(super) communicator: u32,
+    /// Where it was made, if that is known ([`find_sites`]).
+    pub(super) site: Option<Site>,
 }
 
 /// The calls of a process.
@@ -78,7 +81,7 @@ pub(super) fn gathered(
         all.times.push(times);
         let location = places.get(&(l, raw.thread)).copied().unwrap_or_default();
         let communicator = u32::try_from(raw.object).unwrap_or_default();
-        all.made.push(Made { location, operation: raw.operation, communicator });
+        all.made.push(Made { location, operation: raw.operation, communicator, site: None });
         all.was_cut_off &= raw.operation != Operation::MPI_Finalize;
         if raw.has_failed && acts::receives(raw.operation) {
             all.receives_known_until_ns.get_or_insert(times.begin_ns);
@@ -90,6 +93,17 @@ pub(super) fn gathered(
     all.communicators = lanes.flat_map(|lane| &lane.mpi.communicators).copied().collect();
     all.known_until_ns = known_until_ns(log).map(since_start_ns);
     Some(all)
+}
+
+/// Finds where the calls were made. The profile has its events; `operations` are its numbers of the log's.
+pub(super) fn find_sites(profile: &Profile, calls: &mut [Gathered], operations: &[Option<OperationId>]) {
+    let mut sites = Sites::of(&profile.events);
+    for process in calls {
+        for (made, times) in process.made.iter_mut().zip(&process.times) {
+            let operation = operations.get(made.operation as usize).copied().flatten();
+            made.site = operation.and_then(|operation| sites.find(made.location, operation, times.end_ns));
+        }
+    }
 }
 
 fn call(raw: &RawCall, times: Times) -> Call<'static> {

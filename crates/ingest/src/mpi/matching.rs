@@ -22,8 +22,8 @@ use proust_profile::{
 use rustc_hash::FxHashMap as Map;
 
 use super::exchanges::Exchanges;
-use super::gathered::{Gathered, Made, Places, gathered};
-use super::site::site;
+use super::gathered::{Gathered, Made, Places, find_sites, gathered};
+use super::site::Site;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -47,12 +47,13 @@ pub(crate) fn fill(
     if calls.is_empty() {
         return;
     }
+    find_sites(profile, &mut calls, operations);
     let mut exchanges = Exchanges::of(profile, &calls);
     let mut communicators = Communicators::default();
     let jobs = jobs(profile);
     let mut run = Run::default();
     for (id, gathered) in ids.iter().zip(&mut calls) {
-        profile.transfers.extend(transfers(profile, gathered, operations));
+        profile.transfers.extend(transfers(gathered));
         let memberships = (gathered.communicators.iter())
             .map(|&(flags, recorded)| {
                 let members = members(&logs[id.index()], recorded.number);
@@ -75,8 +76,8 @@ pub(crate) fn fill(
     let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
     let mut matched = matched_with(run, &mut exchanges);
     let ideal = ideal_network(&ids, &calls, &jobs, &mut matched);
-    profile.partner_waits = partner_waits(profile, &calls, &matched.waits, operations);
-    profile.exchanges = exchanges.rows(profile, &calls, &matched, &sizes, operations);
+    profile.partner_waits = partner_waits(&calls, &matched.waits);
+    profile.exchanges = exchanges.rows(&calls, &matched, &sizes, operations);
     tables(profile, &ids, communicators, &matched, operations);
     profile.quality.messages = Some(MessageQuality {
         messages: matched.traffic.values().map(|traffic| traffic.messages).sum(),
@@ -101,7 +102,7 @@ fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
 
 /// The messages of a process that were completed, and its prepared collectives, by the calls that started
 /// them.
-fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<OperationId>]) -> Vec<TransferRow> {
+fn transfers(gathered: &Gathered) -> Vec<TransferRow> {
     let messages = gathered.endpoints.iter().filter(|endpoint| match endpoint.kind {
         Kind::Send(_) | Kind::Receive => endpoint.end.is_complete(),
         Kind::Probe => false,
@@ -112,9 +113,8 @@ fn transfers(profile: &Profile, gathered: &Gathered, operations: &[Option<Operat
     // Endpoints are in the order in which they were started: those of a call are neighbours.
     let rows = messages.chunk_by(|a, b| a.start == b.start).filter_map(|of_call| {
         let call = of_call[0].start as usize;
-        let (times, Made { location, operation, .. }) = (gathered.times[call], gathered.made[call]);
-        let operation = operations.get(operation as usize).copied().flatten()?;
-        let context = site(&profile.events, location, operation, times.end_ns)?;
+        let (times, Made { location, site, .. }) = (gathered.times[call], gathered.made[call]);
+        let Site { context, operation } = site?;
         let (begin_ns, end_ns) = (times.begin_ns, times.end_ns.max(times.begin_ns));
         let mut row = TransferRow { location, context, operation, begin_ns, end_ns, ..Default::default() };
         for endpoint in of_call {
@@ -310,37 +310,23 @@ fn tables(
 }
 
 /// The waits as rows, at the call sites of their events.
-fn partner_waits(
-    profile: &Profile,
-    calls: &[Gathered],
-    waits: &[Vec<(CallId, Wait)>],
-    operations: &[Option<OperationId>],
-) -> Vec<PartnerWaitRow> {
+fn partner_waits(calls: &[Gathered], waits: &[Vec<(CallId, Wait)>]) -> Vec<PartnerWaitRow> {
     let mut rows: Vec<PartnerWaitRow> = Vec::new();
     for (process, waits) in waits.iter().enumerate() {
         for &(call, wait) in waits {
             let call = call as usize;
             let times = calls[process].times[call];
-            let Made { location, operation, .. } = calls[process].made[call];
-            let late = (wait.late.0 as usize, wait.late.1 as usize);
-            let late_made = calls[late.0].made[late.1];
-            let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
-            let Some(operation) = of_operation(operation) else { continue };
-            let context = site(&profile.events, location, operation, times.end_ns);
-            let late_context = of_operation(late_made.operation)
-                .and_then(|operation| {
-                    let end_ns = calls[late.0].times[late.1].end_ns;
-                    site(&profile.events, late_made.location, operation, end_ns)
-                })
-                .unwrap_or(ContextId::PROGRAM);
-            rows.extend(context.map(|context| PartnerWaitRow {
+            let Made { location, site, .. } = calls[process].made[call];
+            let late = calls[wait.late.0 as usize].made[wait.late.1 as usize];
+            let late_context = late.site.map_or(ContextId::PROGRAM, |site| site.context);
+            rows.extend(site.map(|Site { context, operation }| PartnerWaitRow {
                 location,
                 context,
                 operation,
                 begin_ns: times.begin_ns,
                 until_ns: wait.until_ns.clamp(times.begin_ns, times.end_ns.max(times.begin_ns)),
                 pattern: pattern(wait.pattern),
-                late: late_made.location,
+                late: late.location,
                 late_context,
                 misordered_ns: wait.misordered_ns,
                 bytes: wait.bytes,
