@@ -102,7 +102,11 @@ fn findings(ensemble: &Ensemble<'_>, places: &[Degradation]) -> Vec<Finding> {
             let visits = ensemble.visits(end, count);
             let is_region = ensemble.is_region(end);
             let threads = ensemble.counts()[count];
-            let advice = advice(&causes, &more, visits, threads, is_region);
+            // Where threads lacked a processor their partners waited for them, as for one with more to do.
+            let advice = match places[top as usize].ranks[count].may_be_of_others() {
+                true => Some(Advice::QuietMachine),
+                false => advice(&causes, &more, visits, threads, is_region),
+            };
             Some(Finding { count, best, loss_s: loss_s[top as usize], causes, more, visits, advice, path })
         })
         .collect()

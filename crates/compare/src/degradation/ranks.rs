@@ -144,6 +144,12 @@ impl Rank {
         }
     }
 
+    /// Whether it is degraded, and others had its processors for as long as it lost or longer: then they may
+    /// be the whole reason.
+    pub fn may_be_of_others(&self) -> bool {
+        self.is_degraded() && self.change.is_some_and(|change| change.b.disturbed >= self.loss_s())
+    }
+
     /// The time saved by using m* threads instead, s, if it is degraded.
     pub fn loss_s(&self) -> f64 {
         if self.is_degraded() { self.excess_s } else { 0.0 }

@@ -180,6 +180,9 @@ fn three_repetitions_say_what_a_busy_machine_does() {
     };
     let many = ranks(&[queued(32, 1.0), queued(64, 1.3)], Definition::Robust(Limits::of_program(1.0)), 64);
     assert!(many.ranks[1].is_degraded() && many.ranks[1].is_disturbed, "{:?}", many.ranks[1]);
+    assert!(many.ranks[1].may_be_of_others(), "0.42 s in the queue, 0.30 s slower");
+    let twice = ranks(&[queued(32, 1.0), queued(64, 2.0)], Definition::Robust(Limits::of_program(1.0)), 64);
+    assert!(twice.ranks[1].is_degraded() && !twice.ranks[1].may_be_of_others(), "{:?}", twice.ranks[1]);
     // With two nothing says how much that differs,
     let two = |mut timing: Timing| {
         timing.times_s.truncate(2);

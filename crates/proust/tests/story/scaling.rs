@@ -142,7 +142,15 @@ fn what_scales_and_what_stays_as_it_is_is_not_flagged() {
             sweep(&dir, &program, case, "0.3", "1,2", "3");
             let page = page(&dir, "degradation", &[]);
             assert_laws(&page);
-            assert!(list(&page, "/findings").is_empty(), "{case} by {compiler}: {:#}", page["findings"]);
+            // On a busy machine two threads may take longer than one. Then that is the reason.
+            let [one, two] = [1, 2].map(|count| own_times(&dir, count));
+            for finding in list(&page, "/findings") {
+                let is_slower = most(&two) > least(&one);
+                assert!(
+                    is_slower && finding["advice"]["id"] == "quiet-machine",
+                    "{case} by {compiler}: {two:?} after {one:?}: {finding:#}"
+                );
+            }
         }
     }
 }

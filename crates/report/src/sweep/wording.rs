@@ -95,7 +95,9 @@ pub(super) fn advice(advice: &Advice) -> String {
          it instead of allocating anew."
             .into(),
         Advice::FewerThreads => "There are more threads than processors: use fewer.".into(),
-        Advice::QuietMachine => "Other programs had the processors: measure again on a quiet machine.".into(),
+        Advice::QuietMachine => "Other programs had the processors for so long that they may be the whole \
+         reason: measure again on a quiet machine."
+            .into(),
         Advice::MakeParallel => "Most threads have nothing to do here: divide this work among them.".into(),
         Advice::ExchangeLess => "Ranks wait for each other or exchange more: look at who is late, and send \
          less often."
