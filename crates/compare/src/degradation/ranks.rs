@@ -119,6 +119,9 @@ pub struct Rank {
     /// Whether others had its processors for so long that it may be their doing: repetitions show how much
     /// that differs from run to run, and not that it is the same with both counts.
     pub is_disturbed: bool,
+    /// The typical time for which its threads were in the run queue, s: what of the excess may be the doing
+    /// of others. 0 where it is known to be the region's own.
+    pub others_s: f64,
     /// Whether there are more threads than processors.
     pub oversubscribed: bool,
 }
@@ -147,7 +150,7 @@ impl Rank {
     /// Whether it is degraded, and others had its processors for as long as it lost or longer: then they may
     /// be the whole reason.
     pub fn may_be_of_others(&self) -> bool {
-        self.is_degraded() && self.change.is_some_and(|change| change.b.disturbed >= self.loss_s())
+        self.is_degraded() && self.others_s >= self.loss_s()
     }
 
     /// The time saved by using m* threads instead, s, if it is degraded.
@@ -241,6 +244,10 @@ pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degr
             verdict,
             change,
             is_disturbed,
+            others_s: match change {
+                Some(change) if change.b.disturbed > 0.0 => timing.typical_queued_s(),
+                _ => 0.0,
+            },
             oversubscribed: timing.count > available,
         });
     }

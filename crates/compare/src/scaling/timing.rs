@@ -67,6 +67,11 @@ impl Timing {
         Interval { low: (low - 2.0 * self.error_s).max(0.0), high: high + 2.0 * self.error_s }
     }
 
+    /// The typical time for which its threads were in the run queue, s.
+    pub fn typical_queued_s(&self) -> f64 {
+        median(&sorted(&self.queued_s))
+    }
+
     /// The largest share of a repetition's time for which its threads were in the run queue.
     pub fn queued_share(&self) -> f64 {
         let shares = self.times_s.iter().zip(&self.queued_s).filter(|(time, _)| **time > 0.0);
