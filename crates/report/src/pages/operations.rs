@@ -19,7 +19,7 @@ use crate::error::ReportError;
 use crate::number::{Scale, bytes, duration, exact, percents, sum};
 use crate::question::{Format, Question};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
 
 pub(super) use inside::InsideRows;
 pub(super) use page::{About, OperationsPage};
@@ -256,7 +256,8 @@ impl Tables {
     /// The note about the operations that text does not show.
     pub fn more(&self, shown: usize) -> String {
         let hidden = self.operations.len() - shown;
-        format!("{} (--limit {})", counted(hidden, "more operation"), self.operations.len())
+        // Short: the column that it stands in is.
+        format!("{hidden} more (--limit {})", self.operations.len())
     }
 
     /// How much there is, for the heading.
@@ -306,10 +307,11 @@ impl Tables {
         };
         let n = self.call_sites.len();
         if let Some(cut) = &self.cut {
-            let sites = counted(cut.rows, "more call site");
-            last(times[n].clone(), shares[n].clone(), format!("{sites} (--limit {})", n + cut.rows));
+            let more = format!("{} more (--limit {})", cut.rows, n + cut.rows);
+            last(times[n].clone(), shares[n].clone(), more);
         }
         last(scale.show(self.totals.seconds), "100.0".into(), "sum".into());
+        table.narrow(&["longest", "bytes"], NAMES, style);
         text.push_str(&table.render(style));
         text
     }
