@@ -57,7 +57,7 @@ pub struct DisturbedRun {
 proust_profile::notes! {
     /// What a reader must know before believing a comparison.
     pub enum Caution {
-        /// A run is on both sides: all differences are zero by nature.
+        /// A run is on more than one side: all differences are zero by nature.
         SameRun "same-run" Caution {
             /// Its folder.
             dir: String,

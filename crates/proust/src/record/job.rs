@@ -32,7 +32,14 @@ pub fn launcher_start_unix_s() -> Option<f64> {
 fn launcher_from(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<&'static (&'static str, &'static [&'static str])> {
-    LAUNCHERS.iter().find(|(rank, _)| variable(rank).is_some())
+    LAUNCHERS.iter().find(|(rank, _)| match *rank {
+        // A batch script and an interactive shell have a number, too, and what they start inherits it.
+        "SLURM_PROCID" => {
+            let tasks = variable("SLURM_STEP_NUM_TASKS").and_then(|tasks| tasks.parse::<u32>().ok());
+            variable(rank).is_some() && tasks.is_some_and(|tasks| tasks > 1)
+        }
+        rank => variable(rank).is_some(),
+    })
 }
 
 fn key_from(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
@@ -58,7 +65,20 @@ mod tests {
         let first = key(&[("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_NAMESPACE", "77@1")]);
         assert_eq!(first, key(&[("OMPI_COMM_WORLD_RANK", "3"), ("PMIX_NAMESPACE", "77@1")]));
         assert_ne!(first, key(&[("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_NAMESPACE", "78@1")]));
-        let step = |n| key(&[("SLURM_PROCID", "0"), ("SLURM_JOB_ID", "9"), ("SLURM_STEP_ID", n)]);
+        let tasks = ("SLURM_STEP_NUM_TASKS", "4");
+        let step = |n| key(&[("SLURM_PROCID", "0"), ("SLURM_JOB_ID", "9"), ("SLURM_STEP_ID", n), tasks]);
+        assert!(step("0").is_some());
         assert_ne!(step("0"), step("1"));
+    }
+
+    #[test]
+    fn what_a_batch_script_starts_is_no_rank() {
+        let batch = [("SLURM_PROCID", "0"), ("SLURM_JOB_ID", "9"), ("SLURM_NTASKS", "4")];
+        assert_eq!(key(&batch), None);
+        let shell = [batch[0], batch[1], ("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "1")];
+        assert_eq!(key(&shell), None);
+        // Nor does that hide the launcher that the script calls.
+        let rank = [batch[0], batch[1], ("PMI_RANK", "1"), ("PMI_JOBID", "a")];
+        assert_eq!(key(&rank).as_deref(), Some("PMI_RANK: PMI_JOBID=a"));
     }
 }

@@ -302,7 +302,7 @@ fn what_cannot_be_compared_is_told() {
         assert!(ended.said().contains(expected), "{words:?}: {}", ended.said());
     }
     let itself = run(proust().current_dir(folder).args(["diff", "a", "a"]));
-    assert!(itself.printed().contains("is on both sides"), "{}", itself.printed());
+    assert!(itself.printed().contains("is on more than one side"), "{}", itself.printed());
     // A run that lost its logs is compared by its profile; one of which the profile is of another version is
     // made anew.
     let kept = folder.join("a/profile");

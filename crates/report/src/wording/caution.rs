@@ -17,7 +17,7 @@ impl Worded for Caution {
 pub(crate) fn caution_text(caution: &Caution, other: char) -> String {
     match caution {
         Caution::SameRun { dir } => {
-            format!("{dir} is on both sides: a run does not differ from itself; name another run")
+            format!("{dir} is on more than one side: a run does not differ from itself; name another run")
         }
         Caution::OtherProgram { a, b } => format!(
             "these are different programs: {a} in A, {b} in {other}; only functions and lines that both have \
