@@ -356,8 +356,8 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
     node
 }
 
-/// Ends an operation; when that was, or 0 if it is none of this thread's any more. A hook calls it, and all of
-/// it is one function: what it finds out stays in registers.
+/// Ends an operation; when that was, or 0 if it is none of this thread's any more. A hook calls it, and it
+/// calls little: what it finds out stays in registers.
 #[inline(never)]
 pub fn end(ticket: Ticket, outcome: Outcome) -> u64 {
     let Some(lane) = ticket.lane else {
@@ -387,8 +387,8 @@ pub fn end_with(ticket: Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) 
     }
 }
 
-/// The operation of `ticket` ends now, on the caller's lane: when that is, and its kind. None if it is none of
-/// this thread's any more.
+/// The operation of `ticket` ends now, on the caller's lane: when that is, and its kind. None if it is none
+/// of this thread's any more.
 #[inline(always)]
 fn ending(lane: &'static Lane, ticket: Ticket) -> Option<(u64, Kind)> {
     // A fork inside the operation: the child has a record of its own.
