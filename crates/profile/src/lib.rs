@@ -48,6 +48,7 @@ pub mod run_file;
 pub mod samples;
 pub mod sweep_file;
 pub mod tables;
+mod unit;
 mod whole_file;
 
 pub use clocks::{ClockBasis, HostClock};
@@ -67,7 +68,7 @@ pub use messages::{
     CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
     TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
-pub use metric::Metric;
+pub use metric::{Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
 pub use regions::{RegionInfo, SegmentRow, StayRow, TrialSums};
@@ -75,6 +76,7 @@ pub use releases::ReleaseRow;
 pub use run_file::{Pause, RunFile, Stop};
 pub use samples::SampleRow;
 pub use sweep_file::SweepFile;
+pub use unit::Unit;
 
 /// One number: an exclusive amount of a metric in a context at a location.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use anyhow::Result;
 use clap::Args;
 use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
-use proust_query::Filter;
+use proust_query::{Filter, Metrics};
 use proust_report::{
     Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort, SweepPage,
     Written, gaps_listed, listed, written,
@@ -45,6 +45,10 @@ pub struct ReportArgs {
     #[arg(long, value_name = "LIST", hide_possible_values = true,
           value_parser = Suggested(suggested::metrics))]
     pub metrics: Option<String>,
+    /// Derive a metric of others: NAME=EXPR, such as 'io_rate=read_bytes/wall_s'; may be given several
+    /// times
+    #[arg(long = "define", value_name = "NAME=EXPR")]
+    pub definitions: Vec<String>,
     /// Order of the rows: METRIC, METRIC:inclusive, METRIC:exclusive, or name
     #[arg(long, value_name = "KEY", hide_possible_values = true,
           value_parser = Suggested(suggested::orders))]
@@ -143,6 +147,7 @@ Examples:
   proust report callers compute_flux              who calls it, and what it calls
   proust report flat --where 'thread=worker-* and function=solve'
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
+  proust report flat --define 'io_rate=read_bytes/wall_s' --sort io_rate     what reads fastest
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report tree c12 --over locations         which threads had most of it, and how uneven it is
   proust report flat --by process                 the hottest functions of each of the largest processes
@@ -242,8 +247,10 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let classic = classic(args)?;
     // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
-    let columns = args.metrics.as_deref().map(Column::parse_list).transpose()?.unwrap_or_default();
-    let sort = args.sort.as_deref().map(Sort::parse).transpose()?;
+    let metrics = defined(&args.definitions, words.page)?;
+    let columns = args.metrics.as_deref().map(|list| Column::parse_list(list, &metrics)).transpose()?;
+    let columns = columns.unwrap_or_default();
+    let sort = args.sort.as_deref().map(|key| Sort::parse(key, &metrics)).transpose()?;
     if let Some(dir) = &words.dir
         && !dir.exists()
         && !nearest(&dir.to_string_lossy(), PAGES.iter().map(|spec| spec.head.id), 1).is_empty()
@@ -256,6 +263,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         page: words.page,
         arguments: words.arguments,
         filter,
+        metrics,
         columns,
         sort,
         limit: args.limit,
@@ -297,6 +305,22 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         gaps::note(&dir.to_string_lossy(), quality);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `--define` derives.
+fn defined(definitions: &[String], page: PageName) -> Result<Metrics> {
+    let metrics = Metrics::defined(definitions.iter().map(String::as_str));
+    let metrics = metrics.map_err(|error| WrongUsage(error.to_string()))?;
+    if !definitions.is_empty() && !page.needs(Need::Metrics) {
+        let able = PAGES.iter().filter(|spec| spec.page.needs(Need::Metrics)).map(|spec| spec.head.id);
+        let able = able.collect::<Vec<_>>().join(", ");
+        return Err(WrongUsage(format!(
+            "--define is for pages that show metrics, and `{}` has columns of its own: use {able}",
+            page.id()
+        ))
+        .into());
+    }
+    Ok(metrics)
 }
 
 /// The parts of the classic layouts.

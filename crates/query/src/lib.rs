@@ -2,8 +2,8 @@
 //!
 //! A question is put in two steps. A [`Filter`] (the text after `--where`) is resolved against a profile to a
 //! [`Selection`]: the locations in scope and their amounts. What is counted is a [`Measure`]: a stored
-//! metric, or seconds by account, for which a selection needs the rows of a ledger. Everything else is
-//! computed from a selection:
+//! metric, or seconds by account, for which a selection needs the rows of a ledger. A [`Quantity`] is a measure,
+//! or what a user derives from measures. Everything else is computed from a selection:
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`intervals`]: marked intervals, and the account of the time in each
@@ -20,6 +20,7 @@
 mod amounts;
 mod bottom_up;
 pub mod characteristics;
+mod derived;
 mod doing;
 mod expression;
 mod forest;
@@ -45,6 +46,7 @@ mod wanted;
 pub use amounts::Amounts;
 pub use amounts::{Sampling, errors, over_contexts};
 pub use bottom_up::{BottomUp, Node};
+pub use derived::{DefinitionError, Derived, Metrics, Quantity};
 pub use doing::Doing;
 pub use expression::{Clause, Filter, FilterError, Key, Pattern, SampleName};
 pub use forest::Forest;

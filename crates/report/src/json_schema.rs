@@ -63,7 +63,12 @@ pub fn json_schema_document() -> Value {
     });
     any.push(json!({ "$ref": "#/$defs/report%20--by" }));
     definitions.insert("report --by".into(), grouped);
-    let metric = |measure: Measure| json!({ "id": measure.id(), "unit": measure.unit() });
+    let metric = |measure: Measure| {
+        let source = measure.source();
+        json!({
+            "id": measure.id(), "unit": measure.unit(), "source": source.id(), "sampled": source.is_sampled(),
+        })
+    };
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("Pages of proust, JSON contract {SCHEMA}"),

@@ -10,6 +10,7 @@ mod choice;
 mod column;
 mod columns;
 mod csv;
+mod derivations;
 mod described;
 mod diff;
 mod error;

@@ -37,6 +37,8 @@ pub enum Need {
     Samples,
     /// The same where it is about a part of the run.
     SamplesOfAPart,
+    /// The metrics that are asked for: it has columns of any.
+    Metrics,
     /// Call paths as the source has them: it speaks of regions in the source's words.
     PathsOfUser,
 }
@@ -98,25 +100,25 @@ pages! {
         [Findings, PathsOfUser] Orders::Own;
     Tree "tree" "[CONTEXT]"
         "contexts from the top down, or only what is below a context such as c12"
-        [ColumnsByAccount] Orders::All;
+        [ColumnsByAccount, Metrics] Orders::All;
     Effort "effort" "[CONTEXT]"
         "work, idleness and overhead by context, and the conclusion from them"
         [ColumnsByAccount] Orders::Some(&["name", "active_s", "caused_s"]);
     Callers "callers" "[FUNCTION]"
         "functions with their callers; or one function with its callers and callees"
-        [ColumnsByAccount] Orders::All;
+        [ColumnsByAccount, Metrics] Orders::All;
     Flat "flat" ""
         "functions"
-        [ColumnsByAccount] Orders::All;
+        [ColumnsByAccount, Metrics] Orders::All;
     Lines "lines" ""
         "source lines"
-        [ColumnsByAccount] Orders::All;
+        [ColumnsByAccount, Metrics] Orders::All;
     Ledger "ledger" ""
         "the account in full: of all threads and all empty slots"
         [] Orders::Own;
     Threads "threads" ""
         "what every thread spent its time on"
-        [AccountRows] Orders::All;
+        [AccountRows, Metrics] Orders::All;
     Processes "processes" ""
         "the programs that ran, with their arguments, and what their time went into"
         [AccountRows] Orders::Some(&["name", "cpu_s", "wall_s"]);

@@ -2,6 +2,7 @@
 //! functions.
 
 mod account;
+mod by_location;
 mod callers;
 mod distribution;
 mod effort;
@@ -39,7 +40,7 @@ use proust_account::ledger::Ledger;
 use proust_account::stored::StoredTimelines;
 use proust_account::timelines::timelines;
 use proust_findings::Finding;
-use proust_profile::{FunctionId, Metric, Profile};
+use proust_profile::{FunctionId, Metric, Profile, Unit};
 use proust_query::{Handle, Selection, with_times};
 use proust_words::counted;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -132,7 +133,7 @@ pub fn written(
     let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger), stored);
     // A page with columns by account still has its other columns where no account can be made.
     if let Ok(drawn) = &drawn
-        && question.page.needs(Need::ColumnsByAccount)
+        && (question.page.needs(Need::ColumnsByAccount) || question.page.needs(Need::AccountRows))
     {
         selection = selection.with_rows(drawn.ledger());
     }
@@ -268,7 +269,9 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 struct Cut {
     rows: usize,
-    /// In the column that the rows are ordered by; exclusive amounts, which add up.
+    /// In the column that the rows are ordered by, or where that is a derived metric, in one that it is
+    /// computed of; exclusive amounts, which add up. Null where nothing adds up.
+    #[schemars(with = "Option<f64>")]
     amount: f64,
 }
 
@@ -379,7 +382,7 @@ fn scope(selection: &Selection<'_>, question: &Question) -> String {
 }
 
 /// An amount with its unit.
-fn amount_of(unit: &'static str, amount: f64) -> String {
+fn amount_of(unit: Unit, amount: f64) -> String {
     let scale = Scale::of(unit, [amount]);
     format!("{} {}", scale.show(amount), scale.unit).trim_end().to_owned()
 }

@@ -46,6 +46,7 @@ const REPORT: &[Floor] = &[
     ("question", "what is asked; knows which pages there are"),
     ("grouped", "the pages of several processes; knows none of them"),
     ("choice", "which columns a page shows, by the question"),
+    ("derivations", "derived metrics of a row, by its other numbers"),
     ("columns", "numbers by row, by the choice"),
     ("pages", "one file for each page"),
     ("explained", "findings one by one, in the words of their page"),

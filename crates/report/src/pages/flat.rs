@@ -1,7 +1,7 @@
 //! The page `flat`: functions.
 
 use proust_profile::Metric;
-use proust_query::{Measure, Selection};
+use proust_query::{Measure, Quantity, Selection};
 use proust_words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,8 +12,9 @@ use super::{
     sort_functions,
 };
 use crate::choice::{Chosen, Order};
-use crate::column::{ColumnHead, Over};
+use crate::column::ColumnHead;
 use crate::columns::Columns;
+use crate::derivations::Derivations;
 use crate::error::ReportError;
 use crate::number::{percents, sum};
 use crate::question::{Format, Question};
@@ -64,11 +65,12 @@ impl Flat {
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let cut = cut(&mut functions, limit, &order);
         let mut totals = RowAmounts::new();
-        for column in chosen.columns.iter().filter(|column| column.over == Over::Sum) {
-            let total = selection.total(column.measure);
+        for (column, measure) in chosen.sums() {
+            let total = selection.total(measure);
             let amount = crate::column::Amount { inclusive: total, exclusive: total, ..Default::default() };
-            totals.insert(column.id(), amount);
+            totals.insert(column, amount);
         }
+        Derivations::of(&numbers.heads()).add_to(&mut totals);
         Ok(Flat {
             schema: SCHEMA,
             metrics: numbers.heads(),
@@ -86,13 +88,13 @@ impl Flat {
     fn usual(&self, style: &Style) -> String {
         let rows: Vec<&RowAmounts> = self.functions.iter().map(|row| &row.metrics).collect();
         let total = |head: &ColumnHead| self.totals.get(&head.id).map_or(0.0, |total| total.exclusive);
-        let own = |measure: Measure, name: &str| {
-            let head = head_of(&self.metrics, measure)?;
+        let own = |quantity: &Quantity, name: &str| {
+            let head = head_of(&self.metrics, quantity)?;
             Some(NumberColumn::adding_up(head, name, &rows, total(head), self.cut.is_some()))
         };
-        let cpu = Measure::Metric(Metric::Cpu);
+        let cpu = Quantity::from(Metric::Cpu);
         let lead = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
-        let by_cpu = lead.measure == cpu;
+        let by_cpu = lead.quantity == cpu;
         let mut shares: Vec<f64> =
             rows.iter().map(|row| row.get(&lead.id).map_or(0.0, |amount| amount.exclusive)).collect();
         let hidden = total(lead) - sum(shares.iter().copied());
@@ -100,7 +102,7 @@ impl Flat {
         let mut shares = percents(&shares, total(lead));
         shares.push(if total(lead) > 0.0 { "100.0" } else { "-" }.into());
         let name = if by_cpu { "self".into() } else { title_of(lead) };
-        let mut always: Vec<NumberColumn> = own(lead.measure, &name).into_iter().collect();
+        let mut always: Vec<NumberColumn> = own(&lead.quantity, &name).into_iter().collect();
         let incl = NumberColumn::amounts(lead, "incl", &rows, Which::Inclusive);
         let errors = |of: Option<&NumberColumn>| Some(of?.errors(&rows, Which::Exclusive));
         if by_cpu {
@@ -109,7 +111,7 @@ impl Flat {
             always.extend([NumberColumn::percents(shares), incl.clone()]);
         } else {
             always.push(NumberColumn::percents(shares));
-            let cpu = own(cpu, "CPU");
+            let cpu = own(&cpu, "CPU");
             let errors = errors(cpu.as_ref());
             always.extend(cpu.into_iter().chain(errors));
         }
@@ -117,18 +119,19 @@ impl Flat {
             .chosen
             .noticed
             .iter()
-            .filter(|measure| **measure != lead.measure)
-            .filter_map(|measure| {
-                let head = head_of(&self.metrics, *measure)?;
-                own(*measure, &title_of(head))
+            .filter(|quantity| **quantity != lead.quantity)
+            .filter_map(|quantity| {
+                let head = head_of(&self.metrics, quantity)?;
+                own(quantity, &title_of(head))
             })
             .collect();
         // It is the same measure: `--metrics` could not show more.
         others.extend((!by_cpu).then_some(NumberColumn { id: String::new(), ..incl }));
         // An empty column is of no use in text.
         for metric in [Metric::User, Metric::System] {
-            let used = head_of(&self.metrics, metric.into()).filter(|head| total(head) != 0.0);
-            others.extend(used.and_then(|head| own(metric.into(), &format!("{} self", title_of(head)))));
+            let quantity = metric.into();
+            let used = head_of(&self.metrics, &quantity).filter(|head| total(head) != 0.0);
+            others.extend(used.and_then(|head| own(&quantity, &format!("{} self", title_of(head)))));
         }
         let fitted = Fitted::new(always, others, NAMES, style);
         let titles = fitted.columns.iter().map(NumberColumn::head);
@@ -155,7 +158,9 @@ impl Flat {
     fn with_chosen(&self, style: &Style) -> String {
         let rows: Vec<&RowAmounts> = self.functions.iter().map(|row| &row.metrics).collect();
         let mut numbers = Vec::new();
-        for head in &self.metrics {
+        let lead = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
+        let shown = self.metrics.iter().filter(|head| head.asked || head.id == lead.id);
+        for head in shown {
             let name = title_of(head);
             numbers.push(NumberColumn::amounts(head, &format!("{name} self"), &rows, Which::Exclusive));
             numbers.push(NumberColumn::amounts(head, "incl", &rows, Which::Inclusive));
@@ -198,8 +203,10 @@ pub(super) fn cut(rows: &mut Vec<FunctionRow>, limit: Option<usize>, order: &Ord
 
 impl Page for Flat {
     fn text(&self, style: &Style) -> String {
-        let by_active =
-            self.metrics.iter().any(|head| head.id == self.order.column && head.measure == Measure::Active);
+        let by_active = self
+            .metrics
+            .iter()
+            .any(|head| head.id == self.order.column && head.quantity == Measure::Active.into());
         let by = if by_active { "; active time without what is called" } else { "" };
         let mut text = heading(style, "Functions", &format!("{}{by}", self.scope));
         if self.functions.is_empty() {

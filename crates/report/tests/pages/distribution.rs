@@ -1,5 +1,6 @@
 //! How the amounts of one context are spread over threads and processes.
 
+use proust_query::Metrics;
 use proust_report::{Across, Column, Format, PageName, Question, Style, render};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ fn question(argument: Option<&str>, over: Across, metrics: &str, format: Format)
     Question {
         page: PageName::Tree,
         arguments: argument.map(str::to_owned).into_iter().collect(),
-        columns: Column::parse_list(metrics).unwrap(),
+        columns: Column::parse_list(metrics, &Metrics::default()).unwrap(),
         over: Some(over),
         format,
         ..Question::default()

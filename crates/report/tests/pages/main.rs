@@ -2,6 +2,7 @@
 
 mod contract;
 mod depth;
+mod derived;
 mod diff;
 mod distribution;
 mod documents;
