@@ -5,7 +5,7 @@ mod names;
 mod references;
 mod sweep;
 
-pub use names::{BlockName, ByName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
+pub use names::{BlockName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
 use proust_query::{Filter, Metrics};
 use proust_report::{
-    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort, SweepPage,
-    Written, gaps_listed, listed, written,
+    Across, Block, By, Classic, Column, GROUPINGS, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort,
+    SweepPage, Written, gaps_listed, listed, written,
 };
 use proust_store::{Run, StoreError};
 use proust_words::counted;
@@ -57,8 +57,8 @@ pub struct ReportArgs {
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// Show the page for the largest processes or programs one by one; or choose which functions it shows
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub by: Option<ByName>,
+    #[arg(long, value_name = "WHAT", value_parser = suggested::grouping())]
+    pub by: Option<By>,
     /// Of --by: so many of them
     #[arg(long, value_name = "N", default_value_t = 5, requires = "by")]
     pub groups: usize,
@@ -152,6 +152,7 @@ Examples:
   proust report tree c12 --over locations         which threads had most of it, and how uneven it is
   proust report flat --by process                 the hottest functions of each of the largest processes
   proust report flat --by function                functions with what was inlined into them, as perf has it
+  proust report flat --by module                  how much is in which library
   proust report findings --by process             what could be won, by whose it is
   proust report timeline --depth 5                which function each thread was in, five calls deep
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
@@ -240,9 +241,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if args.over.is_some() && words.page != PageName::Tree {
         return Err(WrongUsage("--over is for the page `tree`".into()).into());
     }
-    let by = args.by.and_then(ByName::grouping);
-    if args.by.is_some() && by.is_none() && words.page != PageName::Flat {
-        return Err(WrongUsage("--by function and --by inlined are for the page `flat`".into()).into());
+    let by = args.by.and_then(By::pages);
+    let rows_of = args.by.and_then(By::rows);
+    if rows_of.is_some() && words.page != PageName::Flat {
+        let words = GROUPINGS.iter().filter(|spec| spec.by.rows().is_some()).map(|spec| spec.id);
+        let words = words.collect::<Vec<_>>().join(", ");
+        return Err(WrongUsage(format!("of the words of --by, {words} are for the page `flat`")).into());
     }
     let classic = classic(args)?;
     // Errors in the question are reported before an analysis that may take a while.
@@ -271,7 +275,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         level: args.level,
         intervals: args.intervals.map_or(IntervalsOf::Marks, IntervalsName::of),
         depth: args.depth,
-        compiled: args.by == Some(ByName::Function),
+        rows_of: rows_of.unwrap_or_default(),
         by,
         over: args.over.map(|over| match over {
             OverName::Locations => Across::Locations,

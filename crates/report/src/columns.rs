@@ -1,9 +1,10 @@
 //! The columns of a table with their numbers by row.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use proust_profile::Metric;
-use proust_query::{Amounts, BottomUp, Measure, Selection, Spread, Statistics};
+use proust_query::{Amounts, BottomUp, Measure, OnPath, Selection, Spread, Statistics};
 
 use crate::choice::Chosen;
 use crate::column::{Amount, Column, ColumnHead, Over};
@@ -63,11 +64,22 @@ impl Columns {
 
     /// Only sums: the statistics of a chain of callers are not computed.
     pub fn by_node(selection: &Selection<'_>, tree: &BottomUp, columns: &Chosen) -> Columns {
-        let sums = |column: &Column| {
-            let measure = column.summed().expect("a page of sums has no others");
-            Numbers::sums(tree.amounts(selection, measure))
-        };
-        Columns::new(columns, sums)
+        Columns::sums(columns, |measure| tree.amounts(selection, measure))
+    }
+
+    /// Only sums: of what is on paths.
+    pub fn on_path<K: Copy + Eq + Hash>(
+        selection: &Selection<'_>,
+        of: &OnPath<K>,
+        columns: &Chosen,
+    ) -> Columns {
+        Columns::sums(columns, |measure| of.amounts(selection, measure))
+    }
+
+    fn sums(columns: &Chosen, amounts: impl Fn(Measure) -> Amounts) -> Columns {
+        Columns::new(columns, |column| {
+            Numbers::sums(amounts(column.summed().expect("a page of sums has no others")))
+        })
     }
 
     fn new(columns: &Chosen, numbers: impl Fn(&Column) -> Numbers) -> Columns {

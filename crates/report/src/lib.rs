@@ -44,7 +44,7 @@ pub use diff::{
 pub use error::ReportError;
 pub use explained::{derivation, explain_kind, explain_thresholds, finding_about, finding_name};
 pub use grouped::GroupedPages;
-pub use groups::{Group, Grouping, groups};
+pub use groups::{By, GROUPINGS, Group, Grouping, GroupingSpec, RowsOf, groups};
 pub use json_schema::{json_schema_document, json_schema_text};
 pub use kept::{Kept, Rendered, Written};
 pub use metrics::{MetricRow, metric_rows};

@@ -56,7 +56,8 @@ impl Scale {
         Scale::of(Unit::SECONDS, numbers)
     }
 
-    /// A number in this scale, without its unit; `-` for nothing at all, and no text where there is no number.
+    /// A number in this scale, without its unit; `-` for nothing at all, and no text where there is no
+    /// number.
     pub fn show(&self, number: f64) -> String {
         if number == 0.0 {
             return "-".into();

@@ -51,6 +51,7 @@ use crate::choice::Order;
 use crate::column::ColumnHead;
 use crate::columns::Columns;
 use crate::error::ReportError;
+use crate::groups::RowsOf;
 use crate::kept::{Kept, Rendered, Written};
 use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
@@ -161,6 +162,9 @@ pub fn written(
             to.show(&callers::Callers::build(&selection, question)?)
         }
         PageName::Callers => to.show(&one_function::OneFunction::build(&selection, question)?),
+        PageName::Flat if matches!(question.rows_of, RowsOf::Lines | RowsOf::Modules) => {
+            to.show(&flat::FlatGroups::build(&selection, question)?)
+        }
         PageName::Flat => to.show(&flat::Flat::build(selection, question)?),
         PageName::Lines => to.show(&lines::Lines::build(&selection, question)?),
         PageName::Threads => to.show(&threads::Threads::build(&selection, question, drawn()?)?),
@@ -200,7 +204,7 @@ pub(crate) fn schemas(page: PageName, generator: &mut SchemaGenerator) -> Vec<Sc
         PageName::Callers => {
             vec![of::<callers::Callers>(generator), of::<one_function::OneFunction>(generator)]
         }
-        PageName::Flat => vec![of::<flat::Flat>(generator)],
+        PageName::Flat => vec![of::<flat::Flat>(generator), of::<flat::FlatGroups>(generator)],
         PageName::Lines => vec![of::<lines::Lines>(generator)],
         PageName::Threads => vec![of::<threads::Threads>(generator)],
         PageName::Processes => vec![of::<processes::Processes>(generator)],

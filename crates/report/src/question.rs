@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::column::Column;
 use crate::error::ReportError;
-use crate::groups::Grouping;
+use crate::groups::{Grouping, RowsOf};
 use crate::page::{Need, Orders, PAGES, PageName};
 use crate::references::References;
 
@@ -195,8 +195,8 @@ pub struct Question {
     pub depth: Option<NonZeroUsize>,
     /// Of a tree: show how the amounts of one context are spread over these, in place of what is below it.
     pub over: Option<Across>,
-    /// Of functions: those that were compiled, with what was inlined into them, and not those of the source.
-    pub compiled: bool,
+    /// Of the page `flat`: what a row is.
+    pub rows_of: RowsOf,
     /// Of findings: by whose they are.
     pub by: Option<Grouping>,
     /// How it is written.

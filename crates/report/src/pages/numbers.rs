@@ -59,8 +59,8 @@ impl NumberColumn {
         }
     }
 
-    /// Own amounts, and below them those of rows that were cut, if `cut`, and the sum of all. A derived metric
-    /// has no sum: below it is the value of all together.
+    /// Own amounts, and below them those of rows that were cut, if `cut`, and the sum of all. A derived
+    /// metric has no sum: below it is the value of all together.
     pub fn adding_up(
         head: &ColumnHead,
         name: &str,

@@ -104,21 +104,27 @@ fn inclusive_values_are_computed_of_inclusive_ones() {
 
 #[test]
 fn rows_are_sorted_by_what_is_derived_and_those_without_it_are_last() {
-    let sorted = question(PageName::Flat, &["reads=read_bytes/cpu_s"], "cpu_s,reads", Some("reads:exclusive"));
+    let sorted =
+        question(PageName::Flat, &["reads=read_bytes/cpu_s"], "cpu_s,reads", Some("reads:exclusive"));
     let page = json(&reading(), sorted);
     let rows = page["functions"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["function"].as_str().unwrap()).collect();
     // refine reads 5000 bytes in 1 s, flux 1000 in 0.5 s; kernel and prepare none; the others have no time.
     assert_eq!(names[..2], ["refine", "flux"]);
     let values = rows.iter().map(|row| {
-        row["metrics"]["reads"].get("exclusive").map_or(0.0, |value| value.as_f64().unwrap_or(f64::NEG_INFINITY))
+        row["metrics"]["reads"]
+            .get("exclusive")
+            .map_or(0.0, |value| value.as_f64().unwrap_or(f64::NEG_INFINITY))
     });
     let values: Vec<f64> = values.collect();
     assert!(values.is_sorted_by(|a, b| a >= b) && values.last() == Some(&f64::NEG_INFINITY), "{values:?}");
     assert_eq!((values[0], values[1]), (5_000.0, 2_000.0));
     let cut = json(
         &reading(),
-        Question { limit: Some(2), ..question(PageName::Flat, &["reads=read_bytes/cpu_s"], "reads", Some("reads")) },
+        Question {
+            limit: Some(2),
+            ..question(PageName::Flat, &["reads=read_bytes/cpu_s"], "reads", Some("reads"))
+        },
     );
     // Of what the metric is computed of the first one.
     assert_eq!(cut["cut"]["rows"], 4);
@@ -169,7 +175,8 @@ fn as_text_and_csv() {
     insta::assert_snapshot!("derived_flat_text", text(PageName::Flat));
     insta::assert_snapshot!("derived_tree_text", text(PageName::Tree));
     insta::assert_snapshot!("derived_threads_text", text(PageName::Threads));
-    let csv = page(&reading(), question(PageName::Flat, &["reads=read_bytes/cpu_s"], "reads", None), Format::Csv);
+    let csv =
+        page(&reading(), question(PageName::Flat, &["reads=read_bytes/cpu_s"], "reads", None), Format::Csv);
     let main = csv.lines().find(|line| line.contains(",main,")).unwrap();
     // Main itself has no time: its exclusive field is empty.
     assert!(csv.starts_with("handle,function,file,line,module,reads inclusive,reads exclusive,"), "{csv}");

@@ -10,6 +10,7 @@ mod dvm;
 mod dvm_mpi;
 mod example;
 mod findings;
+mod flat_groups;
 mod golden;
 mod intervals;
 mod messaging;

@@ -6,7 +6,7 @@ use std::fs;
 use jsonschema::Validator;
 use proust_query::Metrics;
 use proust_report::{
-    Across, Format, PAGES, PageName, Question, Style, json_schema_document, json_schema_text, render,
+    Across, Format, PAGES, PageName, Question, RowsOf, Style, json_schema_document, json_schema_text, render,
 };
 use serde_json::{Value, json};
 
@@ -62,6 +62,20 @@ fn pages_of_groups_are_pages() {
     };
     assert!(validator.is_valid(&groups(page(&waiting(), PageName::Flat))));
     assert!(!validator.is_valid(&groups(json!({"schema": 1}))));
+}
+
+#[test]
+fn other_rows_of_flat_are_what_the_schema_says() {
+    let validator = of_page("flat");
+    for rows_of in [RowsOf::Lines, RowsOf::Modules] {
+        let question =
+            Question { page: PageName::Flat, rows_of, format: Format::Json, ..Question::default() };
+        let text = render(&profile(), &question, &Style::default()).unwrap().page;
+        let mut page: Value = serde_json::from_str(&text).unwrap();
+        assert!(validator.is_valid(&page), "{text}");
+        page.as_object_mut().unwrap().remove("rest");
+        assert!(!validator.is_valid(&page));
+    }
 }
 
 /// Columns that a user derives are allowed, and nulls in them only.

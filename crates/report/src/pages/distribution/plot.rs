@@ -62,8 +62,8 @@ pub(super) fn bars(amounts: &[f64], scale: &Scale, style: &Style) -> String {
     text
 }
 
-/// A range of amounts, and how many are in it: from its lower end on, up to the upper end, which only the last
-/// one includes.
+/// A range of amounts, and how many are in it: from its lower end on, up to the upper end, which only the
+/// last one includes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Bin {
     from: f64,
