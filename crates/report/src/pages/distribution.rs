@@ -310,10 +310,8 @@ impl Page for Distribution {
         let mut sorted = amounts;
         sorted.sort_by(|a, b| lowest(*b).total_cmp(&lowest(*a)));
         part("Sorted, the largest first".into(), plot::bars(&sorted, &scale, style));
-        part(
-            format!("How many have how much, {}", scale.unit),
-            plot::histogram(&self.histogram, &scale, style),
-        );
+        let title = format!("How many have how much, {}", scale.unit);
+        part(title.trim_end_matches(", ").to_owned(), plot::histogram(&self.histogram, &scale, style));
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         if let Some(cut) = &self.cut {
             let with =

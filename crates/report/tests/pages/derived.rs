@@ -167,6 +167,7 @@ fn statistics_are_over_the_threads_that_have_a_value() {
         Format::Text,
     );
     assert!(text.contains("1 thread has no value, since a divisor is zero"), "{text}");
+    assert!(text.contains("How many have how much, bytes/s\n"), "{text}");
 }
 
 #[test]

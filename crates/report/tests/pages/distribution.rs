@@ -67,3 +67,20 @@ fn one_metric_only() {
     let error = render(&profile(), &asked, &Style::default()).unwrap_err().to_string();
     assert!(error.contains("one metric"), "{error}");
 }
+
+/// A count has no unit beside it, and every thread is in one range.
+#[test]
+fn ranges_of_counts() {
+    let text = render(
+        &waiting(),
+        &question(None, Across::Locations, "waits", Format::Text),
+        &Style { width: 80, ..Style::default() },
+    );
+    let text = text.unwrap().page;
+    assert!(text.contains("\nHow many have how much\n"), "{text}");
+    let asked = question(None, Across::Locations, "waits", Format::Json);
+    let page: Value =
+        serde_json::from_str(&render(&waiting(), &asked, &Style::default()).unwrap().page).unwrap();
+    let counts = page["histogram"].as_array().unwrap().iter().map(|bin| bin["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), page["locations"].as_array().unwrap().len() as u64);
+}

@@ -54,6 +54,9 @@ pub(super) fn bars(amounts: &[f64], scale: &Scale, style: &Style) -> String {
         text.push_str(line.trim_end());
         text.push('\n');
     }
+    if amounts.iter().any(|amount| *amount < 0.0) {
+        text.push_str(" amounts below zero have no bar\n");
+    }
     if each > 1 {
         text.push_str(&format!(
             " a bar stands for {each}: {full} up to their mean, {light} to the largest\n"
@@ -129,6 +132,9 @@ mod tests {
         let begin = text.lines().next().unwrap().find('#').unwrap();
         assert_eq!([0, 6, 12, 18].map(|at| column(begin + at)), [8, 4, 1, 0]);
         assert_eq!(text.lines().count(), LINES);
+        // What is derived may be negative, or not known.
+        let text = bars(&[8.0, -4.0, f64::NAN], &scale(), &STYLE);
+        assert!(text.ends_with("amounts below zero have no bar\n") && !text.contains("NaN"), "{text}");
     }
 
     #[test]
