@@ -13,6 +13,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap_complete::ArgValueCompleter;
 use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
 use proust_query::{Filter, Metrics};
@@ -26,38 +28,35 @@ use proust_words::nearest::nearest;
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::record::{processes_of, shell_path};
-use crate::suggested::{self, Suggested};
-use crate::{analysis_notes, gaps, output, progress, runs, terminal};
+use crate::{analysis_notes, completing, gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust report`.
 #[derive(Args, Debug)]
 #[command(after_help = help())]
 pub struct ReportArgs {
     /// Folder of the run, page, and what the page takes
-    #[arg(value_name = "DIR] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
-          value_parser = Suggested(suggested::pages))]
+    #[arg(value_name = "DIR] [PAGE] [ARGS", num_args = 0..,
+          add = ArgValueCompleter::new(completing::of_report))]
     pub words: Vec<String>,
     /// Only this part of the run; may be given several times
-    #[arg(long = "where", value_name = "EXPR")]
+    #[arg(long = "where", value_name = "EXPR", add = ArgValueCompleter::new(completing::clause))]
     pub filters: Vec<String>,
     /// What to show: METRIC[:sum|min|max|mean|stddev|imbalance], separated by commas; statistics are
     /// over all threads in scope
-    #[arg(long, value_name = "LIST", hide_possible_values = true,
-          value_parser = Suggested(suggested::metrics))]
+    #[arg(long, value_name = "LIST", add = ArgValueCompleter::new(completing::list_of_metrics))]
     pub metrics: Option<String>,
     /// Derive a metric of others: NAME=EXPR, such as 'io_rate=read_bytes/wall_s'; may be given several
     /// times
     #[arg(long = "define", value_name = "NAME=EXPR")]
     pub definitions: Vec<String>,
     /// Order of the rows: METRIC, METRIC:inclusive, METRIC:exclusive, or name
-    #[arg(long, value_name = "KEY", hide_possible_values = true,
-          value_parser = Suggested(suggested::orders))]
+    #[arg(long, value_name = "KEY", add = ArgValueCompleter::new(completing::orders))]
     pub sort: Option<String>,
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Show the page for the largest processes or programs one by one; or choose which functions it shows
-    #[arg(long, value_name = "WHAT", value_parser = suggested::grouping())]
+    /// Show the page for the largest processes or programs one by one; or choose what the rows of `flat` are
+    #[arg(long, value_name = "WHAT", value_parser = grouping())]
     pub by: Option<By>,
     /// Of --by: so many of them
     #[arg(long, value_name = "N", default_value_t = 5, requires = "by")]
@@ -82,10 +81,10 @@ pub struct ReportArgs {
     #[arg(long)]
     pub zeros: bool,
     /// Of `intervals`: a run of the same program on one processor, beside the forecast of its time
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub serial: Option<PathBuf>,
     /// Of `intervals`: a run of a sequential build, beside the forecast
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub sequential: Option<PathBuf>,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
@@ -118,6 +117,12 @@ pub struct ReportArgs {
     /// Exit with 3 if the data are incomplete
     #[arg(long)]
     pub strict: bool,
+}
+
+/// What `--by` asks for.
+fn grouping() -> impl TypedValueParser<Value = By> {
+    let words = GROUPINGS.iter().map(|spec| PossibleValue::new(spec.id).help(spec.about));
+    PossibleValuesParser::new(words).map(|word| By::from_id(&word).expect("no other word is possible"))
 }
 
 /// What stands below the options in help.

@@ -35,6 +35,7 @@ pub(crate) use findings::{
     about as finding_about, kind_text, name as finding_name, thresholds_text, who as finding_who,
 };
 use std::sync::Arc;
+pub(crate) use tree::name as context_name;
 
 use proust_account::ledger::Ledger;
 use proust_account::stored::StoredTimelines;

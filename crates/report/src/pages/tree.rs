@@ -179,7 +179,7 @@ pub(super) fn root(profile: &Profile, page: &str, arguments: &[String]) -> Resul
 }
 
 /// A context's name as it is shown.
-pub(super) fn name(profile: &Profile, id: ContextId) -> String {
+pub(crate) fn name(profile: &Profile, id: ContextId) -> String {
     let context = &profile.contexts[id];
     let function = context.function.map(|function| profile.functions[function].name.clone());
     match context.kind {
