@@ -19,7 +19,7 @@ use super::node::JointId;
 use super::run::ComparedRun;
 use super::sampling::{Sampled, error_of_short, squares_of};
 use proust_account::ledger::{Account, IoAs};
-use proust_profile::{ContextId, Metric};
+use proust_profile::{ContextId, Metric, Unit};
 use proust_query::{Amounts, Measure};
 use proust_statistics::{Change, Matters, Observation, change};
 
@@ -252,7 +252,7 @@ impl<'r> Diff<'r> {
     }
 
     fn matters_of(&self, measure: Measure) -> Matters {
-        if measure.unit() == "s" {
+        if measure.unit() == Unit::SECONDS {
             return self.matters();
         }
         let most = self.runs().map(|run| run.outline.total(measure)).fold(0.0, f64::max);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{ContextId, LocationId, Unit};
 use proust_query::{Measure, Selection};
 
 /// Amounts of a measure by location and context; seconds are in nanoseconds. What rounds to nothing is left
@@ -17,22 +17,22 @@ pub fn by_location(selection: &Selection<'_>, measure: Measure) -> BTreeMap<(Loc
 
 /// Units in a unit of the measure.
 pub fn whole(measure: Measure, amount: f64) -> u64 {
-    (if measure.unit() == "s" { amount * 1e9 } else { amount }).round() as u64
+    (if measure.unit() == Unit::SECONDS { amount * 1e9 } else { amount }).round() as u64
 }
 
 /// The unit of the whole numbers.
-pub fn unit(measure: Measure) -> &'static str {
+pub fn unit(measure: Measure) -> String {
     match measure.unit() {
-        "s" => "nanoseconds",
-        unit => unit,
+        Unit::SECONDS => "nanoseconds".into(),
+        unit => unit.to_string(),
     }
 }
 
 /// An amount for people: seconds of nanoseconds.
 pub fn shown(measure: Measure, whole: u64) -> String {
     match measure.unit() {
-        "s" => format!("{:.3} s", whole as f64 / 1e9),
-        "bytes" => format!("{whole} bytes"),
+        Unit::SECONDS => format!("{:.3} s", whole as f64 / 1e9),
+        Unit::BYTES => format!("{whole} bytes"),
         _ => whole.to_string(),
     }
 }

@@ -254,7 +254,7 @@ fn profile(selection: &Selection<'_>, measure: Measure) -> Profile {
     };
     tables.string("");
     for (name, kind) in &kinds {
-        let kind = tables.kind(name, unit(*kind));
+        let kind = tables.kind(name, &unit(*kind));
         tables.made.sample_type.push(kind);
     }
     tables.made.period_type = Some(tables.kind("cpu", "nanoseconds"));

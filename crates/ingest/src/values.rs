@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap as Map;
 
-use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, Profile, SampleRow, Value};
+use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, Profile, SampleRow, Unit, Value};
 
 use proust_profile::event_metrics::{EVENT_METRICS, amounts_of_event};
 use proust_profile::mpi_metrics::each_amount;
@@ -134,8 +134,8 @@ impl Sums {
             for (metric, sum) in METRICS.into_iter().zip(sums) {
                 if sum > 0 {
                     let scale = match metric.unit() {
-                        "s" => 1e9,
-                        "s²" => 1e12,
+                        Unit::SECONDS => 1e9,
+                        Unit::SECONDS_SQUARED => 1e12,
                         _ => 1.0,
                     };
                     values.push(Value { context, location, metric, amount: sum as f64 / scale });

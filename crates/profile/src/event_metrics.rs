@@ -1,6 +1,6 @@
 //! What operations are, and what they add to the metrics.
 
-use crate::{EventRow, IndexVec, Metric, Nature, OperationId, OperationKind, Profile};
+use crate::{EventRow, IndexVec, Metric, Nature, OperationId, OperationKind, Profile, Unit};
 
 /// What operations count into, in the order of their numbers.
 pub const EVENT_METRICS: [Metric; 7] = [
@@ -59,7 +59,7 @@ pub fn amounts_of_event(nature: Option<Nature>, event: &EventRow) -> [u64; EVENT
 pub fn metrics_of_event(nature: Option<Nature>, event: &EventRow) -> [(Metric, f64); EVENT_METRICS.len()] {
     let amounts = amounts_of_event(nature, event);
     let amount = |metric: Metric, amount: u64| {
-        if metric.unit() == "s²" { amount as f64 / 1e12 } else { amount as f64 }
+        if metric.unit() == Unit::SECONDS_SQUARED { amount as f64 / 1e12 } else { amount as f64 }
     };
     std::array::from_fn(|i| (EVENT_METRICS[i], amount(EVENT_METRICS[i], amounts[i])))
 }

@@ -49,6 +49,7 @@ pub mod samples;
 pub mod seek;
 pub mod sweep_file;
 pub mod tables;
+mod unit;
 mod whole_file;
 
 pub use clocks::{ClockBasis, HostClock};
@@ -68,7 +69,7 @@ pub use messages::{
     CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
     TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
-pub use metric::Metric;
+pub use metric::{Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
 pub use regions::{RegionInfo, SegmentRow, StayRow, TrialSums};
@@ -77,6 +78,7 @@ pub use run_file::{Pause, RunFile, Stop};
 pub use samples::SampleRow;
 pub use seek::seek;
 pub use sweep_file::SweepFile;
+pub use unit::Unit;
 
 /// One number: an exclusive amount of a metric in a context at a location.
 #[derive(Clone, Copy, Debug, PartialEq)]

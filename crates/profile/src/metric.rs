@@ -1,152 +1,179 @@
-//! What is counted.
+//! What is counted: the registry of stored metrics.
+//!
+//! All of them are sums: the amount of several contexts or locations is the sum of theirs. What is none, such
+//! as a ratio, is derived of sums where it is shown.
 
-/// A number per (context, location). The identifiers are part of the JSON contract.
+use crate::Unit;
+
+/// What an amount is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u16)]
-#[non_exhaustive]
-pub enum Metric {
-    /// Processor time.
-    Cpu = 1,
-    /// Processor time in user mode.
-    User = 2,
-    /// Processor time in the kernel.
-    System = 3,
-    /// Samples.
-    Samples = 4,
-    /// Processor time inside Proust's own handlers and hooks; part of [`Metric::Cpu`].
-    Measurement = 5,
-    /// Page faults without I/O.
-    MinorFaults = 6,
-    /// Page faults with I/O.
-    MajorFaults = 7,
-    /// Context switches because the thread blocked.
-    VoluntarySwitches = 8,
-    /// Context switches because another thread got the processor.
-    InvoluntarySwitches = 9,
-    /// Σ w² over the weights w of the samples, from which standard errors are computed. Kept, but not shown.
-    CpuSquares = 10,
-    /// Waits: calls of intercepted operations that are not I/O.
-    Waits = 11,
-    /// Calls of intercepted I/O operations.
-    IoCalls = 12,
-    /// Of these, the ones that failed.
-    IoErrors = 13,
-    /// Bytes taken in by I/O operations.
-    ReadBytes = 14,
-    /// Bytes given out by I/O operations.
-    WrittenBytes = 15,
-    /// Σ t² over the sums of short waits, each of which is charged to one of their callers, from which
-    /// standard errors are computed. Kept, but not shown.
-    WaitSquares = 16,
-    /// The same of short I/O operations.
-    IoSquares = 17,
-    /// Time in calls of MPI.
-    Mpi = 18,
-    /// The part of it after partners had arrived, without the beginning and the end of MPI.
-    MpiWork = 19,
-    /// The part of it before partners had arrived.
-    MpiWait = 20,
-    /// Messages of MPI that were sent and completed.
-    MpiSends = 21,
-    /// Messages of MPI that were received.
-    MpiReceives = 22,
-    /// Bytes of the messages that were sent.
-    MpiSentBytes = 23,
-    /// Bytes of the messages that were received.
-    MpiReceivedBytes = 24,
-    /// Collectives that exchange data or synchronise: each member's calls.
-    MpiCollectives = 25,
-    /// Bytes that members contributed to these.
-    MpiCollectiveBytes = 26,
-    /// Calls of MPI that neither start messages nor collectives.
-    MpiOtherCalls = 27,
+pub enum Source {
+    /// Clocks and counters, read at samples: the total is exact, where it belongs is sampled.
+    Samples,
+    /// Intercepted operations, each of which is counted.
+    Operations,
+    /// Calls of MPI that are matched with those of partners.
+    Messages,
+    /// The account, which is made of samples and operations.
+    Account,
 }
 
-/// What is kept, but not shown.
-const HIDDEN: [Metric; 3] = [Metric::CpuSquares, Metric::WaitSquares, Metric::IoSquares];
-
-impl Metric {
-    /// All metrics that are shown, in their order.
-    pub const ALL: [Metric; 24] = [
-        Metric::Cpu,
-        Metric::User,
-        Metric::System,
-        Metric::Samples,
-        Metric::Measurement,
-        Metric::MinorFaults,
-        Metric::MajorFaults,
-        Metric::VoluntarySwitches,
-        Metric::InvoluntarySwitches,
-        Metric::Waits,
-        Metric::IoCalls,
-        Metric::IoErrors,
-        Metric::ReadBytes,
-        Metric::WrittenBytes,
-        Metric::Mpi,
-        Metric::MpiWork,
-        Metric::MpiWait,
-        Metric::MpiSends,
-        Metric::MpiReceives,
-        Metric::MpiSentBytes,
-        Metric::MpiReceivedBytes,
-        Metric::MpiCollectives,
-        Metric::MpiCollectiveBytes,
-        Metric::MpiOtherCalls,
-    ];
-
-    /// Identifier on the command line, in JSON and in tables.
+impl Source {
+    /// Its word in JSON.
     pub fn id(self) -> &'static str {
         match self {
-            Metric::Cpu => "cpu_s",
-            Metric::User => "user_s",
-            Metric::System => "system_s",
-            Metric::Samples => "samples",
-            Metric::Measurement => "measurement_s",
-            Metric::MinorFaults => "minor_faults",
-            Metric::MajorFaults => "major_faults",
-            Metric::VoluntarySwitches => "voluntary_switches",
-            Metric::InvoluntarySwitches => "involuntary_switches",
-            Metric::CpuSquares => "cpu_s_squares",
-            Metric::Waits => "waits",
-            Metric::IoCalls => "io_calls",
-            Metric::IoErrors => "io_errors",
-            Metric::ReadBytes => "read_bytes",
-            Metric::WrittenBytes => "written_bytes",
-            Metric::WaitSquares => "wait_s_squares",
-            Metric::IoSquares => "io_s_squares",
-            Metric::Mpi => "mpi_s",
-            Metric::MpiWork => "mpi_work_s",
-            Metric::MpiWait => "mpi_wait_s",
-            Metric::MpiSends => "mpi_sends",
-            Metric::MpiReceives => "mpi_receives",
-            Metric::MpiSentBytes => "mpi_sent_bytes",
-            Metric::MpiReceivedBytes => "mpi_received_bytes",
-            Metric::MpiCollectives => "mpi_collectives",
-            Metric::MpiCollectiveBytes => "mpi_collective_bytes",
-            Metric::MpiOtherCalls => "mpi_other_calls",
+            Source::Samples => "samples",
+            Source::Operations => "operations",
+            Source::Messages => "messages",
+            Source::Account => "account",
         }
     }
 
-    /// Unit of its amounts.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Metric::Cpu | Metric::User | Metric::System | Metric::Measurement => "s",
-            Metric::Mpi | Metric::MpiWork | Metric::MpiWait => "s",
-            Metric::CpuSquares | Metric::WaitSquares | Metric::IoSquares => "s²",
-            Metric::ReadBytes | Metric::WrittenBytes => "bytes",
-            Metric::MpiSentBytes | Metric::MpiReceivedBytes | Metric::MpiCollectiveBytes => "bytes",
-            _ => "count",
+    /// Whether amounts have an error of sampling, at least in part.
+    pub fn is_sampled(self) -> bool {
+        matches!(self, Source::Samples | Source::Account)
+    }
+}
+
+/// What is known of a metric.
+#[derive(Clone, Copy, Debug)]
+struct MetricSpec {
+    id: &'static str,
+    unit: Unit,
+    source: Source,
+}
+
+/// Declares the metrics and their registry: number in tables, identifier, unit and source. Numbers and
+/// identifiers are never changed.
+macro_rules! metrics {
+    (
+        shown { $($(#[doc = $about:literal])+
+            $shown:ident = $number:literal, $id:literal, $unit:ident, $source:ident;)* }
+        hidden { $($(#[doc = $hidden_about:literal])+
+            $hidden:ident = $hidden_number:literal, $hidden_id:literal, $hidden_unit:ident,
+            $hidden_source:ident;)* }
+    ) => {
+        /// A number per (context, location). The identifiers are part of the JSON contract.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u16)]
+        #[non_exhaustive]
+        pub enum Metric {
+            $($(#[doc = $about])+ $shown = $number,)*
+            $($(#[doc = $hidden_about])+ $hidden = $hidden_number,)*
         }
+
+        impl Metric {
+            /// All metrics that are shown, in their order.
+            pub const ALL: [Metric; [$($number),*].len()] = [$(Metric::$shown),*];
+
+            /// Its row.
+            fn spec(self) -> MetricSpec {
+                match self {
+                    $(Metric::$shown => {
+                        MetricSpec { id: $id, unit: Unit::$unit, source: Source::$source }
+                    })*
+                    $(Metric::$hidden => MetricSpec {
+                        id: $hidden_id,
+                        unit: Unit::$hidden_unit,
+                        source: Source::$hidden_source,
+                    },)*
+                }
+            }
+
+            /// The metric with this number in tables.
+            pub fn from_number(number: u16) -> Option<Metric> {
+                match number {
+                    $($number => Some(Metric::$shown),)*
+                    $($hidden_number => Some(Metric::$hidden),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+metrics! {
+    shown {
+        /// Processor time.
+        Cpu = 1, "cpu_s", SECONDS, Samples;
+        /// Processor time in user mode.
+        User = 2, "user_s", SECONDS, Samples;
+        /// Processor time in the kernel.
+        System = 3, "system_s", SECONDS, Samples;
+        /// Samples.
+        Samples = 4, "samples", COUNT, Samples;
+        /// Processor time inside Proust's own handlers and hooks; part of [`Metric::Cpu`].
+        Measurement = 5, "measurement_s", SECONDS, Samples;
+        /// Page faults without I/O.
+        MinorFaults = 6, "minor_faults", COUNT, Samples;
+        /// Page faults with I/O.
+        MajorFaults = 7, "major_faults", COUNT, Samples;
+        /// Context switches because the thread blocked.
+        VoluntarySwitches = 8, "voluntary_switches", COUNT, Samples;
+        /// Context switches because another thread got the processor.
+        InvoluntarySwitches = 9, "involuntary_switches", COUNT, Samples;
+        /// Waits: calls of intercepted operations that are not I/O.
+        Waits = 11, "waits", COUNT, Operations;
+        /// Calls of intercepted I/O operations.
+        IoCalls = 12, "io_calls", COUNT, Operations;
+        /// Of these, the ones that failed.
+        IoErrors = 13, "io_errors", COUNT, Operations;
+        /// Bytes taken in by I/O operations.
+        ReadBytes = 14, "read_bytes", BYTES, Operations;
+        /// Bytes given out by I/O operations.
+        WrittenBytes = 15, "written_bytes", BYTES, Operations;
+        /// Time in calls of MPI.
+        Mpi = 18, "mpi_s", SECONDS, Operations;
+        /// The part of it after partners had arrived, without the beginning and the end of MPI.
+        MpiWork = 19, "mpi_work_s", SECONDS, Messages;
+        /// The part of it before partners had arrived.
+        MpiWait = 20, "mpi_wait_s", SECONDS, Messages;
+        /// Messages of MPI that were sent and completed.
+        MpiSends = 21, "mpi_sends", COUNT, Messages;
+        /// Messages of MPI that were received.
+        MpiReceives = 22, "mpi_receives", COUNT, Messages;
+        /// Bytes of the messages that were sent.
+        MpiSentBytes = 23, "mpi_sent_bytes", BYTES, Messages;
+        /// Bytes of the messages that were received.
+        MpiReceivedBytes = 24, "mpi_received_bytes", BYTES, Messages;
+        /// Collectives that exchange data or synchronise: each member's calls.
+        MpiCollectives = 25, "mpi_collectives", COUNT, Messages;
+        /// Bytes that members contributed to these.
+        MpiCollectiveBytes = 26, "mpi_collective_bytes", BYTES, Messages;
+        /// Calls of MPI that neither start messages nor collectives.
+        MpiOtherCalls = 27, "mpi_other_calls", COUNT, Operations;
+    }
+    // Kept, but not shown.
+    hidden {
+        /// Σ w² over the weights w of the samples, from which standard errors are computed. Kept, but not
+        /// shown.
+        CpuSquares = 10, "cpu_s_squares", SECONDS_SQUARED, Samples;
+        /// Σ t² over the sums of short waits, each of which is charged to one of their callers, from which
+        /// standard errors are computed.
+        WaitSquares = 16, "wait_s_squares", SECONDS_SQUARED, Operations;
+        /// The same of short I/O operations.
+        IoSquares = 17, "io_s_squares", SECONDS_SQUARED, Operations;
+    }
+}
+
+impl Metric {
+    /// Identifier on the command line, in JSON and in tables.
+    pub fn id(self) -> &'static str {
+        self.spec().id
+    }
+
+    /// Unit of its amounts.
+    pub fn unit(self) -> Unit {
+        self.spec().unit
+    }
+
+    /// What its amounts are known from.
+    pub fn source(self) -> Source {
+        self.spec().source
     }
 
     /// The metric that is shown under this identifier.
     pub fn from_id(id: &str) -> Option<Metric> {
         Metric::ALL.into_iter().find(|metric| metric.id() == id)
-    }
-
-    /// The metric with this number in tables.
-    pub fn from_number(number: u16) -> Option<Metric> {
-        let mut kept = Metric::ALL.into_iter().chain(HIDDEN);
-        kept.find(|&metric| metric as u16 == number)
     }
 }

@@ -1,16 +1,21 @@
-//! `proust completions`: writes completions for a shell.
+//! `proust completions`: writes what makes a shell ask for completions.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, Command};
+use clap::Args;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use crate::output;
+use crate::{completing, output};
 
 /// Arguments of `proust completions`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
+The script has the shell call `proust` for what can follow: pages, metrics, runs here, and the
+contexts, functions, locks, intervals and findings of a run that was analysed before. It belongs to
+this version of `proust`.
+
 Examples:
   proust completions bash > ~/.local/share/bash-completion/completions/proust
   proust completions fish > ~/.config/fish/completions/proust.fish")]
@@ -20,58 +25,61 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// Writes completions of this command line.
+/// Writes the script of a shell.
 ///
 /// # Errors
-/// When they cannot be written.
-pub fn run(args: &CompletionsArgs, command: Command) -> Result<ExitCode> {
-    let script = written(args.shell, command);
-    output::print(&String::from_utf8_lossy(&script))?;
+/// When it cannot be written.
+pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
+    output::print(&String::from_utf8_lossy(&script(args.shell)?))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn written(shell: Shell, mut command: Command) -> Vec<u8> {
-    // Zsh completes either words or files there, and folders of runs are longer to type.
-    if shell == Shell::Zsh {
-        for name in ["report", "diff", "export"] {
-            command = command.mut_subcommand(name, |of| {
-                of.mut_arg("words", |words| words.value_parser(clap::value_parser!(String)))
-            });
-        }
-    }
+fn script(shell: Shell) -> Result<Vec<u8>> {
+    let shells = Shells::builtins();
+    let shell = shells.completer(&shell.to_string()).expect("all shells of the command line are known");
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command, "proust", &mut script);
-    script
+    shell.write_registration(completing::ASKED, "proust", "proust", "proust", &mut script)?;
+    Ok(script)
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use std::ffi::OsString;
+
+    use clap::{CommandFactory, ValueEnum};
+    use clap_complete::engine::complete;
 
     use super::*;
     use crate::cli::Cli;
 
-    fn script(shell: Shell) -> String {
-        String::from_utf8(written(shell, Cli::command())).unwrap()
+    /// What completes the last of these words.
+    fn completed(words: &[&str]) -> Vec<String> {
+        let line: Vec<OsString> = ["proust"].iter().chain(words).map(OsString::from).collect();
+        let last = line.len() - 1;
+        let found = complete(&mut Cli::command(), line, last, None).unwrap();
+        found.into_iter().map(|one| one.get_value().to_string_lossy().into_owned()).collect()
     }
 
     #[test]
-    fn pages_metrics_and_orders_complete() {
-        let bash = script(Shell::Bash);
-        let words: Vec<&str> = bash.split([' ', '"']).collect();
-        for word in ["degradation", "timeline", "lock_s", "caused_barrier_s"] {
-            assert!(words.contains(&word), "{word}");
-        }
-        for shell in [Shell::Fish, Shell::Zsh] {
-            assert!(script(shell).contains("caused_barrier_s"), "{shell}");
-        }
+    fn pages_metrics_orders_and_groupings_complete() {
+        assert_eq!(completed(&["report", "tim"]), ["timeline"]);
+        assert_eq!(completed(&["report", "degr"]), ["degradation"]);
+        assert!(
+            completed(&["report", "--metrics", "cpu_s,caused_ba"]).contains(&"cpu_s,caused_barrier_s".into())
+        );
+        assert!(completed(&["report", "--sort", "na"]).contains(&"name".into()));
+        assert_eq!(completed(&["report", "--by", "mod"]), ["module"]);
+        assert_eq!(completed(&["diff", "a", "b", "thr"]), ["threads"]);
+        assert_eq!(completed(&["export", "flame"]), ["flamegraph"]);
+        assert_eq!(completed(&["report", "--where", "thread=1 and func"]), ["thread=1 and function="]);
+        assert!(completed(&["explain", "convo"]).contains(&"convoy".into()));
     }
 
     #[test]
-    fn zsh_still_completes_folders_of_runs() {
-        let zsh = script(Shell::Zsh);
-        let words: Vec<&str> = zsh.lines().filter(|line| line.contains("::words")).collect();
-        assert_eq!(words.len(), 4, "report, diff, export and explain");
-        assert!(words.iter().all(|line| line.contains(":_default'")), "{words:?}");
+    fn every_shell_has_a_script_that_asks() {
+        for shell in Shell::value_variants() {
+            let script = String::from_utf8(script(*shell).unwrap()).unwrap();
+            assert!(script.contains(completing::ASKED), "{shell}: {script}");
+        }
     }
 }

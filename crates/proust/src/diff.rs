@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use proust_account::ledger::IoAs;
 use proust_compare::diff::Limit;
 use proust_compare::{ComparedRun, Diff};
@@ -23,8 +24,7 @@ use proust_words::nearest::nearest;
 
 use crate::failure::{EXCEEDED, WrongUsage};
 use crate::report::{FormatName, IoName};
-use crate::suggested::{self, Suggested};
-use crate::{analysis_notes, output, progress, terminal};
+use crate::{analysis_notes, completing, output, progress, terminal};
 use sides::Side;
 use sweeps::Curve;
 
@@ -33,11 +33,11 @@ use sweeps::Curve;
 #[command(after_help = help())]
 pub struct DiffArgs {
     /// The sides, of which A is the reference, page, and what the page takes
-    #[arg(value_name = "A B [C...]] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
-          value_parser = Suggested(suggested::pages_of_comparisons))]
+    #[arg(value_name = "A B [C...]] [PAGE] [ARGS", num_args = 0..,
+          add = ArgValueCompleter::new(completing::of_diff))]
     pub words: Vec<String>,
     /// Only this part of each run; may be given several times
-    #[arg(long = "where", value_name = "EXPR")]
+    #[arg(long = "where", value_name = "EXPR", add = ArgValueCompleter::new(completing::clause))]
     pub filters: Vec<String>,
     /// The point of sweeps to compare: AXIS=VALUE, separated by commas
     #[arg(long, value_name = "POINT")]
@@ -46,8 +46,7 @@ pub struct DiffArgs {
     #[arg(long)]
     pub paper: bool,
     /// What is compared by context: metrics, separated by commas; the first one orders the rows
-    #[arg(long, value_name = "LIST", hide_possible_values = true,
-          value_parser = Suggested(suggested::metrics))]
+    #[arg(long, value_name = "LIST", add = ArgValueCompleter::new(completing::list_of_metrics))]
     pub metrics: Option<String>,
     /// Exit with 4 if B, or a further side, exceeds this with the whole interval of the change; may be given
     /// several times

@@ -5,14 +5,16 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use proust_findings::Kind;
 use proust_query::Handle;
 use proust_report::{Paint, derivation, explain_kind, explain_thresholds, finding_name};
 use proust_words::counted;
 use proust_words::nearest::nearest;
 
+use crate::dictionary::{Entry, THRESHOLDS, entries, words};
 use crate::failure::WrongUsage;
-use crate::{analysis_notes, gaps, output, progress, runs, terminal};
+use crate::{analysis_notes, completing, gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust explain`.
 #[derive(Args, Debug)]
@@ -27,31 +29,9 @@ Examples:
 pub struct ExplainArgs {
     /// A word of the reports, or a finding such as L1, after the folder of its run; without one all words are
     /// listed
-    #[arg(value_name = "DIR] [WORD", num_args = 0..=2)]
+    #[arg(value_name = "DIR] [WORD", num_args = 0..=2,
+          add = ArgValueCompleter::new(completing::of_explain))]
     pub words: Vec<String>,
-}
-
-/// The word for all thresholds of findings.
-const THRESHOLDS: &str = "thresholds";
-
-/// One entry of the dictionary.
-#[derive(Debug, PartialEq, Eq)]
-struct Entry {
-    word: &'static str,
-    /// What sort of word it is: account, metric, page …
-    sort: &'static str,
-    text: &'static str,
-}
-
-/// Entries are set apart by empty lines; the first line of each is `word: sort`.
-const DICTIONARY: &str = include_str!("explain/dictionary.txt");
-
-fn entries() -> impl Iterator<Item = Entry> {
-    DICTIONARY.trim().split("\n\n").filter_map(|entry| {
-        let (head, text) = entry.split_once('\n')?;
-        let (word, sort) = head.split_once(": ")?;
-        Some(Entry { word, sort, text })
-    })
 }
 
 /// Explains a word, or a finding.
@@ -105,8 +85,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     }
     let found = found(word);
     if found.is_empty() {
-        let kinds = Kind::ALL.iter().map(|kind| kind.id());
-        let known: Vec<&str> = entries().map(|entry| entry.word).chain(kinds).chain([THRESHOLDS]).collect();
+        let known = words().map(|(word, _)| word);
         let alike = nearest(word, known, 4);
         let end = if alike.is_empty() {
             "`proust explain` lists all words".to_owned()
@@ -194,6 +173,7 @@ mod tests {
     use proust_report::{Over, PAGES, SweepPage};
 
     use super::*;
+    use crate::dictionary::DICTIONARY;
 
     #[test]
     fn every_word_of_the_reports_is_explained() {

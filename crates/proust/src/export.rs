@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use proust_account::ledger::Windows;
 use proust_export::{ExportError, FORMATS, Format, write};
 use proust_profile::Metric;
@@ -15,26 +16,25 @@ use proust_report::{Worded, bytes};
 use proust_words::nearest::nearest;
 
 use crate::failure::WrongUsage;
-use crate::suggested::{self, Suggested};
-use crate::{analysis_notes, gaps, progress, runs};
+use crate::{analysis_notes, completing, gaps, progress, runs};
 
 /// Arguments of `proust export`.
 #[derive(Args, Debug)]
 #[command(after_help = help())]
 pub struct ExportArgs {
     /// Folder of the run [default: the newest one in the current folder], and the format
-    #[arg(value_name = "DIR] [FORMAT", num_args = 0..=2, hide_possible_values = true,
-          value_parser = Suggested(suggested::formats))]
+    #[arg(value_name = "DIR] [FORMAT", num_args = 0..=2,
+          add = ArgValueCompleter::new(completing::of_export))]
     pub words: Vec<String>,
     /// Where it goes [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Only this part of the run; may be given several times
-    #[arg(long = "where", value_name = "EXPR")]
+    #[arg(long = "where", value_name = "EXPR", add = ArgValueCompleter::new(completing::clause))]
     pub filters: Vec<String>,
     /// What the amounts are, of formats that are not in the order of time
-    #[arg(long, value_name = "METRIC", default_value = "cpu_s", hide_possible_values = true,
-          value_parser = Suggested(suggested::metrics))]
+    #[arg(long, value_name = "METRIC", default_value = "cpu_s",
+          add = ArgValueCompleter::new(completing::metric))]
     pub metric: String,
 }
 

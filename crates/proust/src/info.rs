@@ -5,19 +5,21 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
 use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
 use proust_report::{Worded, module_notes};
 
-use crate::{analysis_notes, output, progress, runs, sweep, terminal};
+use crate::{analysis_notes, completing, output, progress, runs, sweep, terminal};
 
 /// Arguments of `proust info`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  proust info solve.1.proust")]
 pub struct InfoArgs {
     /// Folder of the run or sweep [default: the newest in the current folder]
+    #[arg(add = ArgValueCompleter::new(completing::folders))]
     pub dir: Option<PathBuf>,
 }
 

@@ -8,9 +8,11 @@ mod message;
 
 mod analysis_notes;
 mod cli;
+mod completing;
 mod completions;
 mod control;
 mod demo;
+mod dictionary;
 mod diff;
 mod doctor;
 mod explain;
@@ -32,7 +34,6 @@ mod run;
 mod runs;
 mod sanitizers;
 mod schema;
-mod suggested;
 mod sweep;
 mod switch;
 mod symbol_table;
@@ -42,10 +43,13 @@ mod tick;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    // A shell asks; the process ends with the answer.
+    CompleteEnv::with_factory(Cli::command).var(completing::ASKED).complete();
     let cli = Cli::try_parse().unwrap_or_else(|error| habits::with_tip(error).exit());
     let result = match cli.command {
         Command::Run(args) => return run::run(&args),
@@ -65,7 +69,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
-        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Completions(args) => completions::run(&args),
         Command::Schema => schema::run(),
         Command::Man => man::run(Cli::command()),
     };

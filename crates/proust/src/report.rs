@@ -5,7 +5,7 @@ mod names;
 mod references;
 mod sweep;
 
-pub use names::{BlockName, ByName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
+pub use names::{BlockName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap_complete::ArgValueCompleter;
 use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
-use proust_query::Filter;
+use proust_query::{Filter, Metrics};
 use proust_report::{
-    Across, Block, Classic, Column, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort, SweepPage,
-    Written, gaps_listed, listed, written,
+    Across, Block, By, Classic, Column, GROUPINGS, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort,
+    SweepPage, Written, gaps_listed, listed, written,
 };
 use proust_store::{Run, StoreError};
 use proust_words::counted;
@@ -26,35 +28,36 @@ use proust_words::nearest::nearest;
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::record::{processes_of, shell_path};
-use crate::suggested::{self, Suggested};
-use crate::{analysis_notes, gaps, output, progress, runs, terminal};
+use crate::{analysis_notes, completing, gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust report`.
 #[derive(Args, Debug)]
 #[command(after_help = help())]
 pub struct ReportArgs {
     /// Folder of the run, page, and what the page takes
-    #[arg(value_name = "DIR] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
-          value_parser = Suggested(suggested::pages))]
+    #[arg(value_name = "DIR] [PAGE] [ARGS", num_args = 0..,
+          add = ArgValueCompleter::new(completing::of_report))]
     pub words: Vec<String>,
     /// Only this part of the run; may be given several times
-    #[arg(long = "where", value_name = "EXPR")]
+    #[arg(long = "where", value_name = "EXPR", add = ArgValueCompleter::new(completing::clause))]
     pub filters: Vec<String>,
     /// What to show: METRIC[:sum|min|max|mean|stddev|imbalance], separated by commas; statistics are
     /// over all threads in scope
-    #[arg(long, value_name = "LIST", hide_possible_values = true,
-          value_parser = Suggested(suggested::metrics))]
+    #[arg(long, value_name = "LIST", add = ArgValueCompleter::new(completing::list_of_metrics))]
     pub metrics: Option<String>,
+    /// Derive a metric of others: NAME=EXPR, such as 'io_rate=read_bytes/wall_s'; may be given several
+    /// times
+    #[arg(long = "define", value_name = "NAME=EXPR")]
+    pub definitions: Vec<String>,
     /// Order of the rows: METRIC, METRIC:inclusive, METRIC:exclusive, or name
-    #[arg(long, value_name = "KEY", hide_possible_values = true,
-          value_parser = Suggested(suggested::orders))]
+    #[arg(long, value_name = "KEY", add = ArgValueCompleter::new(completing::orders))]
     pub sort: Option<String>,
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Show the page for the largest processes or programs one by one; or choose which functions it shows
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub by: Option<ByName>,
+    /// Show the page for the largest processes or programs one by one; or choose what the rows of `flat` are
+    #[arg(long, value_name = "WHAT", value_parser = grouping())]
+    pub by: Option<By>,
     /// Of --by: so many of them
     #[arg(long, value_name = "N", default_value_t = 5, requires = "by")]
     pub groups: usize,
@@ -78,10 +81,10 @@ pub struct ReportArgs {
     #[arg(long)]
     pub zeros: bool,
     /// Of `intervals`: a run of the same program on one processor, beside the forecast of its time
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub serial: Option<PathBuf>,
     /// Of `intervals`: a run of a sequential build, beside the forecast
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub sequential: Option<PathBuf>,
     /// Of the timeline: show the functions at this depth of the call paths, 1 is the outermost call
     #[arg(long, value_name = "N")]
@@ -116,6 +119,12 @@ pub struct ReportArgs {
     pub strict: bool,
 }
 
+/// What `--by` asks for.
+fn grouping() -> impl TypedValueParser<Value = By> {
+    let words = GROUPINGS.iter().map(|spec| PossibleValue::new(spec.id).help(spec.about));
+    PossibleValuesParser::new(words).map(|word| By::from_id(&word).expect("no other word is possible"))
+}
+
 /// What stands below the options in help.
 fn help() -> String {
     let pages = listed(PAGES.iter().map(|spec| spec.head));
@@ -143,10 +152,12 @@ Examples:
   proust report callers compute_flux              who calls it, and what it calls
   proust report flat --where 'thread=worker-* and function=solve'
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
+  proust report flat --define 'io_rate=read_bytes/wall_s' --sort io_rate     what reads fastest
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report tree c12 --over locations         which threads had most of it, and how uneven it is
   proust report flat --by process                 the hottest functions of each of the largest processes
   proust report flat --by function                functions with what was inlined into them, as perf has it
+  proust report flat --by module                  how much is in which library
   proust report findings --by process             what could be won, by whose it is
   proust report timeline --depth 5                which function each thread was in, five calls deep
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
@@ -235,15 +246,20 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if args.over.is_some() && words.page != PageName::Tree {
         return Err(WrongUsage("--over is for the page `tree`".into()).into());
     }
-    let by = args.by.and_then(ByName::grouping);
-    if args.by.is_some() && by.is_none() && words.page != PageName::Flat {
-        return Err(WrongUsage("--by function and --by inlined are for the page `flat`".into()).into());
+    let by = args.by.and_then(By::pages);
+    let rows_of = args.by.and_then(By::rows);
+    if rows_of.is_some() && words.page != PageName::Flat {
+        let words = GROUPINGS.iter().filter(|spec| spec.by.rows().is_some()).map(|spec| spec.id);
+        let words = words.collect::<Vec<_>>().join(", ");
+        return Err(WrongUsage(format!("of the words of --by, {words} are for the page `flat`")).into());
     }
     let classic = classic(args)?;
     // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
-    let columns = args.metrics.as_deref().map(Column::parse_list).transpose()?.unwrap_or_default();
-    let sort = args.sort.as_deref().map(Sort::parse).transpose()?;
+    let metrics = defined(&args.definitions, words.page)?;
+    let columns = args.metrics.as_deref().map(|list| Column::parse_list(list, &metrics)).transpose()?;
+    let columns = columns.unwrap_or_default();
+    let sort = args.sort.as_deref().map(|key| Sort::parse(key, &metrics)).transpose()?;
     if let Some(dir) = &words.dir
         && !dir.exists()
         && !nearest(&dir.to_string_lossy(), PAGES.iter().map(|spec| spec.head.id), 1).is_empty()
@@ -256,6 +272,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         page: words.page,
         arguments: words.arguments,
         filter,
+        metrics,
         columns,
         sort,
         limit: args.limit,
@@ -263,7 +280,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         level: args.level,
         intervals: args.intervals.map_or(IntervalsOf::Marks, IntervalsName::of),
         depth: args.depth,
-        compiled: args.by == Some(ByName::Function),
+        rows_of: rows_of.unwrap_or_default(),
         by,
         over: args.over.map(|over| match over {
             OverName::Locations => Across::Locations,
@@ -297,6 +314,22 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         gaps::note(&dir.to_string_lossy(), quality);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `--define` derives.
+fn defined(definitions: &[String], page: PageName) -> Result<Metrics> {
+    let metrics = Metrics::defined(definitions.iter().map(String::as_str));
+    let metrics = metrics.map_err(|error| WrongUsage(error.to_string()))?;
+    if !definitions.is_empty() && !page.needs(Need::Metrics) {
+        let able = PAGES.iter().filter(|spec| spec.page.needs(Need::Metrics)).map(|spec| spec.head.id);
+        let able = able.collect::<Vec<_>>().join(", ");
+        return Err(WrongUsage(format!(
+            "--define is for pages that show metrics, and `{}` has columns of its own: use {able}",
+            page.id()
+        ))
+        .into());
+    }
+    Ok(metrics)
 }
 
 /// The parts of the classic layouts.

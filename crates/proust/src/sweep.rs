@@ -21,12 +21,14 @@ mod from_runs;
 mod progress;
 mod surroundings;
 
+use clap_complete::ArgValueCompleter;
 use proust_words::durations::parse_ns;
 
 use axes::Axes;
 pub use described::{described, listed};
 pub use from_runs::FromRuns;
 
+use crate::completing;
 use crate::failure::{USAGE, WrongUsage};
 use crate::record::{self, FAILED, RecordOptions};
 
@@ -78,7 +80,7 @@ pub struct SweepArgs {
     #[arg(long = "axis", value_name = "NAME=V,V,...")]
     pub axes: Vec<String>,
     /// Make a sweep of these recorded runs; none is started
-    #[arg(long, value_name = "RUN", num_args = 1..,
+    #[arg(long, value_name = "RUN", num_args = 1.., add = ArgValueCompleter::new(completing::folders),
           conflicts_with_all = ["threads", "ranks", "axes", "repeat", "serial", "timeout", "command"])]
     pub from: Vec<PathBuf>,
     /// With --from: the counts of the runs in their order, in place of the runs' own

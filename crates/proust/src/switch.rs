@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use clap_complete::ArgValueCompleter;
 use proust_log::control::{Command, LABEL_BYTES};
 use proust_profile::RunFile;
 
+use crate::completing;
 use crate::control::{ControlPage, Given};
 use crate::record::shell_path;
 use crate::runs::named_or_newest;
@@ -21,7 +23,7 @@ Every process of the run stops recording, wherever it is; the program itself goe
 `proust resume` is in no figure but the account `paused`.")]
 pub struct PauseArgs {
     /// Folder of the run [default: the newest one in the current folder]
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub run: Option<PathBuf>,
 }
 
@@ -32,7 +34,7 @@ Example:
   proust record --start-paused -- ./solve      and when it has read its input: proust resume")]
 pub struct ResumeArgs {
     /// Folder of the run [default: the newest one in the current folder]
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub run: Option<PathBuf>,
 }
 
@@ -45,7 +47,7 @@ Example:
 The program goes on without being recorded, and so does what it starts from then on.")]
 pub struct StopArgs {
     /// Folder of the run [default: the newest one in the current folder]
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub run: Option<PathBuf>,
 }
 
@@ -56,7 +58,7 @@ Example:
   proust sample solve.1.proust --label 'after setup' && proust report solve.1.proust samples")]
 pub struct SampleArgs {
     /// Folder of the run [default: the newest one in the current folder]
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(completing::folders))]
     pub run: Option<PathBuf>,
     /// What the samples shall be called, at most 48 bytes
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_label)]

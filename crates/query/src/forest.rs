@@ -86,9 +86,21 @@ impl Forest {
     }
 
     fn find_outermost(&mut self, profile: &Profile) {
-        let mut on_path: IndexVec<FunctionId, u32> = profile.functions.iter().map(|_| 0).collect();
         let calls = self.calls;
-        let function_of = |id: ContextId| called_by(profile, id, calls);
+        let function_of = |id: ContextId| called_by(profile, id, calls).map(FunctionId::index);
+        self.outermost = self.outermost_of(profile, profile.functions.len(), function_of);
+    }
+
+    /// Whether each context brings onto its path what no context above it does. `brings` answers with the
+    /// number of a thing, of which there are so many.
+    pub(super) fn outermost_of(
+        &self,
+        profile: &Profile,
+        things: usize,
+        brings: impl Fn(ContextId) -> Option<usize>,
+    ) -> IndexVec<ContextId, bool> {
+        let mut outermost: IndexVec<ContextId, bool> = profile.contexts.iter().map(|_| false).collect();
+        let mut on_path = vec![0_u32; things];
         // Each context is met twice: going down and returning.
         let mut stack: Vec<(ContextId, bool)> = (profile.contexts.iter_enumerated())
             .rev()
@@ -96,20 +108,21 @@ impl Forest {
             .map(|(id, _)| (id, false))
             .collect();
         while let Some((id, leaving)) = stack.pop() {
-            let function = function_of(id);
+            let thing = brings(id);
             if leaving {
-                if let Some(function) = function {
-                    on_path[function] -= 1;
+                if let Some(thing) = thing {
+                    on_path[thing] -= 1;
                 }
                 continue;
             }
-            if let Some(function) = function {
-                self.outermost[id] = on_path[function] == 0;
-                on_path[function] += 1;
+            if let Some(thing) = thing {
+                outermost[id] = on_path[thing] == 0;
+                on_path[thing] += 1;
             }
             stack.push((id, true));
             stack.extend(self.children(id).iter().map(|&child| (child, false)));
         }
+        outermost
     }
 
     /// The contexts directly below one, in the order of their ids.

@@ -2,8 +2,8 @@
 //!
 //! A question is put in two steps. A [`Filter`] (the text after `--where`) is resolved against a profile to a
 //! [`Selection`]: the locations in scope and their amounts. What is counted is a [`Measure`]: a stored
-//! metric, or seconds by account, for which a selection needs the rows of a ledger. Everything else is
-//! computed from a selection:
+//! metric, or seconds by account, for which a selection needs the rows of a ledger. A [`Quantity`] is a
+//! measure, or what a user derives from measures. Everything else is computed from a selection:
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`intervals`]: marked intervals, and the account of the time in each
@@ -14,12 +14,14 @@
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
 //! - [`inside()`]: operations inside others
+//! - [`OnPath`]: amounts by source line and by module, with what is called there
 //! - [`OperationSums`]: waits and I/O by operation and place
 //! - [`Statistics`]: how an amount is spread over the locations
 
 mod amounts;
 mod bottom_up;
 pub mod characteristics;
+mod derived;
 mod doing;
 mod expression;
 mod forest;
@@ -32,6 +34,7 @@ mod lines;
 mod measure;
 pub mod mpi;
 mod neighbours;
+mod on_path;
 pub mod openmp;
 mod operations;
 mod scope_note;
@@ -45,6 +48,7 @@ mod wanted;
 pub use amounts::Amounts;
 pub use amounts::{Sampling, errors, over_contexts};
 pub use bottom_up::{BottomUp, Node};
+pub use derived::{DefinitionError, Derived, Metrics, Quantity};
 pub use doing::Doing;
 pub use expression::{Clause, Filter, FilterError, Key, Pattern, SampleName};
 pub use forest::Forest;
@@ -55,6 +59,7 @@ pub use lines::{LineAmount, lines};
 pub use measure::ACCOUNTS;
 pub use measure::Measure;
 pub use neighbours::{Neighbour, Neighbours};
+pub use on_path::{OnPath, SourceLine};
 pub use operations::{OperationKey, OperationSum, OperationSums};
 pub use scope_note::{Known, MatchKind, ScopeNote};
 pub use scoped_account::ScopedAccount;

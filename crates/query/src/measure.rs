@@ -1,6 +1,6 @@
 //! What a column of numbers counts: a stored metric, or seconds that the ledger knows by context.
 
-use proust_profile::{ContextId, LocationId, Metric};
+use proust_profile::{ContextId, LocationId, Metric, Source, Unit};
 
 use super::doing::Doing;
 use proust_account::ledger::{Account, IoAs, Ledger, PassiveReason};
@@ -130,10 +130,18 @@ impl Measure {
     }
 
     /// Unit of its amounts.
-    pub fn unit(self) -> &'static str {
+    pub fn unit(self) -> Unit {
         match self {
             Measure::Metric(metric) => metric.unit(),
-            _ => "s",
+            _ => Unit::SECONDS,
+        }
+    }
+
+    /// What its amounts are known from.
+    pub fn source(self) -> Source {
+        match self {
+            Measure::Metric(metric) => metric.source(),
+            _ => Source::Account,
         }
     }
 

@@ -2,11 +2,13 @@
 
 use proust_profile::{ContextId, LocationId};
 
+use super::derived::{Derived, Quantity};
 use super::measure::Measure;
 use super::selection::Selection;
 
 /// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included:
-/// a function that one thread of many runs is as unbalanced as can be.
+/// a function that one thread of many runs is as unbalanced as can be. Of a derived metric they are over the
+/// locations that have a value of it; NaN is no value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics {
     /// Number of locations.
@@ -28,6 +30,18 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Of no location: every number is NaN.
+    const NOTHING: Statistics = Statistics {
+        locations: 0,
+        sum: f64::NAN,
+        mean: f64::NAN,
+        min: f64::NAN,
+        min_location: None,
+        max: f64::NAN,
+        max_location: None,
+        stddev: f64::NAN,
+    };
+
     /// What could be saved if the largest were as the mean: max − mean.
     pub fn imbalance(&self) -> f64 {
         self.max - self.mean
@@ -63,7 +77,7 @@ impl Statistics {
     }
 }
 
-/// Statistics of one measure, by context or by function.
+/// Statistics of one quantity, by context or by function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     /// Of the inclusive amounts; recursion counts once.
@@ -74,15 +88,15 @@ pub struct Spread {
 
 impl Spread {
     /// Statistics by context.
-    pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
+    pub fn by_context(selection: &Selection<'_>, quantity: impl Into<Quantity>) -> Spread {
         let size = selection.profile().contexts.len();
-        collect(selection, measure.into(), size, |context| Some((context.index(), true)))
+        collect(selection, &quantity.into(), size, |context| Some((context.index(), true)))
     }
 
     /// Statistics by function.
-    pub fn by_function(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
+    pub fn by_function(selection: &Selection<'_>, quantity: impl Into<Quantity>) -> Spread {
         let profile = selection.profile();
-        collect(selection, measure.into(), profile.functions.len(), |context| {
+        collect(selection, &quantity.into(), profile.functions.len(), |context| {
             let function = selection.forest().called_function(profile, context)?;
             Some((function.index(), selection.forest().is_outermost(context)))
         })
@@ -92,14 +106,76 @@ impl Spread {
 /// Amounts of the locations that have any, ascending by location.
 type Given = Vec<(LocationId, f64)>;
 
-/// Adds up by row, one location after the other. `row_of` says which row a context's amounts belong to, and
-/// whether its inclusive amount does too.
+/// Statistics by row. `row_of` says which row a context's amounts belong to, and whether its inclusive amount
+/// does too.
 fn collect(
+    selection: &Selection<'_>,
+    quantity: &Quantity,
+    rows: usize,
+    row_of: impl Fn(ContextId) -> Option<(usize, bool)>,
+) -> Spread {
+    let compute = selection.compute_locations();
+    match quantity {
+        Quantity::Measure(measure) => {
+            let finish =
+                |given: Vec<Given>| given.iter().map(|given| Statistics::of(given, &compute)).collect();
+            let [inclusive, exclusive] = given(selection, *measure, rows, row_of);
+            Spread { inclusive: finish(inclusive), exclusive: finish(exclusive) }
+        }
+        Quantity::Derived(derived) => {
+            let bases = derived.bases();
+            let given: Vec<[Vec<Given>; 2]> =
+                bases.iter().map(|&measure| given(selection, measure, rows, &row_of)).collect();
+            let finish = |which: usize| {
+                let row = |row: usize| {
+                    let of: Vec<&Given> = given.iter().map(|given| &given[which][row]).collect();
+                    of_derived(derived, &bases, &of, &compute)
+                };
+                (0..rows).map(row).collect()
+            };
+            Spread { inclusive: finish(0), exclusive: finish(1) }
+        }
+    }
+}
+
+/// Statistics of a derived metric over the locations that have a value of it; it has no sum.
+fn of_derived(derived: &Derived, bases: &[Measure], given: &[&Given], compute: &[LocationId]) -> Statistics {
+    let value = |of: &dyn Fn(usize) -> f64| {
+        derived.of(|measure| bases.iter().position(|base| *base == measure).map_or(0.0, of))
+    };
+    let of_nothing = value(&|_| 0.0);
+    let mut met: Vec<LocationId> = given.iter().flat_map(|given| given.iter().map(|(id, _)| *id)).collect();
+    met.sort_unstable();
+    met.dedup();
+    let amount = |base: usize, id: LocationId| {
+        let at = given[base].binary_search_by_key(&id, |(given, _)| *given);
+        at.map_or(0.0, |at| given[base][at].1)
+    };
+    let values: Vec<(LocationId, f64)> =
+        met.iter().filter_map(|&id| Some((id, value(&|base| amount(base, id))?))).collect();
+    let has_value = |id: &LocationId| match met.binary_search(id) {
+        Ok(_) => values.binary_search_by_key(id, |(id, _)| *id).is_ok(),
+        Err(_) => of_nothing.is_some(),
+    };
+    let locations: Vec<LocationId> = match of_nothing {
+        // Few locations of many have an amount, and nothing is asked of the others.
+        None => values.iter().map(|(id, _)| *id).collect(),
+        Some(_) => compute.iter().copied().filter(has_value).collect(),
+    };
+    if locations.is_empty() {
+        return Statistics::NOTHING;
+    }
+    let statistics = Statistics::of(&values, &locations);
+    Statistics { sum: f64::NAN, ..statistics }
+}
+
+/// The inclusive and exclusive amounts of each row, by location.
+fn given(
     selection: &Selection<'_>,
     measure: Measure,
     rows: usize,
     row_of: impl Fn(ContextId) -> Option<(usize, bool)>,
-) -> Spread {
+) -> [Vec<Given>; 2] {
     let mut inclusive: Vec<Given> = vec![Vec::new(); rows];
     let mut exclusive = inclusive.clone();
     let add = |given: &mut Given, location, amount: f64| match given.last_mut() {
@@ -120,9 +196,7 @@ fn collect(
             }
         }
     });
-    let compute = selection.compute_locations();
-    let finish = |given: Vec<Given>| given.iter().map(|given| Statistics::of(given, &compute)).collect();
-    Spread { inclusive: finish(inclusive), exclusive: finish(exclusive) }
+    [inclusive, exclusive]
 }
 
 /// Calls `take(location, context, inclusive, own amount)` for every compute location, ascending, and every

@@ -1,10 +1,10 @@
 //! Which columns a page shows by default, and how its rows are ordered.
 
 use proust_account::ledger::Account;
-use proust_profile::Metric;
-use proust_query::{Measure, Selection};
+use proust_profile::{Metric, Unit};
+use proust_query::{Measure, Quantity, Selection};
 
-use crate::column::{Amount, Column, Over};
+use crate::column::{Amount, Column, ColumnHead};
 use crate::question::{Format, Question, Sort};
 use crate::row_amounts::RowAmounts;
 
@@ -31,11 +31,14 @@ const MATTERS: f64 = 0.01;
 /// The columns of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
+    /// What is shown, and then what derived metrics are computed of, if that is nothing that is shown.
     pub columns: Vec<Column>,
+    /// How many of them are shown.
+    asked: usize,
     /// Whether the user chose them.
     pub given: bool,
-    /// The measures that text shows beside CPU time by default.
-    pub noticed: Vec<Measure>,
+    /// What text shows beside CPU time by default: what the user derives, and measures.
+    pub noticed: Vec<Quantity>,
     /// Measures of which there is something, and which text does not show.
     pub others: Vec<Measure>,
     lead: Measure,
@@ -47,13 +50,16 @@ impl Chosen {
     pub fn new(selection: &Selection<'_>, question: &Question) -> Chosen {
         if !question.columns.is_empty() {
             let mut columns = question.columns.clone();
-            if let Some(measure) = question.sort.and_then(Sort::measure)
-                && !columns.iter().any(|column| column.measure == measure)
+            if let Some(quantity) = question.sort.as_ref().and_then(Sort::quantity)
+                && !columns.iter().any(|column| column.quantity == *quantity)
             {
-                columns.push(Column::sum(measure));
+                columns.push(Column::sum(quantity.clone()));
             }
-            let lead = columns[0].measure;
-            return Chosen { columns, given: true, noticed: Vec::new(), others: Vec::new(), lead };
+            // Shares, sums and what is cut need an amount that adds up.
+            let bases = || columns.iter().flat_map(|column| bases(&column.quantity)).next();
+            let measure = columns.iter().find_map(|column| column.quantity.measure());
+            let lead = measure.or_else(bases).expect("a derived metric is computed of measures");
+            return Chosen::complete(columns, true, Vec::new(), Vec::new(), lead);
         }
         let is_any = |measure: &Measure| match *measure {
             Measure::Metric(metric) if USUAL.contains(&metric) => true,
@@ -81,13 +87,14 @@ impl Chosen {
         let waits =
             noticed.iter().any(|measure| !matches!(measure, Measure::Passive(_) | Measure::Caused(_)));
         let lead = if waits { Measure::Active } else { Measure::Metric(Metric::Cpu) };
-        let asked = question.sort.and_then(Sort::measure);
+        let asked = question.sort.as_ref().and_then(Sort::quantity).cloned();
+        let asked_measure = asked.as_ref().and_then(Quantity::measure);
         let mut others = Vec::new();
         if question.format == Format::Text {
             let shown = |measure: &Measure| {
                 matches!(measure, Measure::Metric(_) | Measure::Wall | Measure::Active)
                     || noticed.contains(measure)
-                    || asked == Some(*measure)
+                    || asked_measure == Some(*measure)
             };
             let said = |measure: &Measure| match measure {
                 Measure::Account(Account::Compute | Account::Serial | Account::Narrow) => true,
@@ -100,8 +107,39 @@ impl Chosen {
             others = all.iter().copied().filter(|measure| !shown(measure) && !said(measure)).collect();
             all.retain(shown);
         }
+        let derived: Vec<Quantity> =
+            question.metrics.derived().iter().cloned().map(Quantity::Derived).collect();
+        let noticed = derived.iter().cloned().chain(noticed.into_iter().map(Quantity::Measure)).collect();
+        let mut all: Vec<Quantity> = all.into_iter().map(Quantity::Measure).chain(derived).collect();
         all.extend(asked.filter(|asked| !all.contains(asked)));
-        Chosen { columns: all.into_iter().map(Column::sum).collect(), given: false, noticed, others, lead }
+        Chosen::complete(all.into_iter().map(Column::sum).collect(), false, noticed, others, lead)
+    }
+
+    fn complete(
+        mut columns: Vec<Column>,
+        given: bool,
+        noticed: Vec<Quantity>,
+        others: Vec<Measure>,
+        lead: Measure,
+    ) -> Chosen {
+        let asked = columns.len();
+        let needed: Vec<Measure> = columns.iter().flat_map(|column| bases(&column.quantity)).collect();
+        for column in needed.into_iter().map(Column::sum) {
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        Chosen { columns, asked, given, noticed, others, lead }
+    }
+
+    /// The columns as JSON lists them.
+    pub fn heads(&self) -> Vec<ColumnHead> {
+        self.columns.iter().enumerate().map(|(n, column)| column.head(n < self.asked)).collect()
+    }
+
+    /// Ids and measures of the columns that are sums of measures.
+    pub fn sums(&self) -> impl Iterator<Item = (String, Measure)> {
+        self.columns.iter().filter_map(|column| Some((column.id(), column.summed()?)))
     }
 
     /// The default order of the rows.
@@ -111,10 +149,15 @@ impl Chosen {
 
     /// Whether rows without an amount do not name the column: there are many columns, and most rows have
     /// amounts in few of them.
-    pub fn is_sparse(&self, column: Column) -> bool {
-        let usual = USUAL.map(Measure::Metric);
-        !self.given && !usual.contains(&column.measure)
+    pub fn is_sparse(&self, column: &Column) -> bool {
+        let is_usual = |measure: Measure| USUAL.map(Measure::Metric).contains(&measure);
+        !self.given && !column.quantity.measure().is_none_or(is_usual)
     }
+}
+
+/// What a derived metric is computed of.
+fn bases(quantity: &Quantity) -> Vec<Measure> {
+    quantity.derived().map(|derived| derived.bases()).unwrap_or_default()
 }
 
 /// By which number the rows of a page are ordered, and cut.
@@ -122,27 +165,36 @@ impl Chosen {
 pub(crate) struct Order {
     pub by_name: bool,
     pub column: String,
+    /// The column of a derived metric that orders the rows in place of `column`: that one still has the
+    /// shares and the sum of what is cut.
+    pub derived: Option<String>,
     pub inclusive: bool,
-    pub unit: &'static str,
+    pub unit: Unit,
     /// Whether rows that only waited, and never were active, count as well.
     pub with_wall: bool,
 }
 
 impl Order {
     pub fn new(question: &Question, chosen: &Chosen, inclusive: bool) -> Order {
-        let (measure, inclusive) = match question.sort {
-            Some(Sort::Amount(measure)) => (measure, inclusive),
-            Some(Sort::Inclusive(measure)) => (measure, true),
-            Some(Sort::Exclusive(measure)) => (measure, false),
-            Some(Sort::Name) | None => (chosen.lead, inclusive),
+        let lead = Quantity::Measure(chosen.lead);
+        let (quantity, inclusive) = match &question.sort {
+            Some(Sort::Amount(quantity)) => (quantity, inclusive),
+            Some(Sort::Inclusive(quantity)) => (quantity, true),
+            Some(Sort::Exclusive(quantity)) => (quantity, false),
+            Some(Sort::Name) | None => (&lead, inclusive),
         };
-        let column = chosen.columns.iter().find(|column| measure == column.measure).copied();
-        let column = column.unwrap_or(Column { measure, over: Over::Sum });
+        let column_of = |wanted: &Quantity| {
+            let column = chosen.columns.iter().find(|column| column.quantity == *wanted).cloned();
+            column.unwrap_or_else(|| Column::sum(wanted.clone()))
+        };
+        let is_derived = quantity.derived().is_some();
+        let column = column_of(if is_derived { &lead } else { quantity });
         Order {
             by_name: question.sort == Some(Sort::Name),
             column: column.id(),
+            derived: is_derived.then(|| column_of(quantity).id()),
             inclusive,
-            unit: column.measure.unit(),
+            unit: column.quantity.unit(),
             with_wall: chosen.columns.contains(&Column::sum(Measure::Wall)),
         }
     }
@@ -152,15 +204,24 @@ impl Order {
         amounts.get(&self.column).map_or(0.0, |amount| amount.inclusive)
     }
 
-    /// What the rows are ordered by.
+    /// What the rows are ordered by; where that is a derived metric, the amount behind it that adds up.
     pub fn of(&self, amounts: &RowAmounts) -> f64 {
         amounts.get(&self.column).map_or(0.0, |amount| self.pick(amount))
     }
 
-    /// Largest first; among equals the one with more wall time.
+    /// Largest first, those without a value last; among equals the one with more wall time.
     pub fn compare(&self, a: &RowAmounts, b: &RowAmounts) -> std::cmp::Ordering {
+        let derived = |amounts: &RowAmounts| {
+            let value = amounts.get(self.derived.as_deref()?).map(|amount| self.pick(amount));
+            Some(value.filter(|value| !value.is_nan()).unwrap_or(f64::NEG_INFINITY))
+        };
+        let derived = |amounts| derived(amounts).unwrap_or(0.0);
         let wall = |amounts| if self.with_wall { self.pick(&wall_of(amounts)) } else { 0.0 };
-        self.of(b).total_cmp(&self.of(a)).then_with(|| wall(b).total_cmp(&wall(a)))
+        let of = |amounts: &RowAmounts| Some(self.of(amounts)).filter(|of| !of.is_nan()).unwrap_or(0.0);
+        derived(b)
+            .total_cmp(&derived(a))
+            .then_with(|| of(b).total_cmp(&of(a)))
+            .then_with(|| wall(b).total_cmp(&wall(a)))
     }
 
     /// A row's share of the whole, in the column that orders the rows or in wall time, whichever is larger:

@@ -1,17 +1,18 @@
 //! The columns of a table with their numbers by row.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use proust_profile::Metric;
-use proust_query::{Amounts, BottomUp, Measure, Selection, Spread, Statistics};
+use proust_query::{Amounts, BottomUp, Measure, OnPath, Selection, Spread, Statistics};
 
 use crate::choice::Chosen;
 use crate::column::{Amount, Column, ColumnHead, Over};
+use crate::derivations::Derivations;
 use crate::row_amounts::RowAmounts;
 
 /// A column and its numbers by row.
 struct Filled {
-    head: ColumnHead,
     /// Its id, shared by all rows.
     id: Arc<str>,
     numbers: Numbers,
@@ -29,62 +30,89 @@ struct Numbers {
 }
 
 /// The columns of a page and their numbers by row.
-pub(crate) struct Columns(Vec<Filled>);
+pub(crate) struct Columns {
+    heads: Vec<ColumnHead>,
+    /// All but those of derived metrics.
+    filled: Vec<Filled>,
+    derivations: Derivations,
+}
 
-const CPU: Column = Column { measure: Measure::Metric(Metric::Cpu), over: Over::Sum };
+const CPU: Measure = Measure::Metric(Metric::Cpu);
 
 impl Columns {
     pub fn by_context(selection: &Selection<'_>, columns: &Chosen) -> Columns {
-        Columns::new(columns, |column| match column {
-            CPU => Numbers {
+        Columns::new(columns, |column| match column.summed() {
+            Some(CPU) => Numbers {
                 errors: Some(Amounts::errors_by_context(selection)),
-                ..Numbers::sums(Amounts::by_context(selection, Metric::Cpu))
+                ..Numbers::sums(Amounts::by_context(selection, CPU))
             },
-            Column { measure, over: Over::Sum } => Numbers::sums(Amounts::by_context(selection, measure)),
-            Column { measure, over } => Numbers::of(&Spread::by_context(selection, measure), over),
+            Some(measure) => Numbers::sums(Amounts::by_context(selection, measure)),
+            None => Numbers::of(&Spread::by_context(selection, column.quantity.clone()), column.over),
         })
     }
 
     pub fn by_function(selection: &Selection<'_>, columns: &Chosen) -> Columns {
-        Columns::new(columns, |column| match column {
-            CPU => Numbers {
+        Columns::new(columns, |column| match column.summed() {
+            Some(CPU) => Numbers {
                 errors: Some(Amounts::errors_by_function(selection)),
-                ..Numbers::sums(Amounts::by_function(selection, Metric::Cpu))
+                ..Numbers::sums(Amounts::by_function(selection, CPU))
             },
-            Column { measure, over: Over::Sum } => Numbers::sums(Amounts::by_function(selection, measure)),
-            Column { measure, over } => Numbers::of(&Spread::by_function(selection, measure), over),
+            Some(measure) => Numbers::sums(Amounts::by_function(selection, measure)),
+            None => Numbers::of(&Spread::by_function(selection, column.quantity.clone()), column.over),
         })
     }
 
     /// Only sums: the statistics of a chain of callers are not computed.
     pub fn by_node(selection: &Selection<'_>, tree: &BottomUp, columns: &Chosen) -> Columns {
-        Columns::new(columns, |column| Numbers::sums(tree.amounts(selection, column.measure)))
+        Columns::sums(columns, |measure| tree.amounts(selection, measure))
     }
 
-    fn new(columns: &Chosen, numbers: impl Fn(Column) -> Numbers) -> Columns {
-        let filled = |&column: &Column| Filled {
-            head: column.head(),
+    /// Only sums: of what is on paths.
+    pub fn on_path<K: Copy + Eq + Hash>(
+        selection: &Selection<'_>,
+        of: &OnPath<K>,
+        columns: &Chosen,
+    ) -> Columns {
+        Columns::sums(columns, |measure| of.amounts(selection, measure))
+    }
+
+    fn sums(columns: &Chosen, amounts: impl Fn(Measure) -> Amounts) -> Columns {
+        Columns::new(columns, |column| {
+            Numbers::sums(amounts(column.summed().expect("a page of sums has no others")))
+        })
+    }
+
+    fn new(columns: &Chosen, numbers: impl Fn(&Column) -> Numbers) -> Columns {
+        let filled = |column: &Column| Filled {
             id: column.id().into(),
             numbers: numbers(column),
             sparse: columns.is_sparse(column),
         };
-        Columns(columns.columns.iter().map(filled).collect())
+        let heads = columns.heads();
+        let has_numbers = |column: &&Column| column.quantity.derived().is_none() || column.over != Over::Sum;
+        Columns {
+            filled: columns.columns.iter().filter(has_numbers).map(filled).collect(),
+            derivations: Derivations::of(&heads),
+            heads,
+        }
     }
 
     pub fn row(&self, row: usize) -> RowAmounts {
-        let named = || self.0.iter().filter(|column| !column.sparse || column.numbers.any(row));
+        let named = || self.filled.iter().filter(|column| !column.sparse || column.numbers.any(row));
         let mut amounts = Vec::with_capacity(named().count());
         amounts.extend(named().map(|column| (column.id.clone(), column.numbers.amount(row))));
-        amounts.into()
+        let mut amounts = amounts.into();
+        self.derivations.add_to(&mut amounts);
+        amounts
     }
 
     /// Whether any column has an amount in this row.
     pub fn any(&self, row: usize) -> bool {
-        self.0.iter().any(|column| column.numbers.any(row))
+        self.filled.iter().any(|column| column.numbers.any(row))
     }
 
     pub fn heads(&self) -> Vec<ColumnHead> {
-        self.0.iter().map(|column| column.head.clone()).collect()
+        self.heads.clone()
     }
 }
 
@@ -102,7 +130,8 @@ impl Numbers {
     }
 
     fn any(&self, row: usize) -> bool {
-        self.amounts.inclusive[row] != 0.0 || self.amounts.exclusive[row] != 0.0
+        let is_any = |amount: f64| amount != 0.0 && !amount.is_nan();
+        is_any(self.amounts.inclusive[row]) || is_any(self.amounts.exclusive[row])
     }
 
     fn amount(&self, row: usize) -> Amount {

@@ -24,7 +24,7 @@ use proust_query::Measure;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::error::ReportError;
-use crate::page::PageHead;
+use crate::page::{Argument, PageHead, Takes};
 use crate::question::Format;
 use crate::style::Style;
 use crate::{csv, json};
@@ -65,16 +65,20 @@ impl DiffPage {
 
     /// Its word on the command line, and what it shows.
     pub fn head(self) -> PageHead {
-        let head = |id, argument, about| PageHead { id, argument, about };
+        let nothing = |id, about| PageHead { id, takes: Takes::Nothing, about };
         match self {
             DiffPage::Summary => {
-                head("summary", "", "the ledger, the findings, the functions that changed most")
+                nothing("summary", "the ledger, the findings, the functions that changed most")
             }
-            DiffPage::Ledger => head("ledger", "", "all totals and accounts"),
-            DiffPage::Tree => head("tree", "", "contexts from the top down"),
-            DiffPage::Flat => head("flat", "", "functions"),
-            DiffPage::Callers => head("callers", "FUNCTION", "one function, its callers and what it calls"),
-            DiffPage::Threads => head("threads", "", "threads, matched by name"),
+            DiffPage::Ledger => nothing("ledger", "all totals and accounts"),
+            DiffPage::Tree => nothing("tree", "contexts from the top down"),
+            DiffPage::Flat => nothing("flat", "functions"),
+            DiffPage::Callers => PageHead {
+                id: "callers",
+                takes: Takes::One(Argument::Function),
+                about: "one function, its callers and what it calls",
+            },
+            DiffPage::Threads => nothing("threads", "threads, matched by name"),
         }
     }
 

@@ -84,10 +84,7 @@ impl GroupedPages {
     }
 
     fn json(&self, to: &mut dyn Write) -> io::Result<()> {
-        let by = match self.by {
-            Grouping::Processes => "process",
-            Grouping::Programs => "program",
-        };
+        let by = self.by.id();
         write!(to, "{{\"schema\":{SCHEMA},\"by\":\"{by}\",\"groups\":[")?;
         for (n, (group, page)) in self.groups.iter().zip(&self.pages).enumerate() {
             let comma = if n == 0 { "" } else { "," };

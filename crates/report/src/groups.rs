@@ -8,6 +8,97 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::shell::shell_word;
 
+/// What a row of the page `flat` is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowsOf {
+    /// A function of the source, inlined ones as well.
+    #[default]
+    Inlined,
+    /// A function as it was compiled, with what was inlined into it.
+    Compiled,
+    /// A source line.
+    Lines,
+    /// An executable or a library.
+    Modules,
+}
+
+/// What `--by` can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Pages for the largest of these, one by one; of findings, their order.
+    Pages(Grouping),
+    /// Other rows, of the page `flat` only.
+    Rows(RowsOf),
+}
+
+/// A word of `--by`.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupingSpec {
+    /// The word, also in JSON.
+    pub id: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// What it asks for.
+    pub by: By,
+}
+
+const fn spec(id: &'static str, about: &'static str, by: By) -> GroupingSpec {
+    GroupingSpec { id, about, by }
+}
+
+/// All words of `--by`.
+pub const GROUPINGS: [GroupingSpec; 6] = [
+    spec(
+        "process",
+        "processes, each with its arguments: `cc1plus format-test.cc`",
+        By::Pages(Grouping::Processes),
+    ),
+    spec("program", "programs: all processes that are called so", By::Pages(Grouping::Programs)),
+    spec(
+        "function",
+        "of `flat`: functions as they were compiled, with what was inlined into them",
+        By::Rows(RowsOf::Compiled),
+    ),
+    spec(
+        "inlined",
+        "of `flat`: functions of the source, inlined ones as well (the default)",
+        By::Rows(RowsOf::Inlined),
+    ),
+    spec("line", "of `flat`: source lines, with what is called there", By::Rows(RowsOf::Lines)),
+    spec("module", "of `flat`: executables and libraries, with what they call", By::Rows(RowsOf::Modules)),
+];
+
+impl By {
+    /// What a word asks for.
+    pub fn from_id(word: &str) -> Option<By> {
+        GROUPINGS.iter().find(|spec| spec.id == word).map(|spec| spec.by)
+    }
+
+    /// By what pages are divided, if they are.
+    pub fn pages(self) -> Option<Grouping> {
+        match self {
+            By::Pages(grouping) => Some(grouping),
+            By::Rows(_) => None,
+        }
+    }
+
+    /// What rows are, if that is asked for.
+    pub fn rows(self) -> Option<RowsOf> {
+        match self {
+            By::Pages(_) => None,
+            By::Rows(rows) => Some(rows),
+        }
+    }
+}
+
+impl Grouping {
+    /// Its word.
+    pub fn id(self) -> &'static str {
+        let spec = GROUPINGS.iter().find(|spec| spec.by == By::Pages(self));
+        spec.expect("every grouping of pages is in the table").id
+    }
+}
+
 /// By what a page is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
@@ -126,6 +217,16 @@ mod tests {
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    /// The table of groupings in the documents is that of the program.
+    #[test]
+    fn the_documents_have_the_groupings() {
+        let document = include_str!("../../../docs/pages/README.md");
+        let row = |spec: &GroupingSpec| format!("| `{}` | {} |\n", spec.id, spec.about);
+        let rows: String = GROUPINGS.iter().map(row).collect();
+        let table = format!("| `--by` | is |\n|---|---|\n{rows}\n");
+        assert!(document.contains(&table), "docs/pages/README.md must contain\n{table}");
     }
 
     #[test]

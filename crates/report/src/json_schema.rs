@@ -6,6 +6,7 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+use crate::groups::GROUPINGS;
 use crate::page::{PAGES, PageHead};
 use crate::schema::SCHEMA;
 use crate::sweep::SweepPage;
@@ -47,13 +48,15 @@ pub fn json_schema_document() -> Value {
         }
         definitions.insert(name, of_page);
     }
+    let groupings = GROUPINGS.iter().filter(|spec| spec.by.pages().is_some()).map(|spec| spec.id);
+    let groupings: Vec<&str> = groupings.collect();
     let grouped = json!({
         "description": "any page of report with --by",
         "type": "object",
         "required": ["schema", "by", "groups"],
         "properties": {
             "schema": { "const": SCHEMA },
-            "by": { "enum": ["process", "program"] },
+            "by": { "enum": groupings },
             "groups": { "type": "array", "items": {
                 "type": "object",
                 "required": ["handle", "name", "processes", "cpu_s", "page"],
@@ -63,7 +66,12 @@ pub fn json_schema_document() -> Value {
     });
     any.push(json!({ "$ref": "#/$defs/report%20--by" }));
     definitions.insert("report --by".into(), grouped);
-    let metric = |measure: Measure| json!({ "id": measure.id(), "unit": measure.unit() });
+    let metric = |measure: Measure| {
+        let source = measure.source();
+        json!({
+            "id": measure.id(), "unit": measure.unit(), "source": source.id(), "sampled": source.is_sampled(),
+        })
+    };
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("Pages of proust, JSON contract {SCHEMA}"),

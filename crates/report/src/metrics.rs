@@ -1,7 +1,7 @@
 //! What each metric is, for the guide: those of one family together.
 
 use proust_account::ledger::Account;
-use proust_profile::Metric;
+use proust_profile::{Metric, Source, Unit};
 use proust_query::Measure;
 
 /// Metrics that are explained together.
@@ -10,7 +10,9 @@ pub struct MetricRow {
     /// These.
     pub measures: Vec<Measure>,
     /// Their units, each once.
-    pub units: Vec<&'static str>,
+    pub units: Vec<Unit>,
+    /// What their amounts are known from, each once.
+    pub sources: Vec<Source>,
     /// What they are.
     pub about: &'static str,
 }
@@ -21,13 +23,16 @@ pub fn metric_rows() -> Vec<MetricRow> {
     for measure in Measure::all() {
         let about = about(measure);
         let at = rows.iter().position(|row| row.about == about).unwrap_or_else(|| {
-            rows.push(MetricRow { measures: Vec::new(), units: Vec::new(), about });
+            rows.push(MetricRow { measures: Vec::new(), units: Vec::new(), sources: Vec::new(), about });
             rows.len() - 1
         });
         let row = &mut rows[at];
         row.measures.push(measure);
         if !row.units.contains(&measure.unit()) {
             row.units.push(measure.unit());
+        }
+        if !row.sources.contains(&measure.source()) {
+            row.sources.push(measure.source());
         }
     }
     rows

@@ -1,47 +1,73 @@
 //! Numbers as people read them: one unit a column, digits that mean something, columns that add up.
 
+use std::fmt;
+
+use proust_profile::Unit;
 use proust_words::count;
+
+/// A unit as numbers have it beside them: none of counts, bytes and ratios.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ShownUnit {
+    None,
+    Seconds(&'static str),
+    Other(Unit),
+}
+
+impl fmt::Display for ShownUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShownUnit::None => Ok(()),
+            ShownUnit::Seconds(unit) => f.write_str(unit),
+            ShownUnit::Other(unit) => unit.fmt(f),
+        }
+    }
+}
 
 /// The unit and digits of a column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
     /// Unit as shown.
-    pub unit: &'static str,
+    pub unit: ShownUnit,
     factor: f64,
     decimals: usize,
 }
 
 impl Scale {
     /// The scale in which the largest of these numbers is easy to read.
-    pub fn of(unit: &'static str, numbers: impl IntoIterator<Item = f64>) -> Scale {
+    pub fn of(unit: Unit, numbers: impl IntoIterator<Item = f64>) -> Scale {
         let largest = numbers.into_iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
+        let seconds = |unit, factor, decimals| Scale { unit: ShownUnit::Seconds(unit), factor, decimals };
+        let plain = |unit, decimals| Scale { unit, factor: 1.0, decimals };
         match unit {
-            "s" if largest == 0.0 || largest >= 0.1 => Scale {
-                unit: "s",
-                factor: 1.0,
-                decimals: if largest >= 1000.0 {
-                    1
-                } else if largest >= 100.0 {
-                    2
-                } else {
-                    3
-                },
-            },
-            "s" if largest >= 1e-4 => {
-                Scale { unit: "ms", factor: 1e3, decimals: if largest >= 1e-2 { 2 } else { 3 } }
-            }
-            "s" => Scale { unit: "µs", factor: 1e6, decimals: 2 },
-            _ => Scale { unit: "", factor: 1.0, decimals: 0 },
+            Unit::SECONDS if largest >= 1000.0 => seconds("s", 1.0, 1),
+            Unit::SECONDS if largest >= 100.0 => seconds("s", 1.0, 2),
+            Unit::SECONDS if largest == 0.0 || largest >= 0.1 => seconds("s", 1.0, 3),
+            Unit::SECONDS if largest >= 1e-2 => seconds("ms", 1e3, 2),
+            Unit::SECONDS if largest >= 1e-4 => seconds("ms", 1e3, 3),
+            Unit::SECONDS => seconds("µs", 1e6, 2),
+            Unit::COUNT | Unit::BYTES => plain(ShownUnit::None, 0),
+            Unit::RATIO => plain(ShownUnit::None, decimals_of(largest)),
+            unit => plain(ShownUnit::Other(unit), decimals_of(largest)),
         }
     }
 
-    /// A number in this scale, without its unit; `-` for nothing at all.
+    /// The scale of seconds in which the largest of these is easy to read.
+    pub fn seconds(numbers: impl IntoIterator<Item = f64>) -> Scale {
+        Scale::of(Unit::SECONDS, numbers)
+    }
+
+    /// A number in this scale, without its unit; `-` for nothing at all, and no text where there is no
+    /// number.
     pub fn show(&self, number: f64) -> String {
         if number == 0.0 {
             return "-".into();
         }
+        if number.is_nan() {
+            return String::new();
+        }
         if self.decimals == 0 {
-            return count(number.round() as u64);
+            let sign = if number.round() < 0.0 { "-" } else { "" };
+            return format!("{sign}{}", count(number.abs().round() as u64));
         }
         fixed(number * self.factor, self.decimals)
     }
@@ -82,8 +108,19 @@ impl Scale {
 
     /// A heading with the unit of the column.
     pub fn title(&self, name: &str) -> String {
-        if self.unit.is_empty() { name.to_owned() } else { format!("{name} {}", self.unit) }
+        format!("{name} {}", self.unit).trim_end().to_owned()
     }
+}
+
+/// Decimals with which the largest of some numbers has four digits, or three where it is small.
+fn decimals_of(largest: f64) -> usize {
+    const MOST: i32 = 12;
+    if largest == 0.0 {
+        return 3;
+    }
+    // At most 308 in amount.
+    let digits = largest.log10().floor() as i32;
+    if digits >= -1 { (3 - digits).max(0) as usize } else { (2 - digits).min(MOST) as usize }
 }
 
 /// Percentages with one decimal that add up to that of their total as shown.
@@ -108,9 +145,9 @@ pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     }
 }
 
-/// A number as programs read it. There is one zero.
+/// A number as programs read it, an empty field for none. There is one zero.
 pub(crate) fn exact(number: f64) -> String {
-    (number + 0.0).to_string()
+    if number.is_nan() { String::new() } else { (number + 0.0).to_string() }
 }
 
 /// Sum that is zero, not -0, where there is nothing to sum up, as the standard library's would be.
@@ -139,7 +176,7 @@ fn round_to_sum(numbers: &[f64], total: f64) -> Vec<i64> {
 
 /// Seconds with a unit that fits.
 pub fn duration(seconds: f64) -> String {
-    let scale = Scale::of("s", [seconds]);
+    let scale = Scale::seconds([seconds]);
     if seconds == 0.0 { "0 s".into() } else { format!("{} {}", scale.show(seconds), scale.unit) }
 }
 
@@ -181,7 +218,7 @@ mod tests {
 
     #[test]
     fn parts_add_up_as_shown() {
-        let scale = Scale::of("s", [1.0]);
+        let scale = Scale::seconds([1.0]);
         assert_eq!(scale.show_parts(&[0.3334, 0.3333, 0.3333], 1.0), ["0.334", "0.333", "0.333"]);
         assert_eq!(percents(&[1.0, 1.0, 1.0], 3.0), ["33.4", "33.3", "33.3"]);
         assert_eq!(percents(&[0.0, 2.0], 2.0), ["0.0", "100.0"]);
@@ -190,7 +227,7 @@ mod tests {
 
     #[test]
     fn tables_add_up_in_both_directions() {
-        let scale = Scale::of("s", [1.0]);
+        let scale = Scale::seconds([1.0]);
         let total = scale.digits(1.0);
         let columns = scale.split([0.5005, 0.4995], total);
         assert_eq!(columns.iter().sum::<i64>(), total);
@@ -204,7 +241,7 @@ mod tests {
         assert_eq!(fixed(-0.0004, 3), "0.000");
         assert_eq!(fixed(-0.0006, 3), "-0.001");
         assert_eq!(percent(-0.0, 1.0), "0.0");
-        assert_eq!(Scale::of("s", [1.0]).show(-1e-9), "0.000");
+        assert_eq!(Scale::seconds([1.0]).show(-1e-9), "0.000");
         assert_eq!((exact(-0.0), exact(0.5)), ("0".to_owned(), "0.5".to_owned()));
         assert!(sum([]).is_sign_positive());
     }
@@ -214,8 +251,19 @@ mod tests {
         assert_eq!(duration(12.3456), "12.346 s");
         assert_eq!(duration(0.012), "12.00 ms");
         assert_eq!(duration(0.000_012), "12.00 µs");
-        assert_eq!(Scale::of("s", [123.4]).show(123.456), "123.46");
-        assert_eq!(Scale::of("count", [5.0]).show(1_234_567.0), "1 234 567");
+        assert_eq!(Scale::seconds([123.4]).show(123.456), "123.46");
+        assert_eq!(Scale::of(Unit::COUNT, [5.0]).show(1_234_567.0), "1 234 567");
+        let rate = Unit::BYTES.per(Unit::SECONDS).unwrap();
+        let shown = |unit, number: f64| {
+            let scale = Scale::of(unit, [number, f64::NAN]);
+            format!("{} {}", scale.show(number), scale.unit)
+        };
+        assert_eq!(shown(rate, 1_234_567.0), "1 234 567 bytes/s");
+        assert_eq!(shown(rate, 12.5), "12.50 bytes/s");
+        assert_eq!([shown(Unit::RATIO, 0.25), shown(Unit::RATIO, -1.0)], ["0.2500 ", "-1.000 "]);
+        assert_eq!(shown(Unit::RATIO, 0.001234), "0.00123 ");
+        assert_eq!(shown(Unit::COUNT, -1_200.0), "-1 200 ");
+        assert_eq!(shown(rate, f64::NAN), " bytes/s");
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(1 << 30), "1 GiB");
         assert_eq!(bytes(1_234_567), "1.2 MiB");

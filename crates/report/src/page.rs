@@ -1,12 +1,61 @@
 //! The pages: one table for the command line, its help and completions, the guide, and what must be loaded.
 
+/// What is named after a page, by its handle or name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A context.
+    Context,
+    /// A function.
+    Function,
+    /// A lock.
+    Lock,
+    /// An interval.
+    Interval,
+    /// A finding.
+    Finding,
+}
+
+impl Argument {
+    /// The word in help.
+    pub fn id(self) -> &'static str {
+        match self {
+            Argument::Context => "CONTEXT",
+            Argument::Function => "FUNCTION",
+            Argument::Lock => "LOCK",
+            Argument::Interval => "INTERVAL",
+            Argument::Finding => "FINDING",
+        }
+    }
+}
+
+/// What follows a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing.
+    Nothing,
+    /// One of these, or nothing.
+    Maybe(Argument),
+    /// One of these.
+    One(Argument),
+}
+
+impl Takes {
+    /// What it is.
+    pub fn argument(self) -> Option<Argument> {
+        match self {
+            Takes::Nothing => None,
+            Takes::Maybe(argument) | Takes::One(argument) => Some(argument),
+        }
+    }
+}
+
 /// A page as help and guide show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHead {
     /// The word on the command line.
     pub id: &'static str,
-    /// What may follow it, `[CONTEXT]` for instance; empty = nothing.
-    pub argument: &'static str,
+    /// What follows it.
+    pub takes: Takes,
     /// What it shows.
     pub about: &'static str,
 }
@@ -14,7 +63,11 @@ pub struct PageHead {
 impl PageHead {
     /// The page with what may follow it: `tree [CONTEXT]`.
     pub fn usage(&self) -> String {
-        format!("{} {}", self.id, self.argument).trim_end().to_owned()
+        match self.takes {
+            Takes::Nothing => self.id.to_owned(),
+            Takes::Maybe(argument) => format!("{} [{}]", self.id, argument.id()),
+            Takes::One(argument) => format!("{} {}", self.id, argument.id()),
+        }
     }
 }
 
@@ -37,6 +90,8 @@ pub enum Need {
     Samples,
     /// The same where it is about a part of the run.
     SamplesOfAPart,
+    /// The metrics that are asked for: it has columns of any.
+    Metrics,
     /// Call paths as the source has them: it speaks of regions in the source's words.
     PathsOfUser,
 }
@@ -65,9 +120,18 @@ pub struct PageSpec {
     pub orders: Orders,
 }
 
+macro_rules! takes {
+    (Nothing) => {
+        Takes::Nothing
+    };
+    ($argument:ident) => {
+        Takes::Maybe(Argument::$argument)
+    };
+}
+
 /// Declares the pages and their table, in the order in which they are listed; the first is the default.
 macro_rules! pages {
-    ($($name:ident $id:literal $argument:literal $about:literal [$($need:ident),*] $orders:expr;)*) => {
+    ($($name:ident $id:literal $argument:ident $about:literal [$($need:ident),*] $orders:expr;)*) => {
         /// A page of the report.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum PageName {
@@ -77,7 +141,7 @@ macro_rules! pages {
         /// The pages of a run.
         pub const PAGES: &[PageSpec] = &[$(PageSpec {
             page: PageName::$name,
-            head: PageHead { id: $id, argument: $argument, about: $about },
+            head: PageHead { id: $id, takes: takes!($argument), about: $about },
             needs: &[$(Need::$need),*],
             orders: $orders,
         }),*];
@@ -90,62 +154,62 @@ macro_rules! pages {
 }
 
 pages! {
-    Summary "summary" ""
+    Summary "summary" Nothing
         "what ran, the ledger, the findings, the hottest places, the quality"
         [Findings, SamplesOfAPart, PathsOfUser] Orders::Own;
-    Findings "findings" ""
+    Findings "findings" Nothing
         "what could be won, where, and what to do; by process with --by"
         [Findings, PathsOfUser] Orders::Own;
-    Tree "tree" "[CONTEXT]"
+    Tree "tree" Context
         "contexts from the top down, or only what is below a context such as c12"
-        [ColumnsByAccount] Orders::All;
-    Effort "effort" "[CONTEXT]"
+        [ColumnsByAccount, Metrics] Orders::All;
+    Effort "effort" Context
         "work, idleness and overhead by context, and the conclusion from them"
         [ColumnsByAccount] Orders::Some(&["name", "active_s", "caused_s"]);
-    Callers "callers" "[FUNCTION]"
+    Callers "callers" Function
         "functions with their callers; or one function with its callers and callees"
-        [ColumnsByAccount] Orders::All;
-    Flat "flat" ""
+        [ColumnsByAccount, Metrics] Orders::All;
+    Flat "flat" Nothing
         "functions"
-        [ColumnsByAccount] Orders::All;
-    Lines "lines" ""
+        [ColumnsByAccount, Metrics] Orders::All;
+    Lines "lines" Nothing
         "source lines"
-        [ColumnsByAccount] Orders::All;
-    Ledger "ledger" ""
+        [ColumnsByAccount, Metrics] Orders::All;
+    Ledger "ledger" Nothing
         "the account in full: of all threads and all empty slots"
         [] Orders::Own;
-    Threads "threads" ""
+    Threads "threads" Nothing
         "what every thread spent its time on"
-        [AccountRows] Orders::All;
-    Processes "processes" ""
+        [AccountRows, Metrics] Orders::All;
+    Processes "processes" Nothing
         "the programs that ran, with their arguments, and what their time went into"
         [AccountRows] Orders::Some(&["name", "cpu_s", "wall_s"]);
-    Timeline "timeline" ""
+    Timeline "timeline" Nothing
         "what every thread did when"
         [ColumnsByAccount, Timelines] Orders::All;
-    Io "io" ""
+    Io "io" Nothing
         "bytes read and written, by operation, and the code that called it"
         [Operations]
         Orders::Some(&["name", "wall_s", "io_calls", "io_errors", "read_bytes", "written_bytes"]);
-    Waits "waits" ""
+    Waits "waits" Nothing
         "waits by operation, their accounts, and the code that waited"
         [Operations] Orders::Some(&["name", "wall_s", "waits"]);
-    Locks "locks" "[LOCK]"
+    Locks "locks" Lock
         "locks that threads waited for, and the code that held them; or only one such as k1"
         [Causes] Orders::Some(&["name", "caused_s", "lock_s", "waits"]);
-    Openmp "openmp" ""
+    Openmp "openmp" Nothing
         "parallel regions: work and waits at each of their sites, by thread"
         [ColumnsByAccount, PathsOfUser] Orders::Own;
-    Mpi "mpi" ""
+    Mpi "mpi" Nothing
         "calls of MPI: waits for other ranks and what made these late, messages, collectives"
         [Causes, Samples] Orders::Own;
-    Intervals "intervals" "[INTERVAL]"
+    Intervals "intervals" Interval
         "the intervals that the program marks, and the account of the time in each"
         [ColumnsByAccount, AccountRows, Causes, Samples] Orders::Own;
-    Samples "samples" ""
+    Samples "samples" Nothing
         "what each process had used and held, second by second and on request"
         [] Orders::Own;
-    Quality "quality" ""
+    Quality "quality" Nothing
         "how far the numbers can be trusted"
         [SamplesOfAPart] Orders::Own;
 }

@@ -2,6 +2,7 @@
 //! functions.
 
 mod account;
+mod by_location;
 mod callers;
 mod distribution;
 mod effort;
@@ -34,12 +35,13 @@ pub(crate) use findings::{
     about as finding_about, kind_text, name as finding_name, thresholds_text, who as finding_who,
 };
 use std::sync::Arc;
+pub(crate) use tree::name as context_name;
 
 use proust_account::ledger::Ledger;
 use proust_account::stored::StoredTimelines;
 use proust_account::timelines::timelines;
 use proust_findings::Finding;
-use proust_profile::{FunctionId, Metric, Profile};
+use proust_profile::{FunctionId, Metric, Profile, Unit};
 use proust_query::{Handle, Selection, with_times};
 use proust_words::counted;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -50,6 +52,7 @@ use crate::choice::Order;
 use crate::column::ColumnHead;
 use crate::columns::Columns;
 use crate::error::ReportError;
+use crate::groups::RowsOf;
 use crate::kept::{Kept, Rendered, Written};
 use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
@@ -132,7 +135,7 @@ pub fn written(
     let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger), stored);
     // A page with columns by account still has its other columns where no account can be made.
     if let Ok(drawn) = &drawn
-        && question.page.needs(Need::ColumnsByAccount)
+        && (question.page.needs(Need::ColumnsByAccount) || question.page.needs(Need::AccountRows))
     {
         selection = selection.with_rows(drawn.ledger());
     }
@@ -160,6 +163,9 @@ pub fn written(
             to.show(&callers::Callers::build(&selection, question)?)
         }
         PageName::Callers => to.show(&one_function::OneFunction::build(&selection, question)?),
+        PageName::Flat if matches!(question.rows_of, RowsOf::Lines | RowsOf::Modules) => {
+            to.show(&flat::FlatGroups::build(&selection, question)?)
+        }
         PageName::Flat => to.show(&flat::Flat::build(selection, question)?),
         PageName::Lines => to.show(&lines::Lines::build(&selection, question)?),
         PageName::Threads => to.show(&threads::Threads::build(&selection, question, drawn()?)?),
@@ -199,7 +205,7 @@ pub(crate) fn schemas(page: PageName, generator: &mut SchemaGenerator) -> Vec<Sc
         PageName::Callers => {
             vec![of::<callers::Callers>(generator), of::<one_function::OneFunction>(generator)]
         }
-        PageName::Flat => vec![of::<flat::Flat>(generator)],
+        PageName::Flat => vec![of::<flat::Flat>(generator), of::<flat::FlatGroups>(generator)],
         PageName::Lines => vec![of::<lines::Lines>(generator)],
         PageName::Threads => vec![of::<threads::Threads>(generator)],
         PageName::Processes => vec![of::<processes::Processes>(generator)],
@@ -268,7 +274,9 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 struct Cut {
     rows: usize,
-    /// In the column that the rows are ordered by; exclusive amounts, which add up.
+    /// In the column that the rows are ordered by, or where that is a derived metric, in one that it is
+    /// computed of; exclusive amounts, which add up. Null where nothing adds up.
+    #[schemars(with = "Option<f64>")]
     amount: f64,
 }
 
@@ -379,7 +387,7 @@ fn scope(selection: &Selection<'_>, question: &Question) -> String {
 }
 
 /// An amount with its unit.
-fn amount_of(unit: &'static str, amount: f64) -> String {
+fn amount_of(unit: Unit, amount: f64) -> String {
     let scale = Scale::of(unit, [amount]);
     format!("{} {}", scale.show(amount), scale.unit).trim_end().to_owned()
 }

@@ -3,13 +3,13 @@
 use std::num::NonZeroUsize;
 
 use proust_account::ledger::IoAs;
-use proust_query::{Filter, Key, Measure};
+use proust_query::{Filter, Key, Metrics, Quantity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::column::Column;
 use crate::error::ReportError;
-use crate::groups::Grouping;
+use crate::groups::{Grouping, RowsOf};
 use crate::page::{Need, Orders, PAGES, PageName};
 use crate::references::References;
 
@@ -116,39 +116,39 @@ impl Classic {
 }
 
 /// By what the rows are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Sort {
     /// By name, ascending.
     Name,
-    /// By a measure, largest first; the page decides between inclusive and exclusive.
-    Amount(Measure),
-    /// By the inclusive amount of a measure, largest first.
-    Inclusive(Measure),
-    /// By the exclusive amount of a measure, largest first.
-    Exclusive(Measure),
+    /// By a metric, largest first; the page decides between inclusive and exclusive.
+    Amount(Quantity),
+    /// By the inclusive amount of a metric, largest first.
+    Inclusive(Quantity),
+    /// By the exclusive amount of a metric, largest first.
+    Exclusive(Quantity),
 }
 
 impl Sort {
-    /// What is measured, if it is not by name.
-    pub(crate) fn measure(self) -> Option<Measure> {
+    /// What is counted, if it is not by name.
+    pub(crate) fn quantity(&self) -> Option<&Quantity> {
         match self {
             Sort::Name => None,
-            Sort::Amount(measure) | Sort::Inclusive(measure) | Sort::Exclusive(measure) => Some(measure),
+            Sort::Amount(quantity) | Sort::Inclusive(quantity) | Sort::Exclusive(quantity) => Some(quantity),
         }
     }
 
     /// Reads `name`, `METRIC`, `METRIC:inclusive` or `METRIC:exclusive`.
-    pub fn parse(text: &str) -> Result<Sort, ReportError> {
+    pub fn parse(text: &str, metrics: &Metrics) -> Result<Sort, ReportError> {
         if text == "name" {
             return Ok(Sort::Name);
         }
         let (metric, which) =
             text.split_once(':').map_or((text, None), |(metric, which)| (metric, Some(which)));
-        let measure = Column::measure(metric)?;
+        let quantity = Column::quantity(metric, metrics)?;
         match which {
-            None => Ok(Sort::Amount(measure)),
-            Some("inclusive") => Ok(Sort::Inclusive(measure)),
-            Some("exclusive" | "self") => Ok(Sort::Exclusive(measure)),
+            None => Ok(Sort::Amount(quantity)),
+            Some("inclusive") => Ok(Sort::Inclusive(quantity)),
+            Some("exclusive" | "self") => Ok(Sort::Exclusive(quantity)),
             Some(other) => Err(ReportError::Usage(format!(
                 "cannot sort by `{text}`: `{other}` is neither `inclusive` nor `exclusive`"
             ))),
@@ -177,7 +177,9 @@ pub struct Question {
     pub arguments: Vec<String>,
     /// Which part of the run.
     pub filter: Filter,
-    /// Which measures; empty = the page's own choice.
+    /// What the user derives of the measures.
+    pub metrics: Metrics,
+    /// Which columns; empty = the page's own choice, and what the user derives.
     pub columns: Vec<Column>,
     /// By what the rows are ordered; None = the page's own choice.
     pub sort: Option<Sort>,
@@ -193,8 +195,8 @@ pub struct Question {
     pub depth: Option<NonZeroUsize>,
     /// Of a tree: show how the amounts of one context are spread over these, in place of what is below it.
     pub over: Option<Across>,
-    /// Of functions: those that were compiled, with what was inlined into them, and not those of the source.
-    pub compiled: bool,
+    /// Of the page `flat`: what a row is.
+    pub rows_of: RowsOf,
     /// Of findings: by whose they are.
     pub by: Option<Grouping>,
     /// How it is written.
@@ -244,15 +246,15 @@ impl Question {
     /// # Errors
     /// When the page has an order of its own, and cannot be sorted so.
     pub(crate) fn order(&self) -> Result<Option<String>, ReportError> {
-        let Some(sort) = self.sort else { return Ok(None) };
-        let word = sort.measure().map_or_else(|| "name".to_owned(), Measure::id);
+        let Some(sort) = &self.sort else { return Ok(None) };
+        let word = sort.quantity().map_or_else(|| "name".to_owned(), Quantity::id);
         let page = self.page.id();
         match self.page.spec().orders {
             Orders::Own => {
                 let any = PAGES.iter().filter(|spec| spec.orders == Orders::All).map(|spec| spec.head.id);
                 Err(ReportError::Usage(format!(
                     "the page `{page}` has an order of its own and cannot be sorted; {} can, by every \
-                     measure",
+                     metric",
                     listed_words(&any.collect::<Vec<_>>())
                 )))
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use crate::column::{Amount, keys};
+use crate::column::{Amount, derived_keys, measure_keys};
 
 /// The numbers of a row by the id of their column, sorted by it. Tables have many rows and rows few numbers,
 /// so they are kept in a list, and all rows share the ids.
@@ -26,7 +26,7 @@ impl RowAmounts {
 
     /// Whether any of its numbers is its own, and not of what it calls.
     pub(crate) fn has_own(&self) -> bool {
-        self.0.iter().any(|(_, amount)| amount.exclusive != 0.0)
+        self.0.iter().any(|(_, amount)| amount.exclusive != 0.0 && !amount.exclusive.is_nan())
     }
 
     /// Gives the row a number, in place of the one that it had.
@@ -65,8 +65,18 @@ impl JsonSchema for RowAmounts {
         let amount = generator.subschema_for::<Amount>();
         json_schema!({
             "type": "object",
-            "patternProperties": { (keys()): amount },
-            "additionalProperties": false
+            "patternProperties": { (measure_keys()): amount },
+            "propertyNames": { "pattern": (derived_keys()) },
+            "additionalProperties": {
+                "description": "a derived metric; null where it has no value, since a divisor is zero",
+                "type": "object",
+                "required": ["inclusive"],
+                "properties": {
+                    "inclusive": { "type": ["number", "null"] },
+                    "exclusive": { "type": ["number", "null"] },
+                    "location": { "type": "string" }
+                }
+            }
         })
     }
 }

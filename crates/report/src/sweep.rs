@@ -21,7 +21,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use crate::error::ReportError;
 use crate::kept::Rendered;
-use crate::page::PageHead;
+use crate::page::{PageHead, Takes};
 use crate::question::Format;
 use crate::style::Style;
 use crate::wording::SweepNote;
@@ -45,7 +45,7 @@ impl SweepPage {
 
     /// Its word on the command line, and what it shows.
     pub fn head(self) -> PageHead {
-        let head = |id, about| PageHead { id, argument: "", about };
+        let head = |id, about| PageHead { id, takes: Takes::Nothing, about };
         match self {
             SweepPage::Summary => head("summary", "the counts beside each other, and what is degraded"),
             SweepPage::Scaling => {

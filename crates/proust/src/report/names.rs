@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use proust_ingest::CallPaths;
-use proust_report::{Format, Grouping, IntervalsOf, Layout, Need, PageName};
+use proust_report::{Format, IntervalsOf, Layout, Need, PageName};
 
 /// The formats by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,30 +99,6 @@ pub enum OverName {
     Processes,
 }
 
-/// By what a page is divided, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ByName {
-    /// Processes, each with its arguments: `cc1plus format-test.cc`
-    Process,
-    /// Programs: all processes that are called so
-    Program,
-    /// Of `flat`: functions as they were compiled, with what was inlined into them
-    Function,
-    /// Of `flat`: functions of the source, inlined ones as well (the default)
-    Inlined,
-}
-
-impl ByName {
-    /// What the page is divided by; None where it shows other functions instead.
-    pub(super) fn grouping(self) -> Option<Grouping> {
-        match self {
-            ByName::Process => Some(Grouping::Processes),
-            ByName::Program => Some(Grouping::Programs),
-            ByName::Function | ByName::Inlined => None,
-        }
-    }
-}
-
 /// What I/O counts as, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum IoName {
@@ -152,24 +128,5 @@ impl PathsName {
             PathsName::Expert => CallPaths::Expert,
             PathsName::Machine => CallPaths::Machine,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The table of groupings in the documents is that of the program.
-    #[test]
-    fn the_documents_have_the_groupings() {
-        let document = include_str!("../../../../docs/pages/README.md");
-        let row = |by: &ByName| {
-            let value = by.to_possible_value().expect("no grouping is hidden");
-            let help = value.get_help().map(ToString::to_string).unwrap_or_default();
-            format!("| `{}` | {help} |\n", value.get_name())
-        };
-        let rows: String = ByName::value_variants().iter().map(row).collect();
-        let table = format!("| `--by` | is |\n|---|---|\n{rows}\n");
-        assert!(document.contains(&table), "docs/pages/README.md must contain\n{table}");
     }
 }

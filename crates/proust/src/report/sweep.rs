@@ -191,6 +191,7 @@ fn refuse_what_is_for_runs(args: &ReportArgs) -> Result<(), WrongUsage> {
     let given = [
         ("--where", !args.filters.is_empty()),
         ("--metrics", args.metrics.is_some()),
+        ("--define", !args.definitions.is_empty()),
         ("--sort", args.sort.is_some()),
         ("--processors", args.processors.is_some()),
         ("--format dvm", args.format.layout().is_some()),

@@ -26,6 +26,7 @@ mod characteristics;
 mod children;
 mod clocks;
 mod comparisons;
+mod completions;
 mod damaged_runs;
 mod doctor;
 mod endings;

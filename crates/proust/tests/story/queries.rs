@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::chance::assert_close;
 use crate::pages::{Flat, is_function};
 use crate::programs::built;
-use crate::recording::{Recorded, record, report};
+use crate::recording::{Recorded, list, number, record, report};
 
 fn recorded() -> Option<Recorded> {
     Some(record(built("shares")?, &["1", "2"]).succeeded())
@@ -46,6 +46,43 @@ fn a_function_or_module_alone() {
     assert_close("what is not recursive", alone.cpu("plain").exclusive, 0.0, 0.0);
     let module = flat_where(&run, "module=shares");
     assert!(module.total("cpu_s") >= 0.95 * run.flat().total("cpu_s"), "{:#?}", module.functions);
+}
+
+/// A thread's own clock and count, which are no sums over contexts, give what is derived of these.
+#[test]
+fn derived_metrics() {
+    let Some(run) = recorded() else { return };
+    let page: Value = run.page("threads", &["--define", "rate=samples/cpu_s"]);
+    let computing = list(&page, "/locations").iter().filter(|location| number(location, "/cpu_s") > 0.0);
+    let mut checked = 0;
+    for location in computing {
+        let rate = number(location, "/metrics/rate/inclusive");
+        let own = number(location, "/samples") / number(location, "/cpu_s");
+        assert_close("samples a second", rate, own, 1e-6 * own);
+        checked += 1;
+    }
+    assert!(checked > 1, "{page:#}");
+    let wrong = report(&run.dir, "flat", &["--define", "x=cpu_s+read_bytes"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let said = wrong.said();
+    assert!(said.contains("`cpu_s` is in seconds (s) and `read_bytes` in bytes"), "{said}");
+    let elsewhere = report(&run.dir, "quality", &["--define", "x=cpu_s/wall_s"]);
+    assert_eq!(elsewhere.status.code(), Some(2));
+    assert!(elsewhere.said().contains("use tree, callers, flat, lines, threads"), "{}", elsewhere.said());
+}
+
+/// What every function of the program is in, and nothing of the C library is below.
+#[test]
+fn flat_by_module() {
+    let Some(run) = recorded() else { return };
+    let page: Value = run.page("flat", &["--by", "module"]);
+    let rows = list(&page, "/rows");
+    let program = rows.iter().find(|row| row["name"] == "shares").expect("the program is a module");
+    let total = number(&page, "/totals/cpu_s/exclusive");
+    assert!(number(program, "/metrics/cpu_s/exclusive") >= 0.95 * total, "{program}");
+    let own = |row: &Value| row.pointer("/metrics/cpu_s/exclusive").and_then(Value::as_f64).unwrap_or(0.0);
+    let rest = page.pointer("/rest/cpu_s/exclusive").and_then(Value::as_f64).unwrap_or(0.0);
+    assert_close("sum", rows.iter().map(own).sum::<f64>() + rest, total, 1e-6 * total);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proust_compare::diff::RowChange;
+use proust_profile::Unit;
 use proust_statistics::{Change, Estimate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -155,6 +156,6 @@ pub(super) fn cells(row: &ChangeRow, scale: &Scale) -> [Cell; 5] {
 }
 
 /// The scale of rows.
-pub(super) fn scale<'c>(unit: &'static str, rows: impl IntoIterator<Item = &'c ChangeRow>) -> Scale {
+pub(super) fn scale<'c>(unit: Unit, rows: impl IntoIterator<Item = &'c ChangeRow>) -> Scale {
     Scale::of(unit, rows.into_iter().flat_map(|row| [row.a, row.b]))
 }

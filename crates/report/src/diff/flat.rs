@@ -1,6 +1,7 @@
 //! The page `flat` of a comparison: functions of both sides.
 
 use proust_compare::Diff;
+use proust_profile::Unit;
 use proust_query::Measure;
 use proust_words::counted;
 use schemars::JsonSchema;
@@ -36,7 +37,8 @@ pub(super) struct Flat {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct MetricHead {
     pub id: String,
-    pub unit: &'static str,
+    #[schemars(with = "String")]
+    pub unit: Unit,
 }
 
 impl MetricHead {

@@ -3,6 +3,7 @@
 use proust_account::ledger::{Account, IoAs};
 use proust_compare::Diff;
 use proust_compare::diff::Total;
+use proust_profile::Unit;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -77,7 +78,7 @@ impl LedgerBlock {
             row.seconds.a.max(row.seconds.b) > smallest
         };
         let accounts: Vec<&AccountRow> = self.accounts.iter().filter(shown).collect();
-        let scale = scale("s", [&self.total_s]);
+        let scale = scale(Unit::SECONDS, [&self.total_s]);
         let mut table = Table::new(
             [("account".to_owned(), Align::Left), ("class".into(), Align::Left)]
                 .into_iter()
@@ -100,7 +101,7 @@ impl LedgerBlock {
             table.row(line);
         }
         let mut line: Vec<Cell> = vec![Cell::painted(Paint::Strong, "efficiency"), "".into()];
-        line.extend(cells(&self.efficiency, &Scale::of("s", [1.0])));
+        line.extend(cells(&self.efficiency, &Scale::seconds([1.0])));
         table.row(line);
         let rows = accounts.iter().map(|row| &row.seconds);
         table.render(style) + &unchanged_text(rows, style)
@@ -131,7 +132,7 @@ impl LedgerBlock {
             rows.push(SideRow::new(name, Some(row)));
         }
         rows.push(SideRow { is_part: true, ..SideRow::new("efficiency", Some(&self.efficiency)) });
-        Section::new("Where the processors' time went", "A, and each side beside it", "s", rows)
+        Section::new("Where the processors' time went", "A, and each side beside it", Unit::SECONDS, rows)
     }
 }
 

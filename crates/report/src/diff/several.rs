@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use proust_compare::JointId;
+use proust_profile::Unit;
 use proust_words::counted;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -38,7 +39,7 @@ pub(super) enum Order {
 pub(super) struct Section<'p> {
     pub title: String,
     pub explanation: String,
-    pub unit: &'static str,
+    pub unit: Unit,
     pub rows: Vec<SideRow<'p>>,
     pub order: Order,
     /// Rows of text when nothing else is asked for.
@@ -64,7 +65,7 @@ impl<'p> Section<'p> {
     pub fn new(
         title: impl Into<String>,
         explanation: impl Into<String>,
-        unit: &'static str,
+        unit: Unit,
         rows: Vec<SideRow<'p>>,
     ) -> Section<'p> {
         let (title, explanation) = (title.into(), explanation.into());
@@ -147,7 +148,9 @@ fn text<P: Sided>(pages: &[P], question: &DiffQuestion, style: &Style) -> String
         let of_pages: Vec<Section<'_>> = by_page
             .iter_mut()
             .filter(|sections| at < sections.len())
-            .map(|sections| std::mem::replace(&mut sections[at], Section::new("", "", "s", Vec::new())))
+            .map(|sections| {
+                std::mem::replace(&mut sections[at], Section::new("", "", Unit::SECONDS, Vec::new()))
+            })
             .collect();
         text.push_str(&table(of_pages, &letters, question.limit, style));
         text.push('\n');
@@ -243,7 +246,7 @@ fn table(mut sections: Vec<Section<'_>>, letters: &[char], limit: Option<usize>,
     rows.truncate(limit);
     let in_unit = || rows.iter().filter(|row| !row.row.is_part);
     let scale = Scale::of(unit, in_unit().map(Joined::amount));
-    let parts = Scale::of("s", [1.0]);
+    let parts = Scale::seconds([1.0]);
     let mut heads = vec![(scale.title("A"), Align::Right)];
     for letter in letters {
         heads.push((scale.title(&letter.to_string()), Align::Right));

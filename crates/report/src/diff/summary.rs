@@ -3,6 +3,7 @@
 use proust_compare::Diff;
 use proust_compare::diff::FindingChange;
 use proust_findings::{Finding, Place};
+use proust_profile::Unit;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -122,7 +123,7 @@ impl Summary {
         if self.findings.is_empty() {
             return text + " none on either side\n\n";
         }
-        let scale = scale("s", self.findings.iter().map(|row| &row.seconds));
+        let scale = scale(Unit::SECONDS, self.findings.iter().map(|row| &row.seconds));
         let heads = [("".to_owned(), Align::Left), ("A".into(), Align::Left), ("B".into(), Align::Left)];
         let [a, b, delta, ratio, _] = titles(&scale);
         let mut table =
@@ -192,7 +193,7 @@ impl Sided for Summary {
         let explanation = format!("{} without what is called", lead.name());
         vec![
             self.ledger.section(false),
-            Section::new("Findings", "what could be won", "s", findings),
+            Section::new("Findings", "what could be won", Unit::SECONDS, findings),
             Section {
                 order: Order::Difference,
                 limit: ROWS,

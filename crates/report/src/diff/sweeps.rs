@@ -5,6 +5,7 @@ use proust_compare::degradation::{Definition, Degradation, Limits};
 use proust_compare::scaling::Timing;
 use proust_compare::scaling::{Ensemble, Kind, Point, Ratio, efficiency, speedup};
 use proust_compare::sweeps::{CountChange, PlaceChange, TwoSweeps};
+use proust_profile::Unit;
 use proust_words::counted;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -301,7 +302,7 @@ fn set(side: Option<&PlaceSide>) -> String {
 impl SweepsPage {
     fn curve_text(&self, style: &Style) -> String {
         let changes: Vec<&ChangeRow> = self.curve.iter().filter_map(|row| row.wall_s.as_ref()).collect();
-        let scale = scale("s", changes.iter().copied());
+        let scale = scale(Unit::SECONDS, changes.iter().copied());
         let speedups =
             ["speedup A", "speedup B", "efficiency A", "B"].map(|title| (title.to_owned(), Align::Right));
         let heads = [("threads".to_owned(), Align::Right)].into_iter().chain(titles(&scale)).chain(speedups);
@@ -338,7 +339,7 @@ impl SweepsPage {
             row.times.iter().find(|time| Some(time.count) == most).and_then(|time| time.seconds)
         };
         let rows: Vec<ChangeRow> = self.places.iter().filter_map(last).collect();
-        let scale = scale("s", &rows);
+        let scale = scale(Unit::SECONDS, &rows);
         let ranks = [("ranks A".to_owned(), Align::Left), ("B".into(), Align::Left)];
         let heads = titles(&scale).into_iter().chain(ranks).chain([("place".into(), Align::Left)]);
         let mut table = Table::new(heads);

@@ -1,6 +1,6 @@
 //! The page `threads` of a comparison.
 
-use proust_profile::LocationId;
+use proust_profile::{LocationId, Unit};
 use std::collections::BTreeMap;
 
 use proust_compare::Diff;
@@ -117,8 +117,12 @@ impl Sided for Threads {
                 ..SideRow::new(&name, Some(&row.cpu_s))
             }
         });
-        let section =
-            Section::new("Threads", "CPU time; matched by name and order of begin", "s", rows.collect());
+        let section = Section::new(
+            "Threads",
+            "CPU time; matched by name and order of begin",
+            Unit::SECONDS,
+            rows.collect(),
+        );
         vec![Section { order: Order::Difference, limit: ROWS, ..section }]
     }
 }
@@ -130,7 +134,7 @@ impl Page for Threads {
         let mut text = self.head.text(style) + &heading(style, "Threads", explanation);
         let all = |row: &'_ ThreadRow| [row.cpu_s, row.lost_s, row.passive_s, row.wall_s];
         let changes: Vec<ChangeRow> = self.threads.iter().flat_map(all).collect();
-        let scale = scale("s", &changes);
+        let scale = scale(Unit::SECONDS, &changes);
         let others = ["lost B−A", "passive B−A", "wall B−A"].map(|name| (name.to_owned(), Align::Right));
         let mut table =
             Table::new(titles(&scale).into_iter().chain(others).chain([("thread".into(), Align::Left)]));

@@ -33,7 +33,7 @@ pub fn limit_text(exceeded: &Exceeded) -> String {
             format!("{sign}{} %", fixed(exceeded.found * 100.0, 1))
         }
     } else if exceeded.limit.contains(['+', '-']) && !is_ratio {
-        let scale = Scale::of("s", [change.delta]);
+        let scale = Scale::seconds([change.delta]);
         format!("{} {}", signed(&scale, change.delta), scale.unit)
     } else {
         show(exceeded.found)

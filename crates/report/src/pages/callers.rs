@@ -9,7 +9,7 @@ use proust_words::{counted, verb};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, noticed, title_of};
+use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, given, noticed, title_of};
 use super::{Cut, FunctionHead, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, ColumnHead, Over};
@@ -123,9 +123,9 @@ impl Callers {
             callers.push(CallerRow { id, parent: node.parent, recursive: node.recursive, row });
         }
         let mut totals = RowAmounts::new();
-        for column in &chosen.columns {
-            let total = selection.total(column.measure);
-            totals.insert(column.id(), Amount { inclusive: total, exclusive: total, ..Amount::default() });
+        for (id, measure) in chosen.sums() {
+            let total = selection.total(measure);
+            totals.insert(id, Amount { inclusive: total, exclusive: total, ..Amount::default() });
         }
         Ok(Callers {
             schema: SCHEMA,
@@ -203,7 +203,7 @@ impl Page for Callers {
             always.extend(cpu_beside(lead, &self.metrics, &rows, which));
         }
         let others: Vec<NumberColumn> = if self.chosen.given {
-            let others = self.metrics.iter().filter(|head| head.id != lead.id);
+            let others = given(&self.metrics, lead).into_iter().skip(1);
             others.map(|head| NumberColumn::amounts(head, &title_of(head), &rows, which)).collect()
         } else {
             noticed(&self.chosen, &self.metrics, &rows, which)

@@ -9,21 +9,22 @@ mod plot;
 use std::collections::BTreeMap;
 
 use proust_profile::{ContextId, LocationId, Profile};
-use proust_query::{Handle, Selection};
-use proust_words::counted;
+use proust_query::{Derived, Handle, Measure, Quantity, Selection};
+use proust_words::{counted, verb};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::tree::{name, root};
 use super::{Cut, Page, heading, scope};
 use crate::choice::Chosen;
-use crate::column::{ColumnHead, Over};
+use crate::column::{Column, ColumnHead, Over};
 use crate::error::ReportError;
 use crate::number::{Scale, exact, percent, sum};
 use crate::question::{Across, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::wording::Notes;
+use plot::{Bin, bins};
 
 /// The amounts of a context by location.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,6 +37,8 @@ pub(super) struct Distribution {
     over: Across,
     metric: ColumnHead,
     statistics: Statistics,
+    /// How many of the listed ones have how much: none of what has no value.
+    histogram: Vec<Bin>,
     /// In the order of their numbers, or as sorted.
     locations: Vec<Place>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,10 +49,13 @@ pub(super) struct Distribution {
     scope: String,
 }
 
-/// Of the inclusive amounts of all, those included that a limit leaves out.
+/// Of the inclusive amounts of all, those included that a limit leaves out; of a derived metric those that
+/// have a value.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Statistics {
     count: usize,
+    /// Of a derived metric none (null), since values do not add up.
+    #[schemars(with = "Option<f64>")]
     sum: f64,
     mean: f64,
     min: f64,
@@ -70,7 +76,10 @@ struct Place {
     #[serde(skip_serializing_if = "Option::is_none")]
     thread: Option<u32>,
     name: String,
+    /// Null where a derived metric has no value, since a divisor is zero.
+    #[schemars(with = "Option<f64>")]
     inclusive: f64,
+    #[schemars(with = "Option<f64>")]
     exclusive: f64,
 }
 
@@ -97,9 +106,37 @@ impl Statistics {
     }
 }
 
+/// Inclusive and exclusive amounts by location, of each measure.
+type Amounts = BTreeMap<LocationId, Vec<[f64; 2]>>;
+
+/// What a column is computed of, and how.
+struct Counted<'c> {
+    measures: Vec<Measure>,
+    derived: Option<&'c Derived>,
+}
+
+impl Counted<'_> {
+    fn of(quantity: &Quantity) -> Counted<'_> {
+        match quantity {
+            Quantity::Measure(measure) => Counted { measures: vec![*measure], derived: None },
+            Quantity::Derived(derived) => Counted { measures: derived.bases(), derived: Some(derived) },
+        }
+    }
+
+    /// The value of these amounts, one for each measure; NaN if there is none.
+    fn value(&self, amounts: &[[f64; 2]], which: usize) -> f64 {
+        let Some(derived) = self.derived else { return amounts[0][which] };
+        let amount = |wanted: Measure| {
+            let at = self.measures.iter().position(|measure| *measure == wanted);
+            at.map_or(0.0, |at| amounts[at][which])
+        };
+        derived.of(amount).unwrap_or(f64::NAN)
+    }
+}
+
 /// The places in the order of their numbers: threads as they are numbered, processes by rank.
-fn places(profile: &Profile, over: Across, amounts: &BTreeMap<LocationId, [f64; 2]>) -> Vec<Place> {
-    let place = |(&id, &[inclusive, exclusive]): (&LocationId, &[f64; 2])| {
+fn places(profile: &Profile, over: Across, amounts: &Amounts, counted: &Counted<'_>) -> Vec<Place> {
+    let place = |(&id, amounts): (&LocationId, &Vec<[f64; 2]>)| {
         let location = &profile.locations[id];
         let process = &profile.processes[location.process];
         Place {
@@ -108,8 +145,8 @@ fn places(profile: &Profile, over: Across, amounts: &BTreeMap<LocationId, [f64; 
             rank: process.rank,
             thread: Some(location.tid),
             name: location.name.clone(),
-            inclusive,
-            exclusive,
+            inclusive: counted.value(amounts, 0),
+            exclusive: counted.value(amounts, 1),
         }
     };
     if over == Across::Locations {
@@ -119,8 +156,11 @@ fn places(profile: &Profile, over: Across, amounts: &BTreeMap<LocationId, [f64; 
     for (id, amount) in amounts {
         let process = profile.locations[*id].process;
         let rank = profile.processes[process].rank;
-        let sums = processes.entry((rank.is_none(), rank, process)).or_insert((*id, [0.0; 2]));
-        (0..2).for_each(|n| sums.1[n] += amount[n]);
+        let nothing = || (*id, vec![[0.0; 2]; amount.len()]);
+        let sums = processes.entry((rank.is_none(), rank, process)).or_insert_with(nothing);
+        for (sum, amount) in sums.1.iter_mut().zip(amount) {
+            (0..2).for_each(|n| sum[n] += amount[n]);
+        }
     }
     let one = |((_, _, process), (location, amount))| Place {
         handle: Handle::Process(process).to_string(),
@@ -128,6 +168,11 @@ fn places(profile: &Profile, over: Across, amounts: &BTreeMap<LocationId, [f64; 
         ..place((&location, &amount))
     };
     processes.into_iter().map(one).collect()
+}
+
+/// A value by which places are sorted: those that have none are last.
+fn lowest(value: f64) -> f64 {
+    if value.is_nan() { f64::NEG_INFINITY } else { value }
 }
 
 impl Distribution {
@@ -142,51 +187,74 @@ impl Distribution {
             selection = selection.under(root);
         }
         let chosen = Chosen::new(&selection, question);
-        let column = match &chosen.columns[..] {
-            [column] if chosen.given && column.over == Over::Sum => *column,
-            _ if chosen.given => {
+        let column = match &question.columns[..] {
+            [column] if column.over == Over::Sum => column.clone(),
+            [] if let [derived] = question.metrics.derived() => {
+                Column::sum(Quantity::Derived(derived.clone()))
+            }
+            [] => Column::sum(chosen.lead()),
+            _ => {
                 return Err(ReportError::Usage(
                     "--over shows one metric, and the sum of each location: --metrics cpu_s for instance"
                         .into(),
                 ));
             }
-            _ => crate::column::Column::sum(chosen.lead()),
         };
         let own = selection.forest().exclusive_of(root);
-        let mut amounts: BTreeMap<LocationId, [f64; 2]> =
-            selection.compute_locations().into_iter().map(|id| (id, [0.0; 2])).collect();
+        let counted = Counted::of(&column.quantity);
+        let nothing = vec![[0.0; 2]; counted.measures.len()];
+        let mut amounts: Amounts =
+            selection.compute_locations().into_iter().map(|id| (id, nothing.clone())).collect();
         let forest = selection.forest();
-        selection.each(column.measure, |context, location, amount| {
-            let sums = amounts.entry(location).or_default();
-            sums[0] += amount;
-            if context == root || forest.exclusive_of(context) == own {
-                sums[1] += amount;
-            }
-        });
-        let mut locations = places(profile, over, &amounts);
-        let inclusive: Vec<f64> = locations.iter().map(|place| place.inclusive).collect();
-        match question.sort {
+        for (n, &measure) in counted.measures.iter().enumerate() {
+            selection.each(measure, |context, location, amount| {
+                let sums = &mut amounts.entry(location).or_insert_with(|| nothing.clone())[n];
+                sums[0] += amount;
+                if context == root || forest.exclusive_of(context) == own {
+                    sums[1] += amount;
+                }
+            });
+        }
+        let mut locations = places(profile, over, &amounts, &counted);
+        let values = |locations: &[Place]| -> Vec<f64> {
+            locations.iter().map(|place| place.inclusive).filter(|value| !value.is_nan()).collect()
+        };
+        let mut statistics = Statistics::of(&values(&locations));
+        if counted.derived.is_some() {
+            statistics.sum = f64::NAN;
+        }
+        match &question.sort {
             Some(Sort::Name) => locations.sort_by(|a, b| a.name.cmp(&b.name)),
-            Some(_) => locations.sort_by(|a, b| b.inclusive.total_cmp(&a.inclusive)),
+            Some(_) => locations.sort_by(|a, b| lowest(b.inclusive).total_cmp(&lowest(a.inclusive))),
             None => {}
         }
         let mut cut = None;
         if let Some(limit) = question.limit.filter(|&limit| limit < locations.len()) {
             let hidden = locations.split_off(limit);
-            cut = Some(Cut { rows: hidden.len(), amount: sum(hidden.iter().map(|place| place.inclusive)) });
+            let amount = match counted.derived {
+                Some(_) => f64::NAN,
+                None => sum(hidden.iter().map(|place| place.inclusive)),
+            };
+            cut = Some(Cut { rows: hidden.len(), amount });
         }
         Ok(Distribution {
             schema: SCHEMA,
             context: root,
             name: name(profile, root),
             over,
-            metric: column.head(),
-            statistics: Statistics::of(&inclusive),
+            metric: column.head(true),
+            statistics,
+            histogram: bins(&values(&locations)),
             locations,
             cut,
             notes: Notes::of(selection.notes()),
             scope: scope(&selection, question),
         })
+    }
+
+    /// The amounts that are shown.
+    fn amounts(&self) -> Vec<f64> {
+        self.locations.iter().map(|place| place.inclusive).collect()
     }
 
     fn places_are(&self) -> &'static str {
@@ -206,16 +274,13 @@ impl Page for Distribution {
             return text;
         };
         let of = &self.statistics;
-        let scale = Scale::of(self.metric.unit, [of.max]);
+        let scale = Scale::of(self.metric.unit, [of.max, of.min]);
         let number = |amount: f64| if amount == 0.0 { "0".into() } else { scale.show(amount) };
         let shown = |amount: f64| format!("{} {}", number(amount), scale.unit).trim_end().to_owned();
         text.push_str(&format!(
-            " {}: sum {}, mean {}, median {}, from {} to {}, standard deviation {}\n",
-            match self.over {
-                Across::Locations => counted(of.count, "thread"),
-                Across::Processes => format!("{} process{}", of.count, if of.count == 1 { "" } else { "es" }),
-            },
-            shown(of.sum),
+            " {}: {}mean {}, median {}, from {} to {}, standard deviation {}\n",
+            counted(of.count, self.places_are()),
+            if of.sum.is_nan() { String::new() } else { format!("sum {}, ", shown(of.sum)) },
             shown(of.mean),
             shown(of.median),
             shown(of.min),
@@ -227,7 +292,13 @@ impl Page for Distribution {
             shown(of.imbalance),
             percent(of.imbalance, of.max)
         ));
-        let amounts: Vec<f64> = self.locations.iter().map(|place| place.inclusive).collect();
+        let without = self.amounts().iter().filter(|amount| amount.is_nan()).count();
+        if without > 0 {
+            let places = counted(without, self.places_are());
+            let have = verb(without, "has", "have");
+            text.push_str(&format!(" {places} {have} no value, since a divisor is zero\n"));
+        }
+        let amounts = self.amounts();
         let last = self.locations.last().unwrap_or(first);
         let mut part = |title: String, plot: String| {
             text.push_str(&format!("\n{}\n{plot}", style.paint(Paint::Strong, &title)));
@@ -236,13 +307,16 @@ impl Page for Distribution {
             format!("By number, from {} to {}", first.handle, last.handle),
             plot::bars(&amounts, &scale, style),
         );
-        let mut sorted = amounts.clone();
-        sorted.sort_by(|a, b| b.total_cmp(a));
+        let mut sorted = amounts;
+        sorted.sort_by(|a, b| lowest(*b).total_cmp(&lowest(*a)));
         part("Sorted, the largest first".into(), plot::bars(&sorted, &scale, style));
-        part(format!("How many have how much, {}", scale.unit), plot::histogram(&amounts, &scale, style));
+        let title = format!("How many have how much, {}", scale.unit);
+        part(title.trim_end_matches(", ").to_owned(), plot::histogram(&self.histogram, &scale, style));
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         if let Some(cut) = &self.cut {
-            faint(format!(" {} more with {} are not in the plots (--limit)", cut.rows, shown(cut.amount)));
+            let with =
+                if cut.amount.is_nan() { String::new() } else { format!(" with {}", shown(cut.amount)) };
+            faint(format!(" {} more{with} are not in the plots (--limit)", cut.rows));
         }
         text + &self.notes.lines(style)
     }

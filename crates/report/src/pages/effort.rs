@@ -210,7 +210,7 @@ impl Page for EffortPage {
             percent_of(self.overhead),
             advice(self.says)
         ));
-        let scale = Scale::of("s", [self.effort_s]);
+        let scale = Scale::seconds([self.effort_s]);
         let right = |title: &str| (title.to_owned(), Align::Right);
         let left = |title: &str| (title.to_owned(), Align::Left);
         let mut table = Table::new([

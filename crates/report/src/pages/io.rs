@@ -39,7 +39,7 @@ impl About for OfIo {
         let totals = &tables.totals;
         let (rows, more) = tables.shown();
         let all: Vec<&Calls> = rows.iter().map(|row| &row.calls).chain(&more).collect();
-        let scale = Scale::of("s", [totals.seconds]);
+        let scale = Scale::seconds([totals.seconds]);
         let parts = |of: &dyn Fn(&Calls) -> f64, total: f64| {
             scale.show_parts(&all.iter().map(|calls| of(calls)).collect::<Vec<_>>(), total)
         };

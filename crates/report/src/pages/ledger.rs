@@ -331,7 +331,7 @@ struct Shown {
 
 impl Shown {
     fn new(page: &LedgerPage) -> Shown {
-        let scale = Scale::of("s", [page.ledger.total_s]);
+        let scale = Scale::seconds([page.ledger.total_s]);
         let total = scale.digits(page.ledger.total_s);
         let of = |parts: &[f64]| sum(parts.iter().copied());
         let columns =

@@ -6,15 +6,16 @@
 
 use std::collections::HashMap;
 
-use proust_query::{Handle, Measure, Selection, lines};
+use proust_query::{Handle, Quantity, Selection, lines};
 use proust_words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::numbers::{Fitted, NumberColumn, head_of, title_of};
+use super::numbers::{Fitted, NumberColumn, given, head_of, title_of};
 use super::{Cut, Page, csv_amounts, csv_heads, heading, no_arguments, place, scope};
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, ColumnHead, Over};
+use crate::derivations::Derivations;
 use crate::error::ReportError;
 use crate::number::{percents, sum};
 use crate::question::{Format, Question};
@@ -71,10 +72,10 @@ impl Lines {
         let mut rows: Vec<LineRow> = Vec::new();
         let mut known: HashMap<(String, u32), usize> = HashMap::new();
         let mut totals = RowAmounts::new();
-        for column in &chosen.columns {
+        for (column, measure) in chosen.sums() {
             let both = |amount: f64| Amount { inclusive: amount, exclusive: amount, ..Amount::default() };
-            totals.insert(column.id(), both(selection.total(column.measure)));
-            for found in lines(selection, column.measure) {
+            totals.insert(column.as_str(), both(selection.total(measure)));
+            for found in lines(selection, measure) {
                 let at = *known.entry((found.file.clone(), found.line)).or_insert_with(|| {
                     let function = found.function.map(|id| selection.profile().functions[id].name.clone());
                     rows.push(LineRow {
@@ -86,9 +87,12 @@ impl Lines {
                     });
                     rows.len() - 1
                 });
-                rows[at].metrics.insert(column.id(), both(found.amount));
+                rows[at].metrics.insert(column.as_str(), both(found.amount));
             }
         }
+        let derivations = Derivations::of(&chosen.heads());
+        let all = rows.iter_mut().map(|row| &mut row.metrics).chain([&mut totals]);
+        all.for_each(|metrics| derivations.add_to(metrics));
         rows.sort_by(|a, b| {
             let by_place = || (&a.file, a.line).cmp(&(&b.file, b.line));
             if order.by_name {
@@ -105,7 +109,7 @@ impl Lines {
         });
         Ok(Lines {
             schema: SCHEMA,
-            metrics: chosen.columns.iter().map(|column| column.head()).collect(),
+            metrics: chosen.heads(),
             totals,
             lines: rows,
             cut,
@@ -119,8 +123,8 @@ impl Lines {
     fn table(&self, style: &Style) -> String {
         let rows: Vec<&RowAmounts> = self.lines.iter().map(|row| &row.metrics).collect();
         let total = |head: &ColumnHead| self.totals.get(&head.id).map_or(0.0, |total| total.exclusive);
-        let own = |measure: Measure| {
-            let head = head_of(&self.metrics, measure)?;
+        let own = |quantity: &Quantity| {
+            let head = head_of(&self.metrics, quantity)?;
             Some(NumberColumn::adding_up(head, &title_of(head), &rows, total(head), true))
         };
         let lead = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
@@ -129,20 +133,20 @@ impl Lines {
         shares.push(total(lead) - sum(shares.iter().copied()));
         let mut shares = percents(&shares, total(lead));
         shares.push(if total(lead) > 0.0 { "100.0" } else { "-" }.into());
-        let mut always: Vec<NumberColumn> = own(lead.measure).into_iter().collect();
+        let mut always: Vec<NumberColumn> = own(&lead.quantity).into_iter().collect();
         always.push(NumberColumn::percents(shares));
-        let of = |measures: Vec<Measure>| -> Vec<NumberColumn> {
-            measures.into_iter().filter(|&measure| measure != lead.measure).filter_map(own).collect()
+        let of = |quantities: Vec<&Quantity>| -> Vec<NumberColumn> {
+            quantities.into_iter().filter(|&quantity| *quantity != lead.quantity).filter_map(own).collect()
         };
         let fitted = match self.chosen.given {
             true => {
-                always.extend(of(self.metrics.iter().map(|head| head.measure).collect()));
+                always.extend(of(given(&self.metrics, lead).iter().map(|head| &head.quantity).collect()));
                 Fitted::new(always, Vec::new(), NAMES, style)
             }
             false => {
-                always.extend(of(vec![Measure::Metric(proust_profile::Metric::Cpu)]));
-                let cpu = Measure::Metric(proust_profile::Metric::Cpu);
-                let noticed = self.chosen.noticed.iter().copied().filter(|&measure| measure != cpu);
+                let cpu = Quantity::from(proust_profile::Metric::Cpu);
+                always.extend(of(vec![&cpu]));
+                let noticed = self.chosen.noticed.iter().filter(|&quantity| *quantity != cpu);
                 Fitted::new(always, of(noticed.collect()), NAMES, style)
             }
         };

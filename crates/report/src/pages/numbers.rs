@@ -1,7 +1,7 @@
 //! The numeric columns of a table of text, and which of them have room.
 
-use proust_profile::Metric;
-use proust_query::Measure;
+use proust_profile::{Metric, Unit};
+use proust_query::{Measure, Quantity};
 use unicode_width::UnicodeWidthStr;
 
 use crate::choice::Chosen;
@@ -21,6 +21,8 @@ pub(super) struct NumberColumn {
     pub numbers: Vec<String>,
     /// In which the numbers are shown; None = they are no amounts.
     pub scale: Option<Scale>,
+    /// Whether the user defined it: it is shown whatever room there is.
+    pub defined: bool,
 }
 
 /// Which number of a column.
@@ -53,10 +55,12 @@ impl NumberColumn {
             title: scale.title(name),
             numbers: numbers.into_iter().map(|number| scale.show(number)).collect(),
             scale: Some(scale),
+            defined: is_defined(head),
         }
     }
 
-    /// Own amounts, and below them those of rows that were cut, if `cut`, and the sum of all.
+    /// Own amounts, and below them those of rows that were cut, if `cut`, and the sum of all. A derived
+    /// metric has no sum: below it is the value of all together.
     pub fn adding_up(
         head: &ColumnHead,
         name: &str,
@@ -67,11 +71,15 @@ impl NumberColumn {
         let mut own: Vec<f64> =
             rows.iter().map(|row| row.get(&head.id).map_or(0.0, |amount| amount.exclusive)).collect();
         let hidden = total - sum(own.iter().copied());
-        own.extend(cut.then_some(hidden));
+        let defined = is_defined(head);
+        own.extend(cut.then_some(if defined { f64::NAN } else { hidden }));
         let scale = Scale::of(head.unit, own.iter().copied().chain([total]));
-        let mut numbers = scale.show_parts(&own, total);
+        let mut numbers = match defined {
+            true => own.iter().map(|&number| scale.show(number)).collect(),
+            false => scale.show_parts(&own, total),
+        };
         numbers.push(scale.show(total));
-        NumberColumn { id: head.id.clone(), title: scale.title(name), numbers, scale: Some(scale) }
+        NumberColumn { id: head.id.clone(), title: scale.title(name), numbers, scale: Some(scale), defined }
     }
 
     /// The standard errors of these amounts, in their scale: the head shows no unit.
@@ -91,6 +99,7 @@ impl NumberColumn {
             title: "±".into(),
             numbers: rows.iter().map(|row| show(row).unwrap_or_default()).collect(),
             scale: self.scale,
+            defined: false,
         }
     }
 
@@ -99,11 +108,16 @@ impl NumberColumn {
             row.get(&head.id).and_then(|amount| amount.location.clone()).unwrap_or_default()
         };
         let numbers = rows.iter().map(show).collect();
-        NumberColumn { id: String::new(), title: "at".into(), numbers, scale: None }
+        NumberColumn::remarks("at", numbers)
     }
 
     pub fn percents(numbers: Vec<String>) -> NumberColumn {
-        NumberColumn { id: String::new(), title: "%".into(), numbers, scale: None }
+        NumberColumn::remarks("%", numbers)
+    }
+
+    /// Texts beside numbers.
+    fn remarks(title: &str, numbers: Vec<String>) -> NumberColumn {
+        NumberColumn { id: String::new(), title: title.into(), numbers, scale: None, defined: false }
     }
 
     pub fn head(&self) -> (String, Align) {
@@ -132,9 +146,12 @@ pub(super) struct Fitted {
 }
 
 impl Fitted {
-    /// All of `always`, and as many of the others, in their order, as leave the names `room`.
+    /// All of `always`, what the user defined, and as many of the others, in their order, as leave the names
+    /// `room`.
     pub fn new(always: Vec<NumberColumn>, others: Vec<NumberColumn>, room: usize, style: &Style) -> Fitted {
-        let mut fitted = Fitted { columns: always, left_out: Vec::new() };
+        let (defined, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|column| column.defined);
+        let columns = always.into_iter().chain(defined).collect();
+        let mut fitted = Fitted { columns, left_out: Vec::new() };
         fitted.columns.retain(|column| !column.is_empty());
         let mut width = 1 + fitted.columns.iter().map(NumberColumn::width).sum::<usize>();
         for column in others.into_iter().filter(|column| !column.is_empty()) {
@@ -175,7 +192,7 @@ pub(super) fn noticed(
     rows: &[&RowAmounts],
     which: Which,
 ) -> Vec<NumberColumn> {
-    let heads = chosen.noticed.iter().filter_map(|measure| head_of(heads, *measure));
+    let heads = chosen.noticed.iter().filter_map(|quantity| head_of(heads, quantity));
     heads.map(|head| NumberColumn::amounts(head, &title_of(head), rows, which)).collect()
 }
 
@@ -187,13 +204,24 @@ pub(super) fn cpu_beside(
     rows: &[&RowAmounts],
     which: Which,
 ) -> Option<NumberColumn> {
-    let cpu = head_of(heads, Measure::Metric(Metric::Cpu)).filter(|cpu| cpu.id != lead.id)?;
+    let cpu = head_of(heads, &Metric::Cpu.into()).filter(|cpu| cpu.id != lead.id)?;
     Some(NumberColumn::amounts(cpu, &title_of(cpu), rows, which))
 }
 
-/// The column of sums of a measure.
-pub(super) fn head_of(heads: &[ColumnHead], measure: Measure) -> Option<&ColumnHead> {
-    heads.iter().find(|head| head.measure == measure && head.over == Over::Sum)
+/// The column of sums of a quantity.
+pub(super) fn head_of<'h>(heads: &'h [ColumnHead], quantity: &Quantity) -> Option<&'h ColumnHead> {
+    heads.iter().find(|head| head.quantity == *quantity && head.over == Over::Sum)
+}
+
+/// The columns that `--metrics` names, and the one that rows are ordered by, which comes first.
+pub(super) fn given<'h>(heads: &'h [ColumnHead], lead: &ColumnHead) -> Vec<&'h ColumnHead> {
+    let (first, others): (Vec<_>, Vec<_>) =
+        heads.iter().filter(|head| head.asked || head.id == lead.id).partition(|head| head.id == lead.id);
+    first.into_iter().chain(others).collect()
+}
+
+fn is_defined(head: &ColumnHead) -> bool {
+    head.quantity.derived().is_some()
 }
 
 /// The name of a column in text.
@@ -207,7 +235,7 @@ pub(super) fn title_of(head: &ColumnHead) -> String {
         "io_errors" => "I/O errors",
         "read_bytes" => "read",
         "written_bytes" => "written",
-        other if head.unit == "s" => other.strip_suffix("_s").unwrap_or(other),
+        other if head.unit == Unit::SECONDS => other.strip_suffix("_s").unwrap_or(other),
         other => other,
     };
     let name = name.replace('_', " ");
@@ -216,19 +244,16 @@ pub(super) fn title_of(head: &ColumnHead) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proust_profile::Metric;
-
     use super::*;
+    use crate::column::Column;
 
     /// Rows of milliseconds whose sum is seconds: the column shows seconds, and so do the errors beside it.
     #[test]
     fn errors_are_in_the_unit_of_their_amounts() {
-        let measure = Measure::Metric(Metric::Cpu);
-        let (id, unit) = ("cpu_s".to_owned(), "s");
-        let head = ColumnHead { id: id.clone(), unit, metric: id.clone(), over: Over::Sum, measure };
+        let head = Column::sum(Metric::Cpu).head(true);
         let mut row = RowAmounts::new();
         let amount = Amount { exclusive: 0.054, exclusive_error: Some(0.017), ..Amount::default() };
-        row.insert(id.as_str(), amount);
+        row.insert("cpu_s", amount);
         let rows = [&row];
         let column = NumberColumn::adding_up(&head, "self", &rows, 1.435, true);
         assert_eq!((column.title.as_str(), column.numbers[0].as_str()), ("self s", "0.054"));

@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::callers::sums_only;
-use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, noticed, title_of};
+use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, given, noticed, title_of};
 use super::{FunctionHead, FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
 use crate::choice::{Chosen, Order};
-use crate::column::{Amount, Column, ColumnHead};
+use crate::column::{Amount, ColumnHead};
 use crate::columns::Columns;
+use crate::derivations::Derivations;
 use crate::error::ReportError;
 use crate::number::{percent, sum};
 use crate::question::Question;
@@ -77,18 +78,20 @@ impl OneFunction {
         let mut callees = Vec::new();
         let mut recursive = false;
         for &id in &ids {
-            for column in &chosen.columns {
-                let neighbours = Neighbours::of(selection, id, column.measure);
+            for (column, measure) in chosen.sums() {
+                let neighbours = Neighbours::of(selection, id, measure);
                 recursive |= neighbours.recursive;
-                add(&mut callers, &neighbours.callers, *column);
-                add(&mut callees, &neighbours.callees, *column);
+                add(&mut callers, &neighbours.callers, &column);
+                add(&mut callees, &neighbours.callees, &column);
             }
         }
+        let derivations = Derivations::of(&chosen.heads());
         let finish = |rows: Vec<(Option<FunctionId>, RowAmounts)>| {
             let complete = |mut metrics: RowAmounts| {
-                for column in chosen.columns.iter().filter(|column| !chosen.is_sparse(**column)) {
+                for column in chosen.columns.iter().filter(|column| !chosen.is_sparse(column)) {
                     metrics.entry(column.id());
                 }
+                derivations.add_to(&mut metrics);
                 metrics
             };
             let mut rows: Vec<NeighbourRow> = rows
@@ -117,13 +120,13 @@ impl OneFunction {
     }
 }
 
-fn add(rows: &mut Vec<(Option<FunctionId>, RowAmounts)>, neighbours: &[Neighbour], column: Column) {
+fn add(rows: &mut Vec<(Option<FunctionId>, RowAmounts)>, neighbours: &[Neighbour], column: &str) {
     for neighbour in neighbours {
         let position = rows.iter().position(|(id, _)| *id == neighbour.function).unwrap_or_else(|| {
             rows.push((neighbour.function, RowAmounts::new()));
             rows.len() - 1
         });
-        let amount: &mut Amount = rows[position].1.entry(column.id());
+        let amount: &mut Amount = rows[position].1.entry(column);
         amount.inclusive += neighbour.inclusive;
         amount.exclusive += neighbour.exclusive;
     }
@@ -173,7 +176,7 @@ impl Page for OneFunction {
         let whole = sum(self.functions.iter().map(|row| self.order.of(&row.metrics)));
         let shares = all.iter().map(|row| percent(self.order.of(row), whole)).collect();
         let others: Vec<NumberColumn> = if self.chosen.given {
-            let others = self.metrics.iter().filter(|other| other.id != head.id);
+            let others = given(&self.metrics, head).into_iter().skip(1);
             others.map(|head| NumberColumn::amounts(head, &title_of(head), &all, Which::Inclusive)).collect()
         } else {
             noticed(&self.chosen, &self.metrics, &all, Which::Inclusive)

@@ -7,7 +7,7 @@ mod page;
 use std::borrow::Cow;
 
 use proust_account::ledger::{State, Wait, Work};
-use proust_profile::{ContextId, Profile};
+use proust_profile::{ContextId, Profile, Unit};
 use proust_query::{Handle, OperationKey, OperationSum, OperationSums, Selection};
 use proust_words::counted;
 use schemars::JsonSchema;
@@ -277,7 +277,7 @@ impl Tables {
         let mut text = "\n".to_owned() + &heading(style, "Call sites", &format!("who calls, {order}"));
         let mut parts: Vec<f64> = self.call_sites.iter().map(|row| row.calls.seconds).collect();
         parts.extend(self.cut.iter().map(|cut| cut.amount));
-        let scale = Scale::of("s", [self.totals.seconds]);
+        let scale = Scale::seconds([self.totals.seconds]);
         let (times, shares) =
             (scale.show_parts(&parts, self.totals.seconds), percents(&parts, self.totals.seconds));
         let mut titles = vec![(scale.title("time"), Align::Right), ("%".into(), Align::Right)];
@@ -376,7 +376,7 @@ fn distinct(ids: &mut Vec<u32>) -> usize {
 
 /// A number of calls as people read it; nothing for none.
 pub(super) fn count(number: u64) -> String {
-    Scale::of("count", []).show(number as f64)
+    Scale::of(Unit::COUNT, []).show(number as f64)
 }
 
 /// Bytes as people read them; nothing for none.

@@ -127,9 +127,9 @@ impl Processes {
         }
         let mut processes: Vec<ProcessRow> =
             sums.iter().map(|(&id, sum)| ProcessRow::new(profile, id, sum)).collect();
-        match question.sort {
+        match &question.sort {
             Some(Sort::Name) => processes.sort_by(|a, b| a.program.cmp(&b.program)),
-            Some(sort) if sort.measure() == Some(Measure::Wall) => {
+            Some(sort) if sort.quantity() == Some(&Measure::Wall.into()) => {
                 processes.sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s));
             }
             _ => processes.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s)),
@@ -171,7 +171,7 @@ impl Processes {
 
     fn table_of_programs(&self, style: &Style) -> String {
         let shown = &self.programs[..self.programs.len().min(PROGRAMS)];
-        let scale = Scale::of("s", shown.iter().map(|row| row.cpu_s.max(row.wall_s)));
+        let scale = Scale::seconds(shown.iter().map(|row| row.cpu_s.max(row.wall_s)));
         let seconds: Vec<f64> = self.programs.iter().map(|row| row.cpu_s).collect();
         let total = scale.digits(self.cpu_s);
         let parts = scale.split(seconds.iter().copied(), total);
@@ -202,7 +202,7 @@ impl Processes {
 
     fn table_of_processes(&self, style: &Style) -> String {
         let accounts = self.shown_accounts();
-        let scale = Scale::of("s", self.processes.iter().map(|row| row.cpu_s.max(row.wall_s)));
+        let scale = Scale::seconds(self.processes.iter().map(|row| row.cpu_s.max(row.wall_s)));
         let mut titles: Vec<(String, Align)> = vec![
             (String::new(), Align::Left),
             (scale.title("CPU"), Align::Right),

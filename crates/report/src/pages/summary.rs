@@ -240,7 +240,7 @@ impl Summary {
             .collect();
         let mut parts: Vec<f64> = rows.iter().map(|row| row.seconds).collect();
         parts.push(ledger.residual_s);
-        let scale = Scale::of("s", [ledger.total_s]);
+        let scale = Scale::seconds([ledger.total_s]);
         let (numbers, shares) = (scale.show_parts(&parts, ledger.total_s), percents(&parts, ledger.total_s));
         let room = style.width.saturating_sub(60).clamp(10, 40);
         let mut table = Table::new([

@@ -4,18 +4,21 @@ use std::collections::HashMap;
 
 use proust_account::ledger::{Account, Accounts};
 use proust_profile::{LocationId, Metric};
-use proust_query::{Handle, Measure, Selection};
+use proust_query::{Handle, Measure, Quantity, Selection};
 use proust_words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
+use super::by_location::{self, ByLocation};
 use super::facts::seconds;
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of, unexplained};
-use super::{Cut, Page, heading, no_arguments, scope};
+use super::{Cut, Page, csv_amounts, csv_heads, heading, no_arguments, scope};
+use crate::column::ColumnHead;
 use crate::error::ReportError;
 use crate::number::{Scale, exact, sum};
 use crate::question::{Format, Question, Sort};
+use crate::row_amounts::RowAmounts;
 use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::wording::Notes;
@@ -27,6 +30,9 @@ const ROWS: usize = 40;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Threads {
     schema: u32,
+    /// The columns of `--metrics` and `--define`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metrics: Vec<ColumnHead>,
     locations: Vec<LocationRow>,
     slots: Vec<SlotRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,6 +79,9 @@ struct LocationRow {
     /// The part of its accounts beyond the processors.
     beyond: Seconds,
     passive: Seconds,
+    /// By column id, where metrics are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<RowAmounts>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -104,6 +113,7 @@ impl Threads {
         for row in drawn.ledger().caused.iter().filter(|row| selection.has_context(row.context)) {
             *caused.entry(row.location).or_default() += row.ns;
         }
+        let asked = ByLocation::asked(selection, question)?;
         let mut locations: Vec<LocationRow> = ledger
             .locations
             .iter()
@@ -136,20 +146,31 @@ impl Threads {
                     accounts: accounts_of(&row.accounts),
                     beyond: accounts_of(&row.beyond),
                     passive: passive_of(&row.passive),
+                    metrics: asked.as_ref().map(|asked| asked.row(row.location)),
                 }
             })
             .collect();
-        match question.sort {
-            Some(Sort::Name) => locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread))),
-            Some(Sort::Amount(measure) | Sort::Inclusive(measure) | Sort::Exclusive(measure))
-                if matches!(measure, Measure::Caused(_) | Measure::Lost) =>
-            {
-                let of = |row: &LocationRow| if measure == Measure::Lost { row.lost_s } else { row.caused_s };
-                locations.sort_by(|a, b| of(b).total_cmp(&of(a)).then(a.thread.cmp(&b.thread)));
+        match (&question.sort, &asked) {
+            (Some(Sort::Name), _) => {
+                locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread)));
             }
-            Some(_) => locations.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s).then(a.thread.cmp(&b.thread))),
-            None => {}
+            // Threads that are not charged have no loss here.
+            (Some(sort), _) if sort.quantity() == Some(&Quantity::Measure(Measure::Lost)) => {
+                locations.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.thread.cmp(&b.thread)));
+            }
+            (Some(_), Some(asked)) => locations.sort_by(|a, b| {
+                let metrics = [a, b].map(|row| row.metrics.as_ref());
+                let [Some(of_a), Some(of_b)] = metrics else { return a.thread.cmp(&b.thread) };
+                asked.compare(of_a, of_b).then(a.thread.cmp(&b.thread))
+            }),
+            _ => {}
         }
+        let is_shown = !question.columns.is_empty() || !question.metrics.derived().is_empty();
+        if !is_shown {
+            // They were needed for the order only.
+            locations.iter_mut().for_each(|row| row.metrics = None);
+        }
+        let metrics = asked.filter(|_| is_shown).map(|asked| asked.heads).unwrap_or_default();
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let mut cut = None;
         if let Some(limit) = limit.filter(|&limit| limit < locations.len()) {
@@ -176,6 +197,7 @@ impl Threads {
         let formula = (!ledger.is_without_slots()).then(|| drawn.formula(profile.facts.available_processors));
         Ok(Threads {
             schema: SCHEMA,
+            metrics,
             locations,
             slots,
             cut,
@@ -186,6 +208,14 @@ impl Threads {
             beyond_s: seconds(ledger.beyond_ns),
             accounts: charged.iter().map(|(_, ns)| seconds(ns)).collect(),
         })
+    }
+
+    /// What `--metrics` and `--define` ask for.
+    fn metrics(&self, style: &Style) -> String {
+        let rows = self.locations.iter();
+        let rows =
+            rows.filter_map(|row| Some((row.handle.as_str(), row.name.as_str(), row.metrics.as_ref()?)));
+        by_location::table(&self.metrics, &rows.collect::<Vec<_>>(), style)
     }
 
     fn table(&self, scale: Scale, totals: Option<Vec<i64>>) -> LocationTable<'_> {
@@ -226,7 +256,7 @@ impl Page for Threads {
             return heading(style, "Threads", &self.scope) + " no threads here\n";
         }
         let charged_s = sum(self.accounts.iter().copied());
-        let scale = Scale::of("s", self.locations.iter().map(|row| row.wall_s));
+        let scale = Scale::seconds(self.locations.iter().map(|row| row.wall_s));
         let totals =
             self.cut.is_none().then(|| scale.split(self.accounts.iter().copied(), scale.digits(charged_s)));
         let explanation = format!("{}; active + passive = wall", self.scope);
@@ -251,7 +281,7 @@ impl Page for Threads {
             ));
         }
         if let Some(formula) = &self.formula {
-            let scale = Scale::of("s", [self.total_s]);
+            let scale = Scale::seconds([self.total_s]);
             // The first part as in the table; the other one takes the rounding.
             let threads = scale.digits(charged_s);
             let beyond = scale.digits(self.beyond_s);
@@ -263,6 +293,7 @@ impl Page for Threads {
             };
             faint(format!(" {threads} of the threads{less} + {slots} of empty slots = {formula}."));
         }
+        text.push_str(&self.metrics(style));
         text.push_str(&self.notes.lines(style));
         text + &unexplained(self.locations.iter().map(|row| (row.wall_s, &row.passive)), style)
     }
@@ -271,7 +302,8 @@ impl Page for Threads {
         let accounts = Account::ALL.map(Account::id);
         let first = ["handle", "process", "rank", "thread", "name", "wall_s", "cpu_s", "passive_s"];
         let heads = first.iter().chain(&accounts).chain(&["lost_s", "caused_s"]);
-        let mut rows = vec![heads.map(|name| (*name).to_owned()).collect::<Vec<_>>()];
+        let heads: Vec<&str> = heads.copied().collect();
+        let mut rows = vec![csv_heads(&heads, &self.metrics)];
         for row in &self.locations {
             let mut fields = vec![row.handle.clone(), row.process.to_string()];
             fields.push(row.rank.map(|rank| rank.to_string()).unwrap_or_default());
@@ -279,6 +311,7 @@ impl Page for Threads {
             fields.push(exact(sum(row.passive.values().copied())));
             fields.extend(accounts.iter().map(|id| exact(row.accounts.get(id).copied().unwrap_or(0.0))));
             fields.extend([exact(row.lost_s), exact(row.caused_s)]);
+            fields.extend(row.metrics.iter().flat_map(|metrics| csv_amounts(&self.metrics, metrics)));
             rows.push(fields);
         }
         rows

@@ -158,7 +158,7 @@ impl<'s> Timeline<'s> {
             })
         };
         let mut locations: Vec<LocationRow> = selection.locations().par_iter().filter_map(row).collect();
-        match question.sort {
+        match &question.sort {
             Some(Sort::Name) => locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread))),
             Some(_) => locations.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s).then(a.thread.cmp(&b.thread))),
             None => {}

@@ -2,8 +2,8 @@
 
 mod outline;
 
-use proust_profile::{ContextId, ContextKind, Metric, Profile};
-use proust_query::{Amounts, Handle, Measure, Selection, hot_path};
+use proust_profile::{ContextId, ContextKind, Profile, Unit};
+use proust_query::{Amounts, Handle, Selection, hot_path};
 use proust_words::{counted, verb};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use outline::{Choice, Line};
 
-use super::numbers::{Fitted, NumberColumn, Which, head_of, noticed, title_of};
+use super::numbers::{Fitted, NumberColumn, Which, cpu_beside, given, noticed, title_of};
 use super::{Cut, Page, base_name, csv_amounts, csv_heads, heading, place, scope};
 use crate::choice::{Chosen, Order};
 use crate::column::ColumnHead;
@@ -179,7 +179,7 @@ pub(super) fn root(profile: &Profile, page: &str, arguments: &[String]) -> Resul
 }
 
 /// A context's name as it is shown.
-pub(super) fn name(profile: &Profile, id: ContextId) -> String {
+pub(crate) fn name(profile: &Profile, id: ContextId) -> String {
     let context = &profile.contexts[id];
     let function = context.function.map(|function| profile.functions[function].name.clone());
     match context.kind {
@@ -222,7 +222,6 @@ impl ContextRow {
 impl Tree {
     /// The ordering measure, CPU time, and the measures that were chosen or matter beside it.
     fn columns(&self, rows: &[&RowAmounts], total: f64, style: &Style) -> Fitted {
-        let cpu = Measure::Metric(Metric::Cpu);
         let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
         let shares = rows.iter().map(|row| percent(self.order.of(row), total)).collect();
         let amounts = NumberColumn::amounts(head, &title_of(head), rows, Which::Inclusive);
@@ -234,21 +233,20 @@ impl Tree {
             NumberColumn::amounts(head, "self", rows, Which::Exclusive),
         ];
         if self.chosen.given {
-            let others = self.metrics.iter().filter(|other| other.id != head.id);
+            let others = given(&self.metrics, head).into_iter().skip(1);
             let others =
                 others.map(|head| NumberColumn::amounts(head, &title_of(head), rows, Which::Inclusive));
             return Fitted::all(always.into_iter().chain(others));
         }
-        let cpu = head_of(&self.metrics, cpu).filter(|cpu| cpu.id != head.id);
         let mut others: Vec<NumberColumn> =
-            cpu.map(|cpu| NumberColumn::amounts(cpu, "CPU", rows, Which::Inclusive)).into_iter().collect();
+            cpu_beside(head, &self.metrics, rows, Which::Inclusive).into_iter().collect();
         others.extend(noticed(&self.chosen, &self.metrics, rows, Which::Inclusive));
         Fitted::new(always, others, NAMES, style)
     }
 }
 
 /// A part of an amount in the unit of the whole.
-fn in_scale(unit: &'static str, part: f64, whole: f64) -> String {
+fn in_scale(unit: Unit, part: f64, whole: f64) -> String {
     let scale = Scale::of(unit, [whole]);
     format!("{} {}", scale.show(part), scale.unit).trim_end().to_owned()
 }

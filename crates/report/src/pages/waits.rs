@@ -34,7 +34,7 @@ impl About for OfWaits {
         let totals = &tables.totals;
         let (rows, more) = tables.shown();
         let all: Vec<&Calls> = rows.iter().map(|row| &row.calls).chain(&more).collect();
-        let scale = Scale::of("s", [totals.seconds]);
+        let scale = Scale::seconds([totals.seconds]);
         let parts: Vec<f64> = all.iter().map(|calls| calls.seconds).collect();
         let times = scale.show_parts(&parts, totals.seconds);
         let mut titles = vec![(scale.title("time"), Align::Right)];

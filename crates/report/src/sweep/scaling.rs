@@ -270,8 +270,7 @@ impl ScalingPage {
             return text + " no place loses or gains 1 % of it\n";
         }
         let counts: Vec<&LossRow> = self.places[0].counts.iter().collect();
-        let scale = Scale::of(
-            "s",
+        let scale = Scale::seconds(
             self.places.iter().filter_map(|place| place.counts.last()).map(|row| row.excess_s),
         );
         let mut titles: Vec<(String, Align)> = counts

@@ -64,7 +64,7 @@ impl SummaryPage {
 
 /// The curve as a table.
 pub(super) fn curve_text(curve: &[CurveRow], style: &Style) -> String {
-    let scale = Scale::of("s", curve.iter().map(|row| row.wall_s.max(row.processor_s)));
+    let scale = Scale::seconds(curve.iter().map(|row| row.wall_s.max(row.processor_s)));
     let is_lost = |class: &Class| curve.iter().any(|row| row.lost_s(*class) >= 0.01 * row.processor_s);
     let classes: Vec<Class> = LOST.into_iter().filter(is_lost).collect();
     let mut titles = vec![

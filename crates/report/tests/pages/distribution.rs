@@ -1,5 +1,6 @@
 //! How the amounts of one context are spread over threads and processes.
 
+use proust_query::Metrics;
 use proust_report::{Across, Column, Format, PageName, Question, Style, render};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ fn question(argument: Option<&str>, over: Across, metrics: &str, format: Format)
     Question {
         page: PageName::Tree,
         arguments: argument.map(str::to_owned).into_iter().collect(),
-        columns: Column::parse_list(metrics).unwrap(),
+        columns: Column::parse_list(metrics, &Metrics::default()).unwrap(),
         over: Some(over),
         format,
         ..Question::default()
@@ -65,4 +66,21 @@ fn one_metric_only() {
     let asked = question(None, Across::Locations, "cpu_s,user_s", Format::Text);
     let error = render(&profile(), &asked, &Style::default()).unwrap_err().to_string();
     assert!(error.contains("one metric"), "{error}");
+}
+
+/// A count has no unit beside it, and every thread is in one range.
+#[test]
+fn ranges_of_counts() {
+    let text = render(
+        &waiting(),
+        &question(None, Across::Locations, "waits", Format::Text),
+        &Style { width: 80, ..Style::default() },
+    );
+    let text = text.unwrap().page;
+    assert!(text.contains("\nHow many have how much\n"), "{text}");
+    let asked = question(None, Across::Locations, "waits", Format::Json);
+    let page: Value =
+        serde_json::from_str(&render(&waiting(), &asked, &Style::default()).unwrap().page).unwrap();
+    let counts = page["histogram"].as_array().unwrap().iter().map(|bin| bin["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), page["locations"].as_array().unwrap().len() as u64);
 }

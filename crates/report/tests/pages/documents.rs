@@ -38,13 +38,21 @@ fn the_table_of_findings() {
 
 #[test]
 fn the_table_of_metrics() {
-    let mut table = "| metric | unit | is |\n|---|---|---|\n".to_owned();
+    let mut table = "| metric | unit | from | is |\n|---|---|---|---|\n".to_owned();
     let mut listed = HashSet::new();
     for row in metric_rows() {
         assert!(!row.about.is_empty(), "{:?} is not explained", row.measures);
         listed.extend(row.measures.iter().map(|measure| measure.id()));
         let ids: Vec<String> = row.measures.iter().map(|measure| format!("`{}`", measure.id())).collect();
-        table += &format!("| {} | {} | {} |\n", ids.join(", "), row.units.join(", "), row.about);
+        let units: Vec<String> = row.units.iter().map(ToString::to_string).collect();
+        let sources: Vec<&str> = row.sources.iter().map(|source| source.id()).collect();
+        table += &format!(
+            "| {} | {} | {} | {} |\n",
+            ids.join(", "),
+            units.join(", "),
+            sources.join(", "),
+            row.about
+        );
     }
     assert_eq!(listed.len(), Measure::all().count());
     check("selecting.md", "metrics", &table);

@@ -1,5 +1,6 @@
 //! Every page as people and programs see it.
 
+use proust_query::Metrics;
 use proust_report::{Column, Format, PageName, Question, Style, render};
 
 use crate::example::{crowded, profile, waiting};
@@ -23,7 +24,7 @@ fn texts() {
         shown(&page(PageName::Callers, &["refine"], Format::Text))
     );
     insta::assert_snapshot!("tree_below_text", shown(&page(PageName::Tree, &["c7"], Format::Text)));
-    let columns = Column::parse_list("cpu_s:max|mean|imbalance").unwrap();
+    let columns = Column::parse_list("cpu_s:max|mean|imbalance", &Metrics::default()).unwrap();
     let question = Question { columns, ..page(PageName::Flat, &[], Format::Text) };
     insta::assert_snapshot!("flat_statistics_text", shown(&question));
 }
@@ -51,7 +52,7 @@ fn texts_of_a_run_that_waits() {
         assert!(name == PageName::Summary || text.lines().all(fits), "{text}");
         insta::assert_snapshot!(format!("waiting_{}_text", name.id()), text);
     }
-    let columns = Column::parse_list("lock_s,passive_join_s:max,caused_s").unwrap();
+    let columns = Column::parse_list("lock_s,passive_join_s:max,caused_s", &Metrics::default()).unwrap();
     let question = Question { columns, ..page(PageName::Tree, &[], Format::Text) };
     insta::assert_snapshot!("waiting_tree_metrics_text", shown_waiting(&question, 100));
 }

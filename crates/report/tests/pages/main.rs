@@ -2,6 +2,7 @@
 
 mod contract;
 mod depth;
+mod derived;
 mod diff;
 mod distribution;
 mod documents;
@@ -9,6 +10,7 @@ mod dvm;
 mod dvm_mpi;
 mod example;
 mod findings;
+mod flat_groups;
 mod golden;
 mod intervals;
 mod messaging;

@@ -8,7 +8,7 @@ use proust_account::stored::StoredTimelines;
 use proust_account::timelines::timelines;
 use proust_findings::Whole;
 use proust_profile::{ContextId, FunctionId, LocationId, Profile};
-use proust_query::{Filter, OperationSums};
+use proust_query::{Filter, Metrics, OperationSums};
 use proust_report::{
     Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, Written, render, render_with,
     written,
@@ -47,7 +47,7 @@ fn an_empty_run_has_all_pages() {
 
 #[test]
 fn statistics_are_over_all_threads() {
-    let columns = Column::parse_list("cpu_s:max|min|mean|imbalance").unwrap();
+    let columns = Column::parse_list("cpu_s:max|min|mean|imbalance", &Metrics::default()).unwrap();
     let flat = json(Question { columns, ..about(PageName::Flat, &[]) });
     assert_eq!(flat["metrics"][0]["over"], "max");
     let rows = flat["functions"].as_array().unwrap();
@@ -61,7 +61,7 @@ fn statistics_are_over_all_threads() {
 
 #[test]
 fn rows_are_sorted_and_cut_and_the_rest_is_told() {
-    let by_inclusive = Some(Sort::parse("cpu_s:inclusive").unwrap());
+    let by_inclusive = Some(Sort::parse("cpu_s:inclusive", &Metrics::default()).unwrap());
     let flat = json(Question { limit: Some(2), sort: by_inclusive, ..about(PageName::Flat, &[]) });
     let names: Vec<&str> =
         flat["functions"].as_array().unwrap().iter().map(|row| row["function"].as_str().unwrap()).collect();
@@ -75,7 +75,10 @@ fn rows_are_sorted_and_cut_and_the_rest_is_told() {
 
 #[test]
 fn what_a_page_cannot_be_sorted_by_it_says() {
-    let sorted = |page, by: &str| Question { sort: Some(Sort::parse(by).unwrap()), ..about(page, &[]) };
+    let sorted = |page, by: &str| Question {
+        sort: Some(Sort::parse(by, &Metrics::default()).unwrap()),
+        ..about(page, &[])
+    };
     for &page in PageName::ALL {
         let words: &[&str] = match page.spec().orders {
             Orders::Own => &[],
@@ -99,7 +102,7 @@ fn operations_are_sorted_as_asked() {
         event.calls = 500;
     }
     let column = |by: &str, at: usize| -> Vec<String> {
-        let sort = Some(Sort::parse(by).unwrap());
+        let sort = Some(Sort::parse(by, &Metrics::default()).unwrap());
         let question = Question { sort, format: Format::Csv, ..about(PageName::Waits, &[]) };
         let page = render(&profile, &question, &Style::default()).unwrap().page;
         page.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().to_owned()).collect()
@@ -198,9 +201,21 @@ fn wrong_questions_are_told_apart() {
     assert!(error(about(PageName::Callers, &["refin"])).contains("did you mean refine?"));
     assert!(error(about(PageName::Callers, &["a", "b"])).starts_with("usage: "));
     assert!(error(about(PageName::Flat, &["x"])).starts_with("usage: the page `flat` takes no argument"));
-    assert!(Column::parse_list("cpu_x").unwrap_err().to_string().contains("did you mean `cpu_s`?"));
-    assert!(Column::parse_list("cpu_s:median").unwrap_err().to_string().contains("no statistic `median`"));
-    assert!(Sort::parse("beauty").unwrap_err().to_string().contains("no metric `beauty`"));
+    assert!(
+        Column::parse_list("cpu_x", &Metrics::default())
+            .unwrap_err()
+            .to_string()
+            .contains("did you mean `cpu_s`?")
+    );
+    assert!(
+        Column::parse_list("cpu_s:median", &Metrics::default())
+            .unwrap_err()
+            .to_string()
+            .contains("no statistic `median`")
+    );
+    assert!(
+        Sort::parse("beauty", &Metrics::default()).unwrap_err().to_string().contains("no metric `beauty`")
+    );
 }
 
 #[test]

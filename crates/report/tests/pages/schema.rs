@@ -4,8 +4,9 @@
 use std::fs;
 
 use jsonschema::Validator;
+use proust_query::Metrics;
 use proust_report::{
-    Format, PAGES, PageName, Question, Style, json_schema_document, json_schema_text, render,
+    Across, Format, PAGES, PageName, Question, RowsOf, Style, json_schema_document, json_schema_text, render,
 };
 use serde_json::{Value, json};
 
@@ -63,7 +64,40 @@ fn pages_of_groups_are_pages() {
     assert!(!validator.is_valid(&groups(json!({"schema": 1}))));
 }
 
-/// A field less, another type, or a column that is no measure.
+#[test]
+fn other_rows_of_flat_are_what_the_schema_says() {
+    let validator = of_page("flat");
+    for rows_of in [RowsOf::Lines, RowsOf::Modules] {
+        let question =
+            Question { page: PageName::Flat, rows_of, format: Format::Json, ..Question::default() };
+        let text = render(&profile(), &question, &Style::default()).unwrap().page;
+        let mut page: Value = serde_json::from_str(&text).unwrap();
+        assert!(validator.is_valid(&page), "{text}");
+        page.as_object_mut().unwrap().remove("rest");
+        assert!(!validator.is_valid(&page));
+    }
+}
+
+/// Columns that a user derives are allowed, and nulls in them only.
+#[test]
+fn derived_metrics_are_what_the_schema_says() {
+    let metrics = Metrics::defined(["cost=cpu_s/read_bytes"]).unwrap();
+    let over = [(PageName::Tree, Some(Across::Locations)), (PageName::Tree, None)];
+    let pages = [PageName::Flat, PageName::Callers, PageName::Lines, PageName::Threads];
+    for (page, over) in over.into_iter().chain(pages.map(|page| (page, None))) {
+        let validator = of_page(page.id());
+        let question =
+            Question { page, over, metrics: metrics.clone(), format: Format::Json, ..Question::default() };
+        let text = render(&profile(), &question, &Style::default()).unwrap().page;
+        assert!(text.contains("null"), "nothing is read");
+        let page = serde_json::from_str(&text).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&page).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+}
+
+/// A field less, another type, or a column that is no metric.
 #[test]
 fn a_page_that_is_otherwise_is_noticed() {
     for spec in PAGES {
@@ -79,6 +113,11 @@ fn a_page_that_is_otherwise_is_noticed() {
         }
     }
     let (validator, mut flat) = (of_page("flat"), page(&waiting(), PageName::Flat));
-    flat["functions"][0]["metrics"]["beauty_s"] = json!({"inclusive": 1.0});
-    assert!(!validator.is_valid(&flat));
+    for (column, amount) in [("beauty of it", json!(1.0)), ("cpu_s", json!(null)), ("beauty", json!("much"))]
+    {
+        let before = flat.clone();
+        flat["functions"][0]["metrics"][column] = json!({"inclusive": amount});
+        assert!(!validator.is_valid(&flat), "{column}");
+        flat = before;
+    }
 }

@@ -324,7 +324,7 @@ pub fn path(profile: &Profile, context: ContextId) -> String {
 /// Amounts of a metric by context and thread; CPU time in milliseconds, rounded to a microsecond.
 pub fn amounts(profile: &Profile, metric: Metric) -> BTreeMap<(String, u32), f64> {
     let values = profile.values.iter().filter(|value| value.metric == metric);
-    let scale = if metric.unit() == "s" { 1e3 } else { 1.0 };
+    let scale = if metric.unit() == proust_profile::Unit::SECONDS { 1e3 } else { 1.0 };
     values
         .map(|value| {
             let tid = profile.locations[value.location].tid;

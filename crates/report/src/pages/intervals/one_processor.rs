@@ -89,7 +89,7 @@ pub(super) fn table(rows: &[Row], references: &References, style: &Style) -> Str
     if times.is_empty() {
         return String::new();
     }
-    let scale = Scale::of("s", times.iter().map(|(_, of)| of.forecast_s));
+    let scale = Scale::seconds(times.iter().map(|(_, of)| of.forecast_s));
     let mut titles = vec![(scale.title("forecast"), Align::Right)];
     for (title, reference) in [("serial", &references.serial), ("sequential", &references.sequential)] {
         if reference.is_some() {

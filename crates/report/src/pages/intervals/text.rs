@@ -15,7 +15,7 @@ const WORTH_A_COLUMN: f64 = 0.01;
 impl IntervalsPage {
     fn table(&self, style: &Style) -> String {
         let rows = &self.intervals;
-        let scale = Scale::of("s", rows.iter().map(|row| row.total_s));
+        let scale = Scale::seconds(rows.iter().map(|row| row.total_s));
         let is_worth = |account: &Account| {
             let of = |row: &Row| row.accounts.get(account.id()).copied().unwrap_or(0.0);
             rows.iter().any(|row| of(row) > WORTH_A_COLUMN * row.total_s)
@@ -34,11 +34,11 @@ impl IntervalsPage {
         let has_rest = parts.iter().any(|parts| parts.last().is_some_and(|rest| !is_nothing(rest)));
         let mut titles: Vec<(String, Align)> =
             ["kind", "runs"].map(|title| (title.to_owned(), Align::Right)).to_vec();
-        titles.push((Scale::of("s", rows.iter().map(|row| row.execution_s)).title("time"), Align::Right));
+        titles.push((Scale::seconds(rows.iter().map(|row| row.execution_s)).title("time"), Align::Right));
         titles.push(("P".into(), Align::Right));
         titles.push((scale.title("total"), Align::Right));
         titles.push(("eff.".into(), Align::Right));
-        let times = Scale::of("s", rows.iter().map(|row| row.execution_s));
+        let times = Scale::seconds(rows.iter().map(|row| row.execution_s));
         let fixed_width = 52;
         let mut room = style.width.saturating_sub(fixed_width + 24);
         let mut shown = Vec::new();
@@ -243,7 +243,7 @@ fn over_threads(row: &Row, style: &Style) -> String {
     if executing < 2 || row.comparative.is_empty() {
         return String::new();
     }
-    let scale = Scale::of("s", row.comparative.values().map(|of| of.max_s));
+    let scale = Scale::seconds(row.comparative.values().map(|of| of.max_s));
     let titles = [
         ("account".to_owned(), Align::Left),
         (scale.title("min"), Align::Right),

@@ -12,7 +12,7 @@ use crate::table::{Align, Cell, NAMES, Table};
 
 impl Locks {
     pub(super) fn table(&self, style: &Style) -> String {
-        let scale = Scale::of("s", [self.waited_s]);
+        let scale = Scale::seconds([self.waited_s]);
         let mut parts: Vec<f64> = self.locks.iter().map(|row| row.waited_s).collect();
         parts.extend(self.cut.iter().map(|cut| cut.amount));
         let waited = scale.show_parts(&parts, self.waited_s);
@@ -58,13 +58,13 @@ impl Locks {
             Some(handle) => format!("{handle}: {} of {}", lock.kind, lock.site.name()),
             None => "Short waits".to_owned(),
         };
-        let scale = Scale::of("s", [lock.waited_s]);
+        let scale = Scale::seconds([lock.waited_s]);
         let mut table = Table::new([
-            (scale.unit, Align::Right),
-            ("%", Align::Right),
-            ("", Align::Left),
-            ("", Align::Left),
-            ("", Align::Left),
+            (scale.unit.to_string(), Align::Right),
+            ("%".into(), Align::Right),
+            ("".into(), Align::Left),
+            ("".into(), Align::Left),
+            ("".into(), Align::Left),
         ]);
         let mut push = |what: &'static str, seconds: f64, handle: &str, cell: Cell| {
             let share = percents(&[seconds], lock.waited_s).concat();

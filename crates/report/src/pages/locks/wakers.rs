@@ -59,7 +59,7 @@ pub(super) fn text(wakers: &[Waker], style: &Style) -> String {
     if wakers.is_empty() {
         return String::new();
     }
-    let scale = Scale::of("s", wakers.iter().map(|row| row.seconds));
+    let scale = Scale::seconds(wakers.iter().map(|row| row.seconds));
     let mut table = Table::new([
         (scale.title("time"), Align::Right),
         ("waits".to_owned(), Align::Right),

@@ -91,7 +91,7 @@ impl DelayLines {
             duration(self.indirect_s),
             duration(self.propagating_s),
         ));
-        let scale = Scale::of("s", self.delays.iter().map(|delay| delay.seconds));
+        let scale = Scale::seconds(self.delays.iter().map(|delay| delay.seconds));
         let mut titles = vec![(scale.title("costs"), Align::Right)];
         titles.extend(right(&["%", "short term", "long term", "rank"]));
         titles.extend([("by".to_owned(), Align::Left), ("waited in".to_owned(), Align::Left)]);

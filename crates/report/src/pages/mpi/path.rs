@@ -116,7 +116,7 @@ impl PathLine {
             hidden => format!(", {} not shown", counted(hidden, "rank")),
         };
         text.push_str(&format!(" {}{others}; {}\n", shown.join(", "), counted(self.parts, "part")));
-        let scale = Scale::of("s", self.activities.iter().map(|line| line.seconds));
+        let scale = Scale::seconds(self.activities.iter().map(|line| line.seconds));
         let mut titles = vec![(scale.title("on path"), Align::Right)];
         titles.extend(right(&["%", "mean", "imbalance", "costs"]));
         titles.extend([("activity".to_owned(), Align::Left), ("in".to_owned(), Align::Left)]);

@@ -65,7 +65,7 @@ impl SizeLines {
             return String::new();
         }
         let text = section(style, "Message sizes", "at the calls that started them");
-        let scale = Scale::of("s", lines.iter().flat_map(|line| [line.seconds, line.waited_s]));
+        let scale = Scale::seconds(lines.iter().flat_map(|line| [line.seconds, line.waited_s]));
         let mut titles = vec![(scale.title("time"), Align::Right)];
         titles.extend(right(&["waited for", "sends", "bytes", "receives", "bytes"]));
         titles.push(("messages".to_owned(), Align::Left));

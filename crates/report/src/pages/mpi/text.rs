@@ -101,7 +101,7 @@ fn waits(page: &MpiPage, style: &Style) -> String {
     if page.wait_states.is_empty() {
         return text + " no call waited for a partner here\n";
     }
-    let scale = Scale::of("s", page.wait_states.iter().map(|state| state.seconds));
+    let scale = Scale::seconds(page.wait_states.iter().map(|state| state.seconds));
     let mut titles = vec![(scale.title("waited"), Align::Right)];
     titles.extend(right(&["waits", "longest"]));
     titles.extend([("pattern".to_owned(), Align::Left), ("in".to_owned(), Align::Left)]);
@@ -143,7 +143,7 @@ fn causes(page: &MpiPage, style: &Style) -> String {
     }
     let mut text = section(style, "Causes", "what late ranks did while others waited for them");
     let all_s: f64 = page.causes.iter().map(|cause| cause.seconds).sum();
-    let scale = Scale::of("s", page.causes.iter().map(|cause| cause.seconds));
+    let scale = Scale::seconds(page.causes.iter().map(|cause| cause.seconds));
     let mut titles = vec![(scale.title("caused"), Align::Right)];
     titles.extend(right(&["%", "rank"]));
     titles.extend([("by".to_owned(), Align::Left), ("waited in".to_owned(), Align::Left)]);
@@ -169,7 +169,7 @@ fn causes(page: &MpiPage, style: &Style) -> String {
 
 fn operations(page: &MpiPage, style: &Style) -> String {
     let mut text = section(style, "Calls", "by function and place");
-    let scale = Scale::of("s", page.operations.iter().map(|line| line.seconds));
+    let scale = Scale::seconds(page.operations.iter().map(|line| line.seconds));
     let mut titles = vec![(scale.title("time"), Align::Right)];
     titles.extend(right(&["waited", "calls", "bytes"]));
     titles.extend([("call".to_owned(), Align::Left), ("called by".to_owned(), Align::Left)]);
@@ -268,7 +268,7 @@ fn collectives(page: &MpiPage, style: &Style) -> String {
         return String::new();
     }
     let mut text = section(style, "Collectives", "of which all members are known");
-    let scale = Scale::of("s", page.collectives.iter().map(|line| line.partner_s));
+    let scale = Scale::seconds(page.collectives.iter().map(|line| line.partner_s));
     let mut titles = vec![(scale.title("waited"), Align::Right)];
     titles.extend(right(&["times", "bytes"]));
     titles.push(("collective".to_owned(), Align::Left));

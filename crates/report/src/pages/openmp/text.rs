@@ -83,7 +83,7 @@ impl Column {
 
 /// All regions, a line each.
 fn overview(page: &OpenmpPage, listed: &[RegionRow], style: &Style) -> String {
-    let scale = Scale::of("s", page.regions.iter().map(|region| region.work_s + region.lost.lost_s));
+    let scale = Scale::seconds(page.regions.iter().map(|region| region.work_s + region.lost.lost_s));
     let amounts = |title: &str, dispensable: u8, of: fn(&RegionRow) -> f64| Column {
         title: title.into(),
         cells: listed.iter().map(|region| shown(&scale, of(region))).collect(),
@@ -206,7 +206,7 @@ fn shown(scale: &Scale, amount: f64) -> String {
 }
 
 fn sites_text(region: &RegionRow, style: &Style) -> String {
-    let scale = Scale::of("s", region.sites.iter().map(|site| site.work_s + site.lost.lost_s));
+    let scale = Scale::seconds(region.sites.iter().map(|site| site.work_s + site.lost.lost_s));
     let columns = LossColumns::of(region.sites.iter().map(|site| &site.lost));
     // Where barriers follow each other so closely that only some are measured.
     let is_estimated = region.sites.iter().any(|site| site.measured < site.executions);
@@ -245,7 +245,7 @@ fn sites_text(region: &RegionRow, style: &Style) -> String {
 }
 
 fn threads_text(region: &RegionRow, style: &Style) -> String {
-    let scale = Scale::of("s", region.threads.iter().map(|thread| thread.work_s + thread.lost.lost_s));
+    let scale = Scale::seconds(region.threads.iter().map(|thread| thread.work_s + thread.lost.lost_s));
     let columns = LossColumns::of(region.threads.iter().map(|thread| &thread.lost));
     let is_known = region.threads.iter().any(|thread| thread.known > 0);
     let more: &[&str] = if is_known { &["came last", "times"] } else { &["times"] };

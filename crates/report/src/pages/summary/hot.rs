@@ -15,7 +15,7 @@ impl Summary {
         };
         let mut text =
             heading(style, "Hottest functions", self.scope.as_deref().unwrap_or("without what they call"));
-        let scale = Scale::of("s", [first.exclusive_s]);
+        let scale = Scale::seconds([first.exclusive_s]);
         let number =
             || [(scale.title(""), Align::Right), ("±".into(), Align::Right), ("%".into(), Align::Right)];
         let titles = || number().into_iter().chain([("".into(), Align::Left), ("".into(), Align::Left)]);

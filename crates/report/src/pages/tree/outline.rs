@@ -8,6 +8,7 @@ use proust_words::counted;
 use super::ContextRow;
 use crate::choice::Order;
 use crate::column::{Amount, ColumnHead, Over};
+use crate::derivations::Derivations;
 use crate::number::sum;
 use crate::pages::{Cut, place};
 use crate::row_amounts::RowAmounts;
@@ -52,6 +53,7 @@ struct Group {
 struct Outline<'c> {
     contexts: &'c [ContextRow],
     heads: &'c [ColumnHead],
+    derivations: Derivations,
     order: &'c Order,
     parents: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
@@ -75,7 +77,8 @@ pub(super) fn outline(contexts: &[ContextRow], heads: &[ColumnHead], order: &Ord
         }
     }
     let taken = vec![false; contexts.len()];
-    let mut outline = Outline { contexts, heads, order, parents, children, taken };
+    let mut outline =
+        Outline { contexts, heads, derivations: Derivations::of(heads), order, parents, children, taken };
     let mut lines: Vec<Line> = Vec::new();
     let mut stack = Vec::new();
     if !contexts.is_empty() {
@@ -262,6 +265,7 @@ impl Outline<'_> {
                 },
             );
         }
+        self.derivations.add_to(&mut sums);
         sums
     }
 
@@ -285,7 +289,7 @@ impl Outline<'_> {
             }
         }
         // The contexts are sorted; only merged rows have to be sorted again.
-        if all.len() > 1 && !self.order.by_name {
+        if all.len() > 1 && !self.order.by_name && self.order.derived.is_none() {
             groups.sort_by(|a, b| b.0.total_cmp(&a.0));
         }
         groups.into_iter().map(|(_, members)| members).collect()
@@ -354,6 +358,7 @@ pub(super) fn branches(lines: &[&Line], style: &Style) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::column::Column;
 
     /// A call below another one, with this much of its own.
     fn row(id: u32, parent: Option<u32>, name: &str, own: f64, all: f64) -> ContextRow {
@@ -386,16 +391,15 @@ mod tests {
             row(6, Some(5), "leaf", 2.0, 2.0),
             row(7, Some(4), "leaf", 1.0, 1.0),
         ];
-        let cpu = proust_query::Measure::Metric(proust_profile::Metric::Cpu);
-        let heads = [ColumnHead {
-            id: "cpu_s".into(),
-            unit: "s",
-            metric: "cpu_s".into(),
-            over: Over::Sum,
-            measure: cpu,
-        }];
-        let order =
-            Order { by_name: false, column: "cpu_s".into(), inclusive: true, unit: "s", with_wall: false };
+        let heads = [Column::sum(proust_profile::Metric::Cpu).head(true)];
+        let order = Order {
+            by_name: false,
+            column: "cpu_s".into(),
+            derived: None,
+            inclusive: true,
+            unit: proust_profile::Unit::SECONDS,
+            with_wall: false,
+        };
         let lines = outline(&contexts, &heads, &order);
         let shown: Vec<(String, usize, f64, f64)> = lines
             .iter()

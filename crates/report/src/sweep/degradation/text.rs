@@ -24,7 +24,7 @@ impl DegradationPage {
         let skipped = self.regions.iter().filter(|region| region.is_entrance).map(|region| region.depth);
         let skipped = skipped.max().unwrap_or(0);
         let scale =
-            Scale::of("s", shown.iter().flat_map(|region| region.times.iter().map(|time| time.corrected_s)));
+            Scale::seconds(shown.iter().flat_map(|region| region.times.iter().map(|time| time.corrected_s)));
         let mut titles: Vec<(String, Align)> = Vec::new();
         if let Some(region) = shown.first() {
             for (at, time) in region.times.iter().enumerate() {
@@ -147,7 +147,7 @@ impl FindingRow {
             text.push_str(&format!("    {bend}{name}\n"));
         }
         let [causes, more] = &self.split;
-        let scale = Scale::of("s", [causes.sum_s(), more.sum_s()]);
+        let scale = Scale::seconds([causes.sum_s(), more.sum_s()]);
         let mut table = Table::new([
             (scale.title("processor time"), Align::Right),
             ("%".into(), Align::Right),

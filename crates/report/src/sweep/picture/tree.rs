@@ -30,7 +30,7 @@ pub fn draw(page: &DegradationPage, command: &str) -> String {
     canvas.strong(BARS + LONGEST + LABEL, 58.0, Anchor::Start, "Verdict");
     let longest =
         rows.iter().flat_map(|row| row.times.iter()).map(|time| time.corrected_s).fold(0.0, f64::max);
-    let scale = Scale::of("s", [longest]);
+    let scale = Scale::seconds([longest]);
     let on_path = |row: &RegionRow| page.findings.iter().any(|finding| finding.path.contains(&row.id));
     // Where the latest row of each level is.
     let mut latest: Vec<f64> = Vec::new();

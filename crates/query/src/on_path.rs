@@ -1,0 +1,228 @@
+//! Amounts by what is on a path: modules, source lines. What is on a path several times counts once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use proust_profile::{ContextId, ContextKind, IndexVec, ModuleId, Profile};
+
+use super::amounts::Amounts;
+use super::forest::{Forest, is_call};
+use super::measure::Measure;
+use super::selection::Selection;
+
+/// A line of a source file.
+pub type SourceLine<'p> = (&'p str, u32);
+
+/// What contexts bring onto their paths, and which own amounts are whose.
+///
+/// Each own amount has one place at most, so that exclusive amounts and the [rest](OnPath::rest) add up to
+/// the total.
+#[derive(Clone, Debug)]
+pub struct OnPath<K> {
+    /// The things by position: rows of a table.
+    pub keys: Vec<K>,
+    /// What a context brings onto the path, if it is the outermost one to do so.
+    brings: IndexVec<ContextId, Option<usize>>,
+    /// Whose a context's own amount is.
+    owner: IndexVec<ContextId, Option<usize>>,
+}
+
+impl OnPath<ModuleId> {
+    /// Executables and libraries: own amounts are those of their functions, inlined ones included.
+    pub fn modules(profile: &Profile, forest: &Forest) -> OnPath<ModuleId> {
+        let of_call = |id: ContextId| {
+            let context = &profile.contexts[id];
+            let function = context.function.filter(|_| is_call(context.kind))?;
+            profile.functions[function].module
+        };
+        let own = |id: ContextId| {
+            let is_call = is_call(profile.contexts[id].kind);
+            of_call(if is_call { id } else { forest.call_above(id)? })
+        };
+        OnPath::of(profile, forest, of_call, own)
+    }
+}
+
+impl<'p> OnPath<SourceLine<'p>> {
+    /// Source lines: own amounts are those of the line itself; the inclusive ones have all that is called
+    /// there.
+    pub fn lines(profile: &'p Profile, forest: &Forest) -> OnPath<SourceLine<'p>> {
+        let place = |id: ContextId| {
+            let context = &profile.contexts[id];
+            // Of a call it is the place of the call.
+            Some((context.file.as_deref()?, context.line?))
+        };
+        let is_line = |id: ContextId| profile.contexts[id].kind == ContextKind::Line;
+        let brings = |id| place(id).filter(|_| is_line(id) || is_call(profile.contexts[id].kind));
+        OnPath::of(profile, forest, brings, |id| place(id).filter(|_| is_line(id)))
+    }
+}
+
+impl<K: Copy + Eq + Hash> OnPath<K> {
+    fn of(
+        profile: &Profile,
+        forest: &Forest,
+        brings: impl Fn(ContextId) -> Option<K>,
+        owner: impl Fn(ContextId) -> Option<K>,
+    ) -> OnPath<K> {
+        let mut keys = Vec::new();
+        let mut positions: HashMap<K, usize> = HashMap::new();
+        let mut position = |key: K| {
+            *positions.entry(key).or_insert_with(|| {
+                keys.push(key);
+                keys.len() - 1
+            })
+        };
+        let mut brought: IndexVec<ContextId, Option<usize>> =
+            profile.contexts.keys().map(|id| brings(id).map(&mut position)).collect();
+        let owner = profile.contexts.keys().map(|id| owner(id).map(&mut position)).collect();
+        let outermost = forest.outermost_of(profile, keys.len(), |id| brought[id]);
+        for (id, outermost) in outermost.into_iter_enumerated() {
+            brought[id] = brought[id].filter(|_| outermost);
+        }
+        OnPath { keys, brings: brought, owner }
+    }
+
+    /// A measure by position of the things.
+    pub fn amounts(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
+        let own = selection.own(measure);
+        let mut inclusive = own.clone();
+        let mut amounts =
+            Amounts { inclusive: vec![0.0; self.keys.len()], exclusive: vec![0.0; self.keys.len()] };
+        // Children are behind their parents.
+        for (id, context) in selection.profile().contexts.iter_enumerated().rev() {
+            if let Some(parent) = context.parent {
+                inclusive[parent.index()] += inclusive[id.index()];
+            }
+            if let Some(row) = self.owner[id] {
+                amounts.exclusive[row] += own[id.index()];
+            }
+            if let Some(row) = self.brings[id] {
+                amounts.inclusive[row] += inclusive[id.index()];
+            }
+        }
+        amounts
+    }
+
+    /// The part of a measure that is nobody's own.
+    pub fn rest(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> f64 {
+        let own = selection.own(measure);
+        self.owner.iter().zip(own).filter(|(owner, _)| owner.is_none()).map(|(_, amount)| amount).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+    use proust_profile::{Context, Function, FunctionId, LocationId, Metric, Value};
+
+    use super::*;
+
+    /// Contexts in any tree, of few functions, modules and lines, so that many recur on a path.
+    fn profiles() -> impl Strategy<Value = Profile> {
+        let kind = prop_oneof![
+            4 => Just(ContextKind::Frame),
+            2 => Just(ContextKind::Inline),
+            4 => Just(ContextKind::Line),
+            1 => Just(ContextKind::Loop),
+        ];
+        let row = (any::<prop::sample::Index>(), kind, 0..5_u32, prop::option::of(1..4_u32), 0..100_u32);
+        prop::collection::vec(row, 1..40).prop_map(|rows| {
+            let function =
+                |module: Option<u32>| Function { module: module.map(ModuleId), ..Function::default() };
+            let mut profile = Profile {
+                functions: [None, Some(0), Some(0), Some(1), Some(2)].map(function).to_vec().into(),
+                contexts: vec![Context {
+                    parent: None,
+                    kind: ContextKind::Program,
+                    function: None,
+                    file: None,
+                    line: None,
+                }]
+                .into(),
+                locations: vec![proust_profile::Location::default()].into(),
+                processes: vec![proust_profile::Process::default()].into(),
+                ..Profile::default()
+            };
+            for (parent, kind, function, line, amount) in rows {
+                let context = ContextId::from_index(profile.contexts.len());
+                profile.contexts.push(Context {
+                    parent: Some(ContextId::from_index(parent.index(profile.contexts.len()))),
+                    kind,
+                    function: Some(FunctionId(function)),
+                    file: line.map(|line| format!("{}.c", line % 2)),
+                    line,
+                });
+                let value =
+                    Value { context, location: LocationId(0), metric: Metric::Cpu, amount: amount.into() };
+                profile.values.extend((amount > 0).then_some(value));
+            }
+            profile
+        })
+    }
+
+    /// Whole numbers, whose sums are exact in any order.
+    fn of_paths<K: Copy + Eq + Hash>(
+        profile: &Profile,
+        brings: impl Fn(ContextId) -> Option<K>,
+        own: impl Fn(&[ContextId]) -> Option<K>,
+    ) -> (HashMap<K, [f64; 2]>, f64) {
+        let (mut found, mut rest) = (HashMap::<K, [f64; 2]>::new(), 0.0);
+        for value in &profile.values {
+            let up = std::iter::successors(Some(value.context), |&id| profile.contexts[id].parent);
+            let path: Vec<ContextId> = up.collect();
+            let keys: HashSet<K> = path.iter().filter_map(|&id| brings(id)).collect();
+            for key in keys {
+                found.entry(key).or_default()[0] += value.amount;
+            }
+            match own(&path) {
+                Some(key) => found.entry(key).or_default()[1] += value.amount,
+                None => rest += value.amount,
+            }
+        }
+        (found, rest)
+    }
+
+    fn check<K: Copy + Eq + Hash + std::fmt::Debug>(
+        selection: &Selection<'_>,
+        on_path: &OnPath<K>,
+        (mut expected, rest): (HashMap<K, [f64; 2]>, f64),
+    ) {
+        let amounts = on_path.amounts(selection, Metric::Cpu);
+        for (row, key) in on_path.keys.iter().enumerate() {
+            let of_key = expected.remove(key).unwrap_or_default();
+            assert_eq!([amounts.inclusive[row], amounts.exclusive[row]], of_key, "{key:?}");
+        }
+        assert!(expected.is_empty(), "{expected:?}");
+        assert_eq!(on_path.rest(selection, Metric::Cpu), rest);
+        assert_eq!(amounts.exclusive.iter().sum::<f64>() + rest, selection.total(Metric::Cpu));
+    }
+
+    proptest! {
+        /// Each value walks up its path by itself, and counts once for everything that it meets.
+        #[test]
+        fn amounts_are_those_of_the_single_paths(profile in profiles()) {
+            let selection = Selection::all(&profile);
+            let module = |id: ContextId| {
+                let context = &profile.contexts[id];
+                let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
+                context.function.filter(|_| is_call).map(|function| profile.functions[function].module)
+            };
+            let innermost = |path: &[ContextId]| path.iter().find_map(|&id| module(id)).flatten();
+            let modules = OnPath::modules(&profile, selection.forest());
+            check(&selection, &modules, of_paths(&profile, |id| module(id).flatten(), innermost));
+            let place = |id: ContextId| {
+                let context = &profile.contexts[id];
+                (context.kind != ContextKind::Loop).then_some(())?;
+                Some((context.file.as_deref()?, context.line?))
+            };
+            let of_line = |path: &[ContextId]| {
+                place(path[0]).filter(|_| profile.contexts[path[0]].kind == ContextKind::Line)
+            };
+            let lines = OnPath::lines(&profile, selection.forest());
+            check(&selection, &lines, of_paths(&profile, place, of_line));
+        }
+    }
+}
