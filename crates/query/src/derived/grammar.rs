@@ -340,6 +340,7 @@ fn in_words(unit: Unit) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use proust_profile::Metric;
 
     use super::*;
@@ -378,6 +379,51 @@ mod tests {
         ] {
             let derived = one(text).expect(text);
             assert_eq!((derived.unit().to_string().as_str(), derived.of(amount)), (unit, value), "{text}");
+        }
+    }
+
+    /// Ratios written down with all their parentheses, and what they are.
+    fn ratios() -> impl Strategy<Value = (String, Option<f64>)> {
+        let leaf = prop_oneof![
+            (0..50_u32).prop_map(|n| (format!("{n}"), Some(f64::from(n)))),
+            Just(("cpu_s/wall_s".to_owned(), Some(0.25))),
+            Just(("waits / waits".to_owned(), Some(1.0))),
+            Just(("cpu_s/lock_s".to_owned(), None)),
+        ];
+        leaf.prop_recursive(5, 40, 2, |part| {
+            (part.clone(), prop::sample::select(vec!['+', '-', '*', '/']), part).prop_map(
+                |((left, a), sign, (right, b))| {
+                    let value = a.zip(b).and_then(|(a, b)| match sign {
+                        '+' => Some(a + b),
+                        '-' => Some(a - b),
+                        '*' => Some(a * b),
+                        _ => (b != 0.0).then(|| a / b),
+                    });
+                    (format!("({left}){sign}({right})"), value)
+                },
+            )
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_those_of_the_operators((text, value) in ratios()) {
+            match one(&format!("x={text}")) {
+                Ok(derived) => {
+                    prop_assert_eq!(derived.unit(), Unit::RATIO);
+                    prop_assert_eq!(derived.of(amount), value.filter(|value| value.is_finite()));
+                }
+                Err(error) => prop_assert!(matches!(error, DefinitionError::Constant { .. }), "{}", error),
+            }
+        }
+
+        #[test]
+        fn any_text_is_understood_or_refused(text in "[a-z_0-9+*/(). =é\\-]{0,40}|cpu_s[+*/( é-]{0,9}cpu_s") {
+            for text in [text.clone(), format!("x={text}")] {
+                if let Err(error) = one(&text) {
+                    prop_assert!(!error.to_string().is_empty());
+                }
+            }
         }
     }
 
