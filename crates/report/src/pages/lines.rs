@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use proust_query::{Handle, Quantity, Selection, lines};
-use proust_words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -165,11 +164,8 @@ impl Lines {
         let n = self.lines.len();
         let others = match &self.cut {
             None => "code without lines".to_owned(),
-            Some(cut) => format!(
-                "{} (--limit {}), and code without lines",
-                counted(cut.rows, "more line"),
-                n + cut.rows
-            ),
+            // Short: the column is as wide as the lines' names.
+            Some(cut) => format!("{} more (--limit {}), code without lines", cut.rows, n + cut.rows),
         };
         line(n, Cell::painted(Paint::Faint, others));
         line(n + 1, Cell::painted(Paint::Faint, "sum"));
