@@ -2,7 +2,6 @@
 
 use proust_profile::Profile;
 use proust_query::{Measure, OnPath, Selection};
-use proust_words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -147,16 +146,15 @@ impl FlatGroups {
     /// What is in no row.
     fn others(&self) -> Option<String> {
         let n = self.rows.len();
-        let cut = self.cut.as_ref().map(|cut| {
-            format!("{} (--limit {})", counted(cut.rows, format!("more {}", self.by).as_str()), n + cut.rows)
-        });
+        // Short: the column is as wide as the names.
+        let cut = self.cut.as_ref().map(|cut| format!("{} more (--limit {})", cut.rows, n + cut.rows));
         let without = match self.by {
             "line" => "code without lines",
             _ => "code of no module",
         };
         let rest = self.rest.has_own().then(|| without.to_owned());
         let others: Vec<String> = cut.into_iter().chain(rest).collect();
-        (!others.is_empty()).then(|| others.join(", and "))
+        (!others.is_empty()).then(|| others.join(", "))
     }
 }
 
