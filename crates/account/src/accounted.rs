@@ -5,7 +5,7 @@ use proust_profile::Profile;
 use crate::blame::Blame;
 use crate::ledger::{Ledger, LedgerError, Processors, Windows};
 use crate::stored::StoredTimelines;
-use crate::timelines::{OperationStates, timelines};
+use crate::timelines::OperationStates;
 
 /// The account of the whole run.
 ///
@@ -37,7 +37,8 @@ pub fn blame_within(
     processors: Option<u32>,
     windows: &Windows,
 ) -> Result<(Ledger, Blame), LedgerError> {
-    let run = timelines(profile);
+    let stored = StoredTimelines::of(profile);
+    let run = stored.whole_run(profile);
     let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
     Blame::of(profile, &OperationStates::of(profile), &run, given.as_ref(), windows)
 }

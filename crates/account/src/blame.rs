@@ -27,6 +27,7 @@ mod forks;
 mod groups;
 mod held;
 mod kept;
+mod lately;
 mod locks;
 mod meetings;
 mod object;
@@ -35,6 +36,7 @@ mod queues;
 mod releases;
 mod sections;
 mod since;
+mod singles;
 mod sums;
 mod synchronisation;
 mod synchronisations;
@@ -48,7 +50,7 @@ use std::collections::HashSet;
 
 use proust_profile::{ContextId, LocationId, Profile};
 
-use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Windows};
+use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Spans, Windows};
 use crate::timelines::OperationStates;
 use evidence::Evidence;
 use meetings::Meetings;
@@ -87,7 +89,7 @@ impl Blame {
     pub fn of(
         profile: &Profile,
         states: &OperationStates,
-        run: &Run,
+        run: &Run<impl Spans + Sync>,
         processors: Option<&Processors>,
         windows: &Windows,
     ) -> Result<(Ledger, Blame), LedgerError> {
@@ -102,7 +104,7 @@ impl Blame {
     pub fn with_queues(
         profile: &Profile,
         states: &OperationStates,
-        run: &Run,
+        run: &Run<impl Spans + Sync>,
         processors: Option<&Processors>,
     ) -> Result<(Ledger, Blame, Queues), LedgerError> {
         let all = Windows::all();
@@ -113,7 +115,7 @@ impl Blame {
     fn drawn_up<M: Send>(
         profile: &Profile,
         states: &OperationStates,
-        run: &Run,
+        run: &Run<impl Spans + Sync>,
         processors: Option<&Processors>,
         windows: &Windows,
         more: impl FnOnce(&Evidence<'_>, usize) -> M + Send,

@@ -78,7 +78,7 @@ pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
 pub use inside::{Executed, InParts, Inside, InsideOwner, LostRow, inside, inside_in_parts};
 pub use kept::KeptRows;
-pub use merge::Merge;
+pub use merge::{Lasting, Merge};
 pub use observer::WaitCharge;
 pub use observer::{Begun, Booked, Observer, SlotsSoFar};
 pub use processors::Processors;

@@ -13,12 +13,12 @@ pub use proust_streams::BinsIn;
 use proust_streams::levels::LevelOptions;
 use proust_streams::records::{PART_ACCOUNTS, State as Record};
 use proust_streams::{
-    BlockOptions, BlockWriter, FileError, Key, Levels, LevelsFile, Location, ReadAt, StreamBuilder,
-    StreamFile, bins_by_scan,
+    BlockOptions, BlockSink, BlockWriter, Blocks, FileError, Key, Levels, LevelsFile, Location, ReadAt,
+    StreamBuilder, StreamFile, bins_by_scan,
 };
 
 use crate::ledger::{PartKind, PassiveReason, Run, Span, Spans, State, Timeline, Wait, Work};
-use crate::timelines::Whose;
+use crate::timelines::{Whose, in_order};
 
 /// A record's flag: the span lies in a parallel region.
 const IN_REGION: u8 = 1;
@@ -70,10 +70,14 @@ pub struct StoredSpans<'s> {
 }
 
 impl StoredTimelines {
-    /// Those of a run, in memory.
-    pub fn of(run: &Run) -> StoredTimelines {
+    /// Those of a profile with its rows, in memory.
+    pub fn of(profile: &Profile) -> StoredTimelines {
+        StoredTimelines::in_memory(|bytes| write(profile, bytes))
+    }
+
+    fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> StoredTimelines {
         let mut bytes = Vec::new();
-        let written = write(run, &mut bytes);
+        let written = write(&mut bytes);
         let streams = written.and_then(|()| StreamFile::new(Source::Memory(bytes)).map_err(unreadable));
         let streams = streams.expect("memory takes everything, and has what was written");
         StoredTimelines { streams, levels: None, is_damaged: AtomicBool::new(false) }
@@ -104,8 +108,12 @@ impl StoredTimelines {
         StoredSpans { of: self, location, range_ns }
     }
 
-    /// The timelines of all locations of the profile as far as they overlap the range. The profile needs no
-    /// rows.
+    /// The timelines of all locations of the profile. The profile needs no rows.
+    pub fn whole_run(&self, profile: &Profile) -> Run<StoredSpans<'_>> {
+        self.run(profile, &(0..u64::MAX))
+    }
+
+    /// As [`StoredTimelines::whole_run`], as far as they overlap the range.
     pub fn run(&self, profile: &Profile, range_ns: &Range<u64>) -> Run<StoredSpans<'_>> {
         let Whose { processes, processor_sets } = Whose::of(profile);
         let timeline = |(id, location): (LocationId, &proust_profile::Location)| Timeline {
@@ -156,32 +164,52 @@ impl StoredTimelines {
 
 impl Spans for StoredSpans<'_> {
     fn spans(&self) -> impl Iterator<Item = Span> + '_ {
-        let records = self.of.streams.stream::<Record>(Location(self.location.0));
-        records.overlapping(self.range_ns.clone()).filter_map(|record| {
-            let span = record.ok().as_ref().and_then(span_of);
-            if span.is_none() {
-                self.of.note_damage();
+        self.overlapping(self.range_ns.clone())
+    }
+
+    fn overlapping(&self, range_ns: Range<u64>) -> impl Iterator<Item = Span> + '_ {
+        let range_ns = range_ns.start.max(self.range_ns.start)..range_ns.end.min(self.range_ns.end);
+        let mut records = self.of.streams.stream::<Record>(Location(self.location.0)).overlapping(range_ns);
+        std::iter::from_fn(move || {
+            loop {
+                // References to records: an answer by value is as long as what may be said of a lost block.
+                let is_read = match records.decoded() {
+                    Some(record) => match span_of(record) {
+                        Some(span) => return Some(span),
+                        None => false,
+                    },
+                    None => records.advance()?.is_ok(),
+                };
+                if !is_read {
+                    self.of.note_damage();
+                }
             }
-            span
         })
     }
 }
 
-/// Writes timelines as streams, one a location.
+/// Makes the timelines of a profile with its rows, and writes each as a stream as soon as it is made.
 ///
 /// # Errors
 /// When `to` refuses, or spans are out of order.
-pub fn write(run: &Run, to: impl Write) -> io::Result<()> {
+pub fn write(profile: &Profile, to: impl Write) -> io::Result<()> {
     let mut blocks = BlockWriter::new(to)?;
-    for timeline in &run.timelines {
-        let mut stream = StreamBuilder::new(Location(timeline.location.0), BlockOptions::default());
-        for span in &timeline.spans {
-            stream.push(record_of(span), &mut blocks)?;
-        }
-        stream.finish(&mut blocks)?;
-    }
+    let Whose { processes, .. } = Whose::of(profile);
+    let encoded = |timeline: Timeline| {
+        let mut made = Blocks::default();
+        write_timeline(&timeline, &mut made).map(|()| made)
+    };
+    in_order(profile, &processes, encoded, |made| made?.give_to(&mut blocks))?;
     blocks.finish()?;
     Ok(())
+}
+
+fn write_timeline(timeline: &Timeline, to: &mut impl BlockSink) -> io::Result<()> {
+    let mut stream = StreamBuilder::new(Location(timeline.location.0), BlockOptions::default());
+    for span in &timeline.spans {
+        stream.push(record_of(span), to)?;
+    }
+    stream.finish(to)
 }
 
 /// Writes the levels of streams that [`write()`] has written into an empty file, open for reading and

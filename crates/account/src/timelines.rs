@@ -52,9 +52,30 @@ use replicated::Replicated;
 use states::States;
 use stops::Stops;
 
-/// The timelines of a profile's locations.
+/// The timelines of a profile's locations, all in memory: for small profiles, and as what streams of them are
+/// compared with. Everything else asks [`crate::stored`].
 pub fn timelines(profile: &Profile) -> Run {
     let Whose { processes, processor_sets } = Whose::of(profile);
+    let mut timelines = Vec::with_capacity(profile.locations.len());
+    let take = |timeline| {
+        timelines.push(timeline);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let Ok(()) = in_order(profile, &processes, |timeline| timeline, take);
+    Run { processes, timelines, processor_sets }
+}
+
+/// So many timelines are in work, or made and not taken yet.
+const AHEAD: usize = 64;
+
+/// Makes the timelines of a profile's locations, on all processors, what each is wanted for of it, and hands
+/// that to `take` in the order of locations. `processes`: those of [`Whose`].
+pub(crate) fn in_order<T: Send, E>(
+    profile: &Profile,
+    processes: &[Process],
+    made_of: impl Fn(Timeline) -> T + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
     let pauses = Pauses::of(profile);
     let replicated = Replicated::of(profile, |process| processes[process.index()].job);
     let states = States::of(profile);
@@ -72,26 +93,29 @@ pub fn timelines(profile: &Profile) -> Run {
     let stolen = stolen::by_location(profile, |id| {
         recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
     });
-    let timelines = profile
-        .locations
-        .raw
-        .par_iter()
-        .enumerate()
-        .map(|(id, location)| (LocationId::from_index(id), location))
-        .map(|(id, location)| Timeline {
+    let timeline = |id: LocationId| {
+        let location = &profile.locations[id];
+        let stolen_ns = stolen.as_ref().map_or(0, |stolen| stolen[id.index()]);
+        Timeline {
             location: id,
             process: location.process,
             service: location.service,
             spans: replicated::divided(
                 regions::marked(
-                    recorded(id).spans(&states, stolen.as_ref().map_or(0, |stolen| stolen[id.index()])),
+                    recorded(id).spans(&states, stolen_ns),
                     of_location(&profile.stays, |stay| stay.location, id),
                 ),
                 replicated.of_location(id),
             ),
-        })
-        .collect();
-    Run { processes, timelines, processor_sets }
+        }
+    };
+    for first in (0..profile.locations.len()).step_by(AHEAD) {
+        let some = first..profile.locations.len().min(first + AHEAD);
+        let made: Vec<T> =
+            some.into_par_iter().map(|id| made_of(timeline(LocationId::from_index(id)))).collect();
+        made.into_iter().try_for_each(&mut take)?;
+    }
+    Ok(())
 }
 
 /// Whose timelines a run's are: all of it but the timelines, for which a profile needs no rows.

@@ -140,7 +140,7 @@ fn keep(dir: &Path, profiles: Vec<Profile>) -> Result<(), Box<dyn Error>> {
         RunFile { schema: run_file::SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }
             .write(&folder)?;
         let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
-        proust_store::keep(&folder, sampled(profile), &provenance)?;
+        proust_store::keep(&folder, &sampled(profile), &provenance)?;
         points.push(SweepPoint {
             values: vec![(1 + run / half).to_string()],
             repetition: (1 + run % half) as u32,

@@ -6,7 +6,6 @@ use std::io::Write;
 
 use proust_account::ledger::{Span, Spans, State, Windows, Work};
 use proust_account::stored::StoredTimelines;
-use proust_account::timelines::timelines;
 use proust_query::Selection;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -68,7 +67,7 @@ pub fn write(
 ) -> Result<(), ExportError> {
     let stored = match stored {
         Some(stored) => stored,
-        None => &StoredTimelines::of(&timelines(selection.profile())),
+        None => &StoredTimelines::of(selection.profile()),
     };
     let frames = Frames::of(selection.profile());
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;

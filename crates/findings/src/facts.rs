@@ -14,7 +14,7 @@ use super::regions::Regions;
 use super::stretches::Stretches;
 use super::thresholds::{self as limits, Checks};
 use proust_account::blame::{Blame, Lock, LockId, Queues};
-use proust_account::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run};
+use proust_account::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run, Spans};
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
 use proust_query::{OperationSums, Sampling};
@@ -64,7 +64,7 @@ impl<'r> Facts<'r> {
     pub(super) fn new(
         profile: &'r Profile,
         states: &OperationStates,
-        run: &Run,
+        run: &Run<impl Spans + Sync>,
         ledger: &'r Ledger,
         blame: &'r Blame,
         queues: Queues,

@@ -67,8 +67,9 @@ use proust_profile::Profile;
 use rayon::prelude::*;
 
 use proust_account::blame::Blame;
-use proust_account::ledger::{Ledger, LedgerError, Processors, Run};
-use proust_account::timelines::{OperationStates, timelines};
+use proust_account::ledger::{Ledger, LedgerError, Processors};
+use proust_account::stored::StoredTimelines;
+use proust_account::timelines::OperationStates;
 use proust_query::OperationSums;
 
 pub use effort::{Effort, Reading, effort};
@@ -117,23 +118,23 @@ impl Whole {
     /// # Errors
     /// When the profile's processes and locations contradict each other.
     pub fn of(profile: &Profile, processors: Option<u32>) -> Result<Whole, LedgerError> {
-        let run = timelines(profile);
-        let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
-        Whole::of_run(profile, &run, given.as_ref())
+        Whole::of_timelines(profile, &StoredTimelines::of(profile), processors)
     }
 
     /// As [`Whole::of`], where the timelines of the profile are there already.
     ///
     /// # Errors
     /// As [`Whole::of`].
-    pub fn of_run(
+    pub fn of_timelines(
         profile: &Profile,
-        run: &Run,
-        processors: Option<&Processors>,
+        timelines: &StoredTimelines,
+        processors: Option<u32>,
     ) -> Result<Whole, LedgerError> {
+        let run = timelines.whole_run(profile);
+        let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
         let states = OperationStates::of(profile);
-        let (ledger, blame, queues) = Blame::with_queues(profile, &states, run, processors)?;
-        let facts = Facts::new(profile, &states, run, &ledger, &blame, queues);
+        let (ledger, blame, queues) = Blame::with_queues(profile, &states, &run, given.as_ref())?;
+        let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues);
         let found = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
         let findings = rank::ranked(&facts, found);
         let operations = facts.sums;

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use proust_profile::{ContextId, LocationId};
 
 use super::thresholds::LONG_STRETCH_S;
-use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, State, Work};
+use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, Spans, State, Work};
 use rustc_hash::FxHashMap as Map;
 
 /// The most simultaneous sleepers that are kept one by one; where there are more, no location waits for one
@@ -56,7 +56,7 @@ pub(super) struct Stretches {
 
 impl Stretches {
     /// `width` is how many locations could work at once.
-    pub(super) fn new(run: &Run, ledger: &Ledger, width: f64) -> Stretches {
+    pub(super) fn new(run: &Run<impl Spans>, ledger: &Ledger, width: f64) -> Stretches {
         let mut stretches = Stretches::default();
         for owner in 0..ledger.slots.len() {
             let share = f64::from(ledger.slots[owner].processors) / f64::from(ledger.processors.max(1));
@@ -65,9 +65,9 @@ impl Stretches {
                 .map(|row| row.location)
                 .collect();
             let timelines = run.timelines.iter().filter(|timeline| mine.contains(&timeline.location));
-            let timelines: Vec<(LocationId, &[Span])> =
-                timelines.map(|timeline| (timeline.location, &timeline.spans[..])).collect();
-            Sweep::new(&timelines, (width * share).max(1.0)).run(&mut stretches);
+            let (locations, spans): (Vec<LocationId>, Vec<_>) =
+                timelines.map(|timeline| (timeline.location, timeline.spans.spans())).unzip();
+            Sweep::new(&locations, (width * share).max(1.0)).run(spans, &mut stretches);
         }
         stretches
     }
@@ -75,7 +75,7 @@ impl Stretches {
 
 /// Goes through the spans of all locations in order of time.
 struct Sweep<'s> {
-    timelines: &'s [(LocationId, &'s [Span])],
+    locations: &'s [LocationId],
     width: f64,
     now: Vec<Option<Span>>,
     working: Members,
@@ -88,22 +88,23 @@ struct Sweep<'s> {
 }
 
 impl<'s> Sweep<'s> {
-    fn new(timelines: &'s [(LocationId, &'s [Span])], width: f64) -> Sweep<'s> {
+    fn new(locations: &'s [LocationId], width: f64) -> Sweep<'s> {
         Sweep {
-            timelines,
+            locations,
             width,
-            now: vec![None; timelines.len()],
-            working: Members::of(timelines.len()),
+            now: vec![None; locations.len()],
+            working: Members::of(locations.len()),
             waiting: 0,
-            sleeping: Members::of(timelines.len()),
+            sleeping: Members::of(locations.len()),
             open: Stretch::default(),
             is_open: false,
             others_ns: 0,
         }
     }
 
-    fn run(mut self, out: &mut Stretches) {
-        let mut edges = Merge::new(self.timelines.iter().map(|(_, spans)| spans.iter().copied()));
+    /// `spans`: those of each location.
+    fn run(mut self, spans: Vec<impl Iterator<Item = Span>>, out: &mut Stretches) {
+        let mut edges = Merge::new(spans);
         let mut last_ns = 0;
         while let Some(edge) = edges.next() {
             if edge.at_ns > last_ns {
@@ -141,7 +142,7 @@ impl<'s> Sweep<'s> {
                 let each_s = passed_s / self.sleeping.all.len().max(1) as f64;
                 for &at in &self.sleeping.all {
                     let Some(span) = &self.now[at] else { continue };
-                    let key = (self.timelines[at].0, span.context);
+                    let key = (self.locations[at], span.context);
                     *out.asleep_s.entry(key).or_default() += each_s;
                 }
             }
@@ -154,7 +155,7 @@ impl<'s> Sweep<'s> {
         }
         let each = empty / working as f64;
         if let [at] = self.working.all[..] {
-            let location = self.timelines[at].0;
+            let location = self.locations[at];
             if self.is_open && self.open.location == location {
                 self.others_ns = 0;
             } else {
@@ -172,7 +173,7 @@ impl<'s> Sweep<'s> {
         out.short += 1;
         for &at in &self.working.all {
             if let Some(span) = &self.now[at] {
-                let key = (self.timelines[at].0, span.context);
+                let key = (self.locations[at], span.context);
                 *out.short_s.entry(key).or_default() += each * passed_s * on_processor(span);
             }
         }

@@ -269,7 +269,7 @@ fn analyse(
     profile.events = filling.events;
     profile.releases = filling.releases;
     profile.inside = filling.inside;
-    mpi::fill(&mut profile, &logs, &filling.places, &operations, &clock);
+    mpi::fill(&mut profile, &mut logs, &filling.places, &operations, &clock);
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     values::add_mpi(&mut profile);

@@ -53,7 +53,7 @@ fn process(rank: u32, ranks: u32, rounds: u64) -> Process {
     let membership = Membership { communicator: 0, rank, is_on_second_side: false };
     Process {
         endpoints: endpoints.finish().0,
-        calls,
+        calls: calls.into(),
         communicators: [(1, membership)].into_iter().collect(),
         ..Process::default()
     }
@@ -80,7 +80,7 @@ fn main() {
     let communicator = Communicator { size: ranks as u32, second_size: 0, is_known: true };
     let processes = (0..ranks as u32).map(|rank| process(rank, ranks as u32, rounds)).collect();
     let run = Run { processes, communicators: vec![communicator] };
-    let calls: Vec<Vec<Times>> = run.processes.iter().map(|process| process.calls.clone()).collect();
+    let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
 
     let (mut found, matched_s) = timed(|| matched(run));
     let all: Vec<_> = calls.iter().map(|calls| (&calls[..], 0..calls.len())).collect();

@@ -1,5 +1,7 @@
 //! The calls of all processes of a run, and the communicators that they use.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::call::CallId;
@@ -34,7 +36,7 @@ pub struct Process {
     /// Its endpoints, in the order in which they were started.
     pub endpoints: Vec<Endpoint>,
     /// Begin and end of its calls, by [`CallId`].
-    pub calls: Vec<Times>,
+    pub calls: Arc<[Times]>,
     /// Its communicators, by the number that its endpoints have.
     pub communicators: FxHashMap<u32, Membership>,
     /// From when on its record has holes, or no calls any more; None = it is complete.

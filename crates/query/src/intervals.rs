@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proust_account::ledger::{Inside, LedgerError, Processors, Window, Windows};
-use proust_account::timelines::timelines;
+use proust_account::stored::StoredTimelines;
 use proust_profile::{
     ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
 };
@@ -205,7 +205,8 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
             });
         }
     }
-    let run = timelines(profile);
+    let stored = StoredTimelines::of(profile);
+    let run = stored.whole_run(profile);
     let processors_of_run = ProcessorsOfRun::of(profile, &run, &is_in_scope);
     let mut parts = Parts::of(
         infos.len() + 1,

@@ -39,7 +39,6 @@ pub(crate) use tree::name as context_name;
 
 use proust_account::ledger::Ledger;
 use proust_account::stored::StoredTimelines;
-use proust_account::timelines::timelines;
 use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile, Unit};
 use proust_query::{Handle, Selection, with_times};
@@ -173,7 +172,7 @@ pub fn written(
         PageName::Timeline => {
             let stored = match stored {
                 Some(stored) => stored,
-                None => &StoredTimelines::of(&timelines(profile)),
+                None => &StoredTimelines::of(profile),
             };
             to.show(&timeline::Timeline::build(&selection, question, stored, style)?)
         }

@@ -14,7 +14,8 @@ use std::time::Instant;
 
 use proust_account::blame::Blame;
 use proust_account::ledger::{Ledger, Processors, Windows};
-use proust_account::timelines::{OperationStates, timelines};
+use proust_account::stored::StoredTimelines;
+use proust_account::timelines::OperationStates;
 use proust_findings::findings;
 use proust_ingest::ANALYSIS_VERSION;
 use proust_ingest::operation_info;
@@ -100,7 +101,7 @@ fn keep(dir: &Path, profile: &Profile) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(dir.join("log"))?;
     RunFile { schema: SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }.write(dir)?;
     let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
-    Ok(proust_store::keep(dir, profile.clone(), &provenance)?)
+    Ok(proust_store::keep(dir, profile, &provenance)?)
 }
 
 /// A line of `/proc/self/status`, KiB.
@@ -134,7 +135,8 @@ fn main() {
         return;
     }
     let begin = Instant::now();
-    let run = timelines(&profile);
+    let stored = StoredTimelines::of(&profile);
+    let run = stored.whole_run(&profile);
     let timelines_s = begin.elapsed().as_secs_f64();
     let states = OperationStates::of(&profile);
     let processors = Processors::measured(&run, &Windows::all()).expect("processors");

@@ -15,6 +15,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use proust_account::accounted;
+use proust_account::stored::StoredTimelines;
 use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::Log;
 use proust_log::operations::Operation;
@@ -134,7 +135,7 @@ fn main() {
     println!("{} contexts, {} values", profile.contexts.len(), profile.values.len());
     let rows = (profile.samples.len() + profile.events.len()) as u64;
     for threads in [1, all] {
-        let (best, worst, _) = in_pool(threads, || timed(|| proust_account::timelines::timelines(&profile)));
+        let (best, worst, _) = in_pool(threads, || timed(|| StoredTimelines::of(&profile)));
         print(&format!("profile to timelines, {threads} processors"), rows, "rows", (best, worst));
     }
     let (best, worst, _) = timed(|| accounted::ledger(&profile));

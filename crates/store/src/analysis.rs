@@ -1,15 +1,13 @@
 //! From the logs to all that is kept of a run.
 
-use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use proust_account::classes::Classes;
-use proust_account::ledger::{LedgerError, Run as Timelines};
+use proust_account::ledger::LedgerError;
 use proust_account::stored::StoredTimelines;
-use proust_account::timelines::timelines;
 use proust_findings::Whole;
 use proust_ingest::{CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest};
 use proust_profile::Profile;
@@ -29,8 +27,7 @@ pub(super) struct Made {
     pub(super) profile: Profile,
     /// What follows from it; an error where its processes contradict each other.
     pub(super) whole: Result<Whole, LedgerError>,
-    /// Its timelines, as they were kept.
-    timelines: OnceCell<StoredTimelines>,
+    pub(super) timelines: StoredTimelines,
 }
 
 /// What an analysis is made from.
@@ -54,35 +51,46 @@ impl Input<'_> {
             profile.facts.wait_rules.clone_from(&self.rules.text);
             mark_services(&mut profile);
             counter.begin(Stage::Keeping, 0);
-            let run = timelines(&profile);
-            let whole = Whole::of_run(&profile, &run, None);
-            let made = Made { profile, whole, timelines: OnceCell::new() };
             let folder = freshness::folder(self.dir, self.paths);
-            let not_kept = made.keep(&run, &folder, provenance).err();
-            Ok((made, not_kept))
+            Ok(Made::of(profile, &folder, provenance))
         })
     }
 }
 
 impl Made {
-    /// `run` has the timelines of its profile.
-    fn keep(&self, run: &Timelines, folder: &Path, provenance: &Provenance) -> Result<(), TablesError> {
+    /// Finds what follows from a profile with its rows, and keeps all of it in `folder`; second, why that was
+    /// not possible, if so.
+    fn of(profile: Profile, folder: &Path, provenance: &Provenance) -> (Made, Option<TablesError>) {
+        match Made::kept(&profile, folder, provenance) {
+            Ok((whole, timelines)) => (Made { profile, whole, timelines }, None),
+            // Everything still follows from what is in memory.
+            Err(error) => {
+                let timelines = StoredTimelines::of(&profile);
+                let whole = Whole::of_timelines(&profile, &timelines, None);
+                (Made { profile, whole, timelines }, Some(error))
+            }
+        }
+    }
+
+    /// Timelines are written first, and all else is made from them as they were written: they are never in
+    /// memory as a whole.
+    fn kept(
+        profile: &Profile,
+        folder: &Path,
+        provenance: &Provenance,
+    ) -> Result<(Result<Whole, LedgerError>, StoredTimelines), TablesError> {
         let mut building = Building::begin(folder)?;
-        tables::add(&mut building, &self.profile)?;
-        let timelines = kept_timelines::add(&mut building, run)?;
-        if let Ok(whole) = &self.whole {
+        let timelines = kept_timelines::add(&mut building, profile)?;
+        let whole = Whole::of_timelines(profile, &timelines, None);
+        if timelines.is_damaged() {
+            return Err(kept_timelines::damaged_while_made(&building));
+        }
+        tables::add(&mut building, profile)?;
+        if let Ok(whole) = &whole {
             whole::add(&mut building, whole)?;
         }
         building.publish(provenance)?;
-        if let Some(timelines) = timelines {
-            self.timelines.get_or_init(|| timelines);
-        }
-        Ok(())
-    }
-
-    /// Its timelines of states.
-    pub(super) fn timelines(&self) -> &StoredTimelines {
-        self.timelines.get_or_init(|| StoredTimelines::of(&timelines(&self.profile)))
+        Ok((whole, timelines))
     }
 }
 
@@ -91,11 +99,8 @@ impl Made {
 ///
 /// # Errors
 /// [`TablesError`] when the storage refuses, or the profile contradicts itself.
-pub fn keep(dir: &Path, profile: Profile, provenance: &Provenance) -> Result<(), TablesError> {
-    let run = timelines(&profile);
-    let whole = Whole::of_run(&profile, &run, None);
-    let made = Made { profile, whole, timelines: OnceCell::new() };
-    made.keep(&run, &freshness::folder(dir, CallPaths::User), provenance)
+pub fn keep(dir: &Path, profile: &Profile, provenance: &Provenance) -> Result<(), TablesError> {
+    Made::kept(profile, &freshness::folder(dir, CallPaths::User), provenance).map(|_| ())
 }
 
 /// Does `work` on another thread and reports it to `progress` from this one.

@@ -2,21 +2,23 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::path::PathBuf;
 
-use proust_account::ledger::Run;
 use proust_account::stored::{self, StoredTimelines};
+use proust_profile::Profile;
 use proust_profile::tables::{Building, Kept, TablesError};
 
 const STATES: &str = "states.streams";
 const LEVELS: &str = "states.levels";
 
-/// Adds them to an analysis that is being built. Answers them as they can be read from there, whatever
-/// becomes of the analysis.
-pub(super) fn add(building: &mut Building, run: &Run) -> Result<Option<StoredTimelines>, TablesError> {
+/// Makes those of a profile with its rows, and adds them to an analysis that is being built. Answers them as
+/// they can be read from there, whatever becomes of the analysis.
+pub(super) fn add(building: &mut Building, profile: &Profile) -> Result<StoredTimelines, TablesError> {
     let states =
-        building.add_file(STATES, |file| stored::write(run, BufWriter::with_capacity(1 << 18, file)))?;
+        building.add_file(STATES, |file| stored::write(profile, BufWriter::with_capacity(1 << 18, file)))?;
     let levels = building.add_file(LEVELS, |levels| stored::write_levels(states.try_clone()?, levels))?;
-    Ok(StoredTimelines::open(states, Some(levels)).ok())
+    let io = |source: io::Error| TablesError::Io { path: building.path(STATES), action: "read", source };
+    StoredTimelines::open(states, Some(levels)).map_err(io)
 }
 
 /// Those of an analysis that was kept. Levels that cannot be opened are done without: they hold nothing that
@@ -30,6 +32,14 @@ pub(super) fn open(kept: &Kept) -> Result<StoredTimelines, TablesError> {
 
 /// Damage that was noticed while they were read.
 pub(super) fn damage(kept: &Kept) -> TablesError {
-    let path = kept.folder().join(STATES);
+    damaged(kept.folder().join(STATES))
+}
+
+/// The same, of an analysis that is being built.
+pub(super) fn damaged_while_made(building: &Building) -> TablesError {
+    damaged(building.path(STATES))
+}
+
+fn damaged(path: PathBuf) -> TablesError {
     TablesError::Damaged { path, what: "a part of it has changed".into() }
 }

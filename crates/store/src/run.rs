@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use proust_account::blame::Blame;
 use proust_account::ledger::Ledger;
 use proust_account::stored::StoredTimelines;
-use proust_account::timelines::timelines;
 use proust_findings::{Finding, Whole};
 use proust_ingest::{CallPaths, Progress, Symbols, from_binaries};
 use proust_profile::Profile;
@@ -254,7 +253,7 @@ impl Run {
             }
             return self.timelines();
         }
-        Ok(self.made(&mut |_| ())?.timelines())
+        Ok(&self.made(&mut |_| ())?.timelines)
     }
 
     /// Whether the timelines turned out to be damaged while they were read. They have been made again then,
@@ -276,7 +275,7 @@ impl Run {
     fn make_timelines_again(&self, damage: TablesError) -> Result<(), StoreError> {
         if self.provenance.sources.is_empty() {
             self.note_damage(&damage);
-            let of_rows = StoredTimelines::of(&timelines(self.profile_with_rows()?));
+            let of_rows = StoredTimelines::of(self.profile_with_rows()?);
             self.timelines_of_rows.get_or_init(|| of_rows);
         } else {
             self.made_again(damage)?;

@@ -3,7 +3,8 @@
 //! Nothing here knows a profile: only times, records of numbers, and keys by which time is summed.
 //!
 //! - [`Record`]: what a stream consists of; [`records`]: the kinds to start with
-//! - [`StreamBuilder`]: from records to blocks; [`FileWriter`]: the file that they go to
+//! - [`StreamBuilder`]: from records to blocks; [`FileWriter`]: the file that they go to; [`Blocks`]: blocks on
+//!   their way there
 //! - [`StreamFile`], [`Stream`], [`Records`]: reading, forwards and backwards; [`Nesting`]: what encloses the
 //!   current record
 //! - [`Levels`]: exact time by key over any range, and in bins; [`sums_by_scan`], [`bins_by_scan`]: the same
@@ -43,7 +44,7 @@ pub use reader::{Nesting, Reading, Records, Stream};
 pub use record::{Column, Key, Kind, Location, MAX_COLUMNS, Record, Summed, Times};
 pub use source::ReadAt;
 pub use sums::{Sums, sums_by_scan};
-pub use writer::{BlockWriter, FileWriter};
+pub use writer::{BlockWriter, Blocks, FileWriter};
 
 #[cfg(test)]
 mod tests;

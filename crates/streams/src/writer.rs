@@ -71,6 +71,34 @@ impl<W: Write> BlockSink for BlockWriter<W> {
     }
 }
 
+/// Blocks in memory, on their way to a file: several streams can be made at once, and written in order.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    entries: Vec<(Kind, Location, BlockEntry)>,
+    bytes: Vec<u8>,
+}
+
+impl Blocks {
+    /// Hands them to another sink, in order.
+    pub fn give_to(&self, sink: &mut impl BlockSink) -> io::Result<()> {
+        let mut rest = &self.bytes[..];
+        for &(kind, location, entry) in &self.entries {
+            let (block, behind) = rest.split_at(usize::from(entry.length));
+            sink.block(kind, location, entry, block)?;
+            rest = behind;
+        }
+        Ok(())
+    }
+}
+
+impl BlockSink for Blocks {
+    fn block(&mut self, kind: Kind, location: Location, entry: BlockEntry, bytes: &[u8]) -> io::Result<()> {
+        self.entries.push((kind, location, entry));
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
 /// Where the trailer says that the footer is: offset, length and check.
 pub(crate) fn footer_place(trailer: &[u8; TRAILER_BYTES]) -> Option<(u64, u64, u32)> {
     if !trailer.ends_with(TRAILER_MAGIC) {

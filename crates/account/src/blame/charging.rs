@@ -15,6 +15,7 @@ use super::held::Doings;
 use super::meetings::Meetings;
 use super::partners::Partners;
 use super::sections::{self, Holder, Near, Share};
+use super::singles::Singles;
 use super::synchronisations::Synchronisations;
 use super::tally::Tally;
 use crate::ledger::{Begun, Observer, Wait, WaitCharge};
@@ -81,10 +82,7 @@ fn watch(
         match met {
             Met::Begins(begun) => synchronisations.begins(&begun),
             Met::Waited(charge) if charge.wait == Wait::MpiPartner => partners.waited(&charge),
-            Met::Waited(charge) => {
-                let event = synchronisations.event(&charge);
-                synchronisations.waited(&charge, event);
-            }
+            Met::Waited(charge) => synchronisations.waited(&charge),
         }
     }
     [synchronisations.finish(), partners.finish()]
@@ -149,19 +147,24 @@ impl<T> Feed<T> {
 struct Shard<'e> {
     evidence: &'e Evidence<'e>,
     tally: Tally,
-    /// The next single wait of each location, as a position in the profile's events.
-    next: Vec<usize>,
+    singles: Singles<'e>,
     near: Near,
     shares: Vec<Share>,
-    doings: Doings,
+    doings: Doings<'e>,
 }
 
 impl<'e> Shard<'e> {
     fn new(evidence: &'e Evidence<'e>) -> Shard<'e> {
-        let next = evidence.ranges.iter().map(|range| range.start).collect();
         let near = Near::new(evidence);
         let doings = Doings::new(evidence);
-        Shard { evidence, tally: Tally::default(), next, near, shares: Vec::new(), doings }
+        Shard {
+            evidence,
+            tally: Tally::default(),
+            singles: Singles::new(evidence),
+            near,
+            shares: Vec::new(),
+            doings,
+        }
     }
 
     fn take_all(mut self, from: &Receiver<Vec<WaitCharge>>) -> Tally {
@@ -173,21 +176,21 @@ impl<'e> Shard<'e> {
 
     fn take(&mut self, charge: &WaitCharge) {
         let evidence = self.evidence;
-        let event = evidence.event(&mut self.next, charge);
+        let done = self.singles.find(charge);
         let tally = &mut self.tally;
         let victim = tally.victim(charge.location, charge.wait.account(), charge.context);
         let ns = charge.window.length_ns();
-        let Some(event) = event.filter(|&event| evidence.kind(event) == Kind::Lock) else {
+        let Some(done) = done.filter(|done| done.kind == Kind::Lock) else {
             tally.unplaced(victim, (ns as f64, charge.slots_ns));
             return;
         };
         let slots_per_ns = if ns > 0 { charge.slots_ns / ns as f64 } else { 0.0 };
-        sections::shares(evidence, &mut self.near, event, charge.window, &mut self.shares);
+        sections::shares(evidence, &mut self.near, done, charge.window, &mut self.shares);
         for Share { holder, ns, held } in self.shares.drain(..) {
-            let cause = tally.holder(evidence, event, charge, holder);
+            let cause = tally.holder(evidence, done.object, charge, holder);
             tally.add(victim, cause, ns, ns * slots_per_ns);
             if let Holder::Release(row) = holder {
-                tally.held(cause, ns, self.doings.during(evidence, row, held));
+                tally.held(cause, ns, self.doings.during(row, held));
             }
         }
     }

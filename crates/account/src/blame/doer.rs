@@ -7,7 +7,8 @@ use proust_profile::{ContextId, SampleRow};
 use super::delays::Causes;
 use super::doing::Doing;
 use super::evidence::Evidence;
-use crate::ledger::{Begun, PassiveReason, State, Wait, Window};
+use super::meetings::MeetingId;
+use crate::ledger::{self, Begun, PassiveReason, State, Window};
 
 /// A location.
 #[derive(Debug, Default)]
@@ -26,22 +27,32 @@ pub(super) struct Doer {
     pub(super) samples: Range<usize>,
     /// A wait that no synchronisation was found for yet, as it is not over.
     pub(super) unfinished: Option<Unfinished>,
-    /// The wait that a synchronisation was found for last, and that one's causes.
-    pub(super) known: Option<(usize, Causes)>,
+    /// The number of the wait that a synchronisation was found for last, and that one's causes.
+    pub(super) known: Option<(u32, Causes)>,
+}
+
+/// A wait at a meeting that was recorded alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    /// Its number among the operations of its location.
+    pub(super) number: u32,
+    pub(super) meeting: MeetingId,
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
 }
 
 /// The parts so far of a wait that the ledger counts in parts: samples cut it, stops of its process, and the
 /// windows that are asked about.
 #[derive(Debug)]
 pub(super) struct Unfinished {
-    pub(super) event: usize,
+    pub(super) wait: Wait,
     pub(super) context: ContextId,
     /// When, and empty slots, ns.
     pub(super) charges: Vec<(Window, f64)>,
 }
 
 pub(super) fn waits_for_others(begun: &Begun) -> bool {
-    let is_for_others = |wait| matches!(wait, Wait::Barrier | Wait::MpiPartner);
+    let is_for_others = |wait| matches!(wait, ledger::Wait::Barrier | ledger::Wait::MpiPartner);
     matches!(begun.state, State::Waiting(wait) | State::Polling(wait) if is_for_others(wait))
 }
 

@@ -1,13 +1,14 @@
 //! The evidence about waits: the operations with what they wait for, and the releases by object.
+//!
+//! Operations are read location by location, in the order of their ends, as often as they are needed: nothing
+//! here grows with their number.
 
-use std::ops::Range;
-
-use proust_profile::{LocationId, Nature, OperationId, OperationKind, ProcessId, Profile};
+use proust_profile::{EventRow, LocationId, Nature, OperationId, OperationKind, ProcessId, Profile};
 
 use super::groups::{Groups, LockId};
-use super::object::{NONE, Object, ObjectId};
+use super::object::{First, Object, ObjectId};
 use super::releases::Releases;
-use crate::ledger::{State, Wait, WaitCharge};
+use crate::ledger::{Lasting, State, Wait, Window};
 use crate::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
 use rustc_hash::FxHashMap as Map;
@@ -25,14 +26,28 @@ pub(super) enum Kind {
     Other,
 }
 
+/// An operation with what the rules need of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done {
+    /// Its number among those of its location.
+    pub(super) number: u32,
+    pub(super) row: EventRow,
+    pub(super) kind: Kind,
+    /// What was waited for, if that is known.
+    pub(super) object: Option<ObjectId>,
+}
+
+impl Lasting for Done {
+    fn window(&self) -> Window {
+        Window::new(self.row.begin_ns, self.row.end_ns)
+    }
+}
+
 /// The evidence about the waits of a profile.
 pub(super) struct Evidence<'p> {
     pub(super) profile: &'p Profile,
     pub(super) operations: Operations,
-    /// The events of each location.
-    pub(super) ranges: Vec<Range<usize>>,
-    kinds: Vec<Kind>,
-    object_of: Vec<ObjectId>,
+    states: &'p OperationStates,
     known: Map<(ProcessId, u64), ObjectId>,
     pub(super) objects: Vec<Object>,
     pub(super) releases: Releases,
@@ -41,60 +56,53 @@ pub(super) struct Evidence<'p> {
 }
 
 impl<'p> Evidence<'p> {
-    pub(super) fn new(profile: &'p Profile, states: &OperationStates) -> Evidence<'p> {
-        let operations = Operations::of(profile);
-        let mut known: Map<(ProcessId, u64), ObjectId> = Map::default();
+    pub(super) fn new(profile: &'p Profile, states: &'p OperationStates) -> Evidence<'p> {
         let mut evidence = Evidence {
             profile,
-            ranges: vec![0..0; profile.locations.len()],
-            kinds: Vec::with_capacity(profile.events.len()),
-            object_of: Vec::with_capacity(profile.events.len()),
+            states,
             known: Map::default(),
             objects: Vec::new(),
             releases: Releases::default(),
             groups: Groups::default(),
-            operations,
+            operations: Operations::of(profile),
         };
-        for (id, event) in profile.events.iter().enumerate() {
-            let range = &mut evidence.ranges[event.location.index()];
-            *range = if range.start == range.end { id..id + 1 } else { range.start..id + 1 };
-            let kind = evidence.kind_of(states.of_event(event), event.operation);
-            let has_object = !event.summed && event.object != 0 && kind != Kind::Other;
-            let mut object_id = NONE;
-            if has_object {
-                let process = evidence.process(event.location);
-                let next = evidence.objects.len() as ObjectId;
-                object_id = *known.entry((process, event.object)).or_insert(next);
-                if object_id == next {
-                    let new = Object { process, first: id, lock_waits: 0, other_waits: 0 };
-                    evidence.objects.push(new);
-                }
-                let object = &mut evidence.objects[object_id as usize];
-                let first = &profile.events[object.first];
-                if (event.begin_ns, event.location) < (first.begin_ns, first.location) {
-                    object.first = id;
-                }
-                if kind == Kind::Lock {
-                    object.lock_waits += 1;
-                } else {
-                    object.other_waits += 1;
-                }
-            }
-            evidence.kinds.push(kind);
-            evidence.object_of.push(object_id);
-        }
-        evidence.releases = Releases::new(profile, &known, &evidence.objects);
-        evidence.known = known;
-        evidence.groups = Groups::new(&profile.events, &evidence.objects, &evidence.operations);
+        evidence.find_objects();
+        evidence.releases = Releases::new(profile, &evidence.known, &evidence.objects);
+        evidence.groups = Groups::new(&evidence.objects, &evidence.operations);
         evidence
     }
 
-    fn kind_of(&self, state: State, operation: OperationId) -> Kind {
-        match state {
+    fn find_objects(&mut self) {
+        for event in &self.profile.events {
+            let kind = self.kind_of(event);
+            if !has_object(event, kind) {
+                continue;
+            }
+            let process = self.process(event.location);
+            let next = self.objects.len() as ObjectId;
+            let id = *self.known.entry((process, event.object)).or_insert(next);
+            let first = First::of(event);
+            if id == next {
+                self.objects.push(Object { process, first, lock_waits: 0, other_waits: 0 });
+            }
+            let object = &mut self.objects[id as usize];
+            if (first.begin_ns, first.location) < (object.first.begin_ns, object.first.location) {
+                object.first = first;
+            }
+            if kind == Kind::Lock {
+                object.lock_waits += 1;
+            } else {
+                object.other_waits += 1;
+            }
+        }
+    }
+
+    fn kind_of(&self, event: &EventRow) -> Kind {
+        match self.states.of_event(event) {
             State::Waiting(Wait::Lock) | State::Polling(Wait::Lock) => Kind::Lock,
             State::Waiting(Wait::Barrier) | State::Polling(Wait::Barrier) => Kind::Barrier,
             State::Waiting(_) | State::Polling(_) => Kind::OtherWait,
-            State::Passive(_) => match self.operations.nature(operation) {
+            State::Passive(_) => match self.operations.nature(event.operation) {
                 Some(Nature::Condition | Nature::Semaphore | Nature::Futex) => Kind::Woken,
                 _ => Kind::Other,
             },
@@ -102,29 +110,34 @@ impl<'p> Evidence<'p> {
         }
     }
 
-    pub(super) fn kind(&self, event: usize) -> Kind {
-        self.kinds[event]
+    /// The operations of a location, in the order of their ends.
+    pub(super) fn of(&self, location: LocationId) -> impl Iterator<Item = Done> + '_ {
+        let process = self.process(location);
+        (0..).zip(of_location(self.profile, location)).map(move |(number, row)| {
+            let kind = self.kind_of(row);
+            let object = has_object(row, kind).then(|| self.known.get(&(process, row.object)).copied());
+            Done { number, row: *row, kind, object: object.flatten() }
+        })
     }
 
-    pub(super) fn object(&self, event: usize) -> Option<ObjectId> {
-        Some(self.object_of[event]).filter(|&object| object != NONE)
+    /// Those of all locations, location by location.
+    pub(super) fn all(&self) -> impl Iterator<Item = Done> + '_ {
+        self.profile.locations.keys().flat_map(|location| self.of(location))
     }
 
-    /// The operation that a wait is; None if it is a part of a sum, or was seen by samples only. `next`: the
-    /// next single operation of each location, whose waits are met in their order.
-    pub(super) fn event(&self, next: &mut [usize], charge: &WaitCharge) -> Option<usize> {
-        let end = self.ranges.get(charge.location.index())?.end;
-        let next = next.get_mut(charge.location.index())?;
-        let events = &self.profile.events;
-        while *next < end && (events[*next].summed || events[*next].end_ns <= charge.window.start_ns) {
-            *next += 1;
-        }
-        let event = events.get(*next).filter(|_| *next < end)?;
-        (event.begin_ns <= charge.window.start_ns && event.context == charge.context).then_some(*next)
+    /// The operations of a location that were recorded alone and end after an instant.
+    pub(super) fn singles_after(
+        &self,
+        location: LocationId,
+        after_ns: u64,
+    ) -> impl Iterator<Item = EventRow> + '_ {
+        let rows = of_location(self.profile, location);
+        let first = rows.partition_point(|row| row.end_ns <= after_ns);
+        rows[first..].iter().filter(|row| !row.summed).copied()
     }
 
     /// The samples of each location.
-    pub(super) fn samples(&self) -> Vec<Range<usize>> {
+    pub(super) fn samples(&self) -> Vec<std::ops::Range<usize>> {
         let mut samples = vec![0..0; self.profile.locations.len()];
         for (row, sample) in self.profile.samples.iter().enumerate() {
             let range = &mut samples[sample.location.index()];
@@ -144,7 +157,19 @@ impl<'p> Evidence<'p> {
         self.profile.locations[location].process
     }
 
-    pub(super) fn operation(&self, event: usize) -> Option<OperationKind> {
-        self.operations.get(self.profile.events[event].operation)
+    pub(super) fn operation(&self, id: OperationId) -> Option<OperationKind> {
+        self.operations.get(id)
     }
+}
+
+/// Whether what an operation waits for is recorded, and of use.
+fn has_object(event: &EventRow, kind: Kind) -> bool {
+    !event.summed && event.object != 0 && kind != Kind::Other
+}
+
+/// The rows of a location; they are sorted by location.
+fn of_location(profile: &Profile, location: LocationId) -> &[EventRow] {
+    let from = profile.events.partition_point(|row| row.location < location);
+    let rest = &profile.events[from..];
+    &rest[..rest.partition_point(|row| row.location == location)]
 }

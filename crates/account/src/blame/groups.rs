@@ -1,6 +1,6 @@
 //! Which objects are one lock: those of one kind that were first waited for at the same place.
 
-use proust_profile::{ContextId, Detail, EventRow, Nature, OperationKind, ProcessId};
+use proust_profile::{ContextId, Detail, Nature, OperationKind, ProcessId};
 use serde::{Deserialize, Serialize};
 
 use super::object::{NONE, Object, ObjectId};
@@ -85,21 +85,20 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn new(events: &[EventRow], objects: &[Object], operations: &Operations) -> Groups {
+    pub(super) fn new(objects: &[Object], operations: &Operations) -> Groups {
         let mut order: Vec<ObjectId> =
             (0..objects.len() as ObjectId).filter(|&id| objects[id as usize].lock_waits > 0).collect();
         order.sort_unstable_by_key(|&id| {
-            let first = &events[objects[id as usize].first];
-            (first.begin_ns, first.location, first.object)
+            let first = &objects[id as usize].first;
+            (first.begin_ns, first.location, first.address)
         });
         let mut known: Map<(ProcessId, u8, ContextId), LockId> = Map::default();
         let mut groups = Groups { of_object: vec![NONE; objects.len()], firsts: Vec::new() };
         for id in order {
             let object = &objects[id as usize];
-            let kind = LockKind::of(operations.get(events[object.first].operation));
+            let kind = LockKind::of(operations.get(object.first.operation));
             let next = groups.firsts.len() as LockId;
-            let lock =
-                *known.entry((object.process, kind as u8, events[object.first].context)).or_insert(next);
+            let lock = *known.entry((object.process, kind as u8, object.first.context)).or_insert(next);
             if lock == next {
                 groups.firsts.push(id);
             }

@@ -9,10 +9,11 @@
 
 use std::ops::Range;
 
-use proust_profile::ContextId;
+use proust_profile::{ContextId, EventRow};
 
 use super::evidence::Evidence;
-use crate::ledger::Window;
+use super::lately::Lately;
+use crate::ledger::{Lasting, Window};
 use crate::search::partition_near;
 use rustc_hash::FxHashMap as Map;
 
@@ -84,24 +85,41 @@ impl Held {
 }
 
 /// Looks up what locations did. Queries in order of time find a stretch near the one before.
-#[derive(Debug)]
-pub(super) struct Doings {
+pub(super) struct Doings<'e> {
+    evidence: &'e Evidence<'e>,
     /// By location, the profile's samples and the last one found.
     samples: Vec<(Range<usize>, usize)>,
-    /// By location, the last event found, from the first on.
-    events: Vec<usize>,
+    /// By location, the operations that were recorded alone.
+    operations: Vec<Option<Lately<'e, Single>>>,
     found: Meanwhile,
 }
 
-impl Doings {
-    pub(super) fn new(evidence: &Evidence<'_>) -> Doings {
+/// An operation that was recorded alone.
+#[derive(Clone, Copy)]
+struct Single {
+    window: Window,
+    context: ContextId,
+    /// What was waited for or used.
+    address: u64,
+}
+
+impl Lasting for Single {
+    fn window(&self) -> Window {
+        self.window
+    }
+}
+
+impl<'e> Doings<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>) -> Doings<'e> {
         let samples = evidence.samples().into_iter().map(|range| (range, 0)).collect();
-        Doings { samples, events: vec![0; evidence.ranges.len()], found: Meanwhile::default() }
+        let operations = evidence.profile.locations.iter().map(|_| None).collect();
+        Doings { evidence, samples, operations, found: Meanwhile::default() }
     }
 
     /// The acts, in a stretch of time, of the location that released a lock by this row of the profile's.
     /// That it waited for this lock itself is no part of holding it.
-    pub(super) fn during(&mut self, evidence: &Evidence<'_>, row: u32, held: Window) -> &Meanwhile {
+    pub(super) fn during(&mut self, row: u32, held: Window) -> &Meanwhile {
+        let evidence = self.evidence;
         let release = &evidence.profile.releases[row as usize];
         let location = release.location;
         let found = &mut self.found;
@@ -115,14 +133,18 @@ impl Doings {
         for row in inside.filter(|row| !row.tail && !row.in_operation) {
             found.samples.push((row.context, row.cpu_ns as f64));
         }
-        let events = &evidence.profile.events[evidence.ranges[location.index()].clone()];
-        let near = &mut self.events[location.index()];
-        *near = partition_near(events, *near, |event| event.end_ns <= held.start_ns);
-        // Sums end among the others, and may have begun long before.
-        for event in events[*near..].iter().take_while(|event| event.summed || event.begin_ns < held.end_ns) {
-            let common_ns = event.end_ns.min(held.end_ns).saturating_sub(event.begin_ns.max(held.start_ns));
-            if !event.summed && common_ns > 0 && event.object != release.object {
-                found.operations.push((event.context, common_ns as f64));
+        let single = |row: EventRow| Single {
+            window: Window::new(row.begin_ns, row.end_ns),
+            context: row.context,
+            address: row.object,
+        };
+        let operations = self.operations[location.index()].get_or_insert_with(|| {
+            Lately::new(move |after_ns| evidence.singles_after(location, after_ns).map(single))
+        });
+        for Single { window, context, address } in operations.between(held.start_ns, held.end_ns) {
+            let common_ns = window.end_ns.min(held.end_ns).saturating_sub(window.start_ns.max(held.start_ns));
+            if common_ns > 0 && *address != release.object {
+                found.operations.push((*context, common_ns as f64));
             }
         }
         found

@@ -3,7 +3,7 @@
 use proust_profile::{ContextId, LocationId, ProcessId};
 use serde::{Deserialize, Serialize};
 
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Done, Evidence, Kind};
 use super::groups::{LockId, LockKind};
 use super::object::ObjectId;
 use crate::ledger::{Window, Windows};
@@ -47,15 +47,14 @@ pub struct LockWaits {
 
 /// The locks of a profile.
 pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
-    let events = &evidence.profile.events;
     let mut locks: Vec<Lock> = (evidence.groups.firsts.iter())
         .map(|&id| {
             let object = &evidence.objects[id as usize];
             Lock {
-                kind: LockKind::of(evidence.operation(object.first)),
+                kind: LockKind::of(evidence.operation(object.first.operation)),
                 process: object.process,
-                site: events[object.first].context,
-                object: events[object.first].object,
+                site: object.first.context,
+                object: object.first.address,
                 objects: 0,
                 holds: 0,
                 held_ns: 0,
@@ -99,11 +98,11 @@ pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
 /// The waits for locks that were recorded one by one.
 pub(super) fn waits(evidence: &Evidence<'_>, windows: &Windows) -> Vec<LockWaits> {
     let mut sums: Map<(LockId, LocationId, ContextId), (u64, u64)> = Map::default();
-    for (id, event) in evidence.profile.events.iter().enumerate() {
-        if evidence.kind(id) != Kind::Lock || event.summed {
+    for Done { row: event, kind, object, .. } in evidence.all() {
+        if kind != Kind::Lock || event.summed {
             continue;
         }
-        let Some(lock) = evidence.object(id).and_then(|object| evidence.groups.lock(object)) else {
+        let Some(lock) = object.and_then(|object| evidence.groups.lock(object)) else {
             continue;
         };
         let overlaps = |window: &Window| window.start_ns < event.end_ns && window.end_ns > event.begin_ns;

@@ -9,7 +9,7 @@
 
 use proust_profile::{Detail, LocationId, OperationKind, ProcessId, Profile, RegionId, StayRow};
 
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Done, Evidence, Kind};
 use super::object::ObjectId;
 use rustc_hash::FxHashMap as Map;
 
@@ -97,12 +97,12 @@ impl Meetings {
         let profile = evidence.profile;
         let (first, last) = self.stays[location.index()];
         let mut next_stay = first;
-        for id in evidence.ranges[location.index()].clone() {
-            if evidence.kind(id) != Kind::Barrier {
+        for Done { row: event, kind, object, .. } in evidence.of(location) {
+            if kind != Kind::Barrier {
                 continue;
             }
-            let (event, operation) = (&profile.events[id], evidence.operation(id));
-            let Some(object) = evidence.object(id) else {
+            let operation = evidence.operation(event.operation);
+            let Some(object) = object else {
                 let may_be_any = event.summed && !is_of_team(operation) && !is_partial(operation);
                 if may_be_any && in_sums.last() != Some(&location) {
                     in_sums.push(location);
@@ -211,9 +211,9 @@ impl Meetings {
     }
 
     /// The meeting that a wait is at.
-    pub(super) fn of_event(&self, evidence: &Evidence<'_>, event: usize) -> Option<MeetingId> {
-        let object = evidence.object(event)?;
-        self.known.get(&(object, is_partial(evidence.operation(event)))).copied()
+    pub(super) fn of_wait(&self, evidence: &Evidence<'_>, wait: &Done) -> Option<MeetingId> {
+        let operation = evidence.operation(wait.row.operation);
+        self.known.get(&(wait.object?, is_partial(operation))).copied()
     }
 
     /// The meeting of the team that executes a region, where one of its waits was recorded.

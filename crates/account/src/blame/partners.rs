@@ -10,8 +10,9 @@ use super::delays::{Delays, Pair};
 use super::doer::grains_ns;
 use super::doing::Doing;
 use super::evidence::Evidence;
+use super::lately::Lately;
 use super::since::each_since;
-use crate::ledger::{Account, Begun, PartKind, Run, WaitCharge, Window};
+use crate::ledger::{Account, Begun, PartKind, Run, Span, Spans, WaitCharge, Window};
 
 /// The waits of a run for partners, compared with what the partners did.
 pub(super) struct Partners<'e> {
@@ -24,7 +25,7 @@ pub(super) struct Partners<'e> {
 }
 
 impl<'e> Partners<'e> {
-    pub(super) fn new(evidence: &'e Evidence<'e>, run: &Run) -> Partners<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>, run: &Run<impl Spans>) -> Partners<'e> {
         let rows = &evidence.profile.partner_waits[..];
         let mut partners = Partners {
             rows,
@@ -43,7 +44,7 @@ impl<'e> Partners<'e> {
         partners
     }
 
-    fn compare(&mut self, evidence: &Evidence<'_>, run: &Run) {
+    fn compare(&mut self, evidence: &Evidence<'_>, run: &Run<impl Spans>) {
         let rows = self.rows;
         let mut acts = Acts::new(evidence, run);
         let mut known: Option<((u64, LocationId, u64), Doing)> = None;
@@ -86,38 +87,39 @@ impl<'e> Partners<'e> {
 /// What locations did, by their timelines and samples.
 struct Acts<'r> {
     evidence: &'r Evidence<'r>,
-    run: &'r Run,
     /// By location, its timeline.
-    timelines: Vec<Option<usize>>,
+    timelines: Vec<Option<Lately<'r, Span>>>,
     samples: Vec<std::ops::Range<usize>>,
     grains_ns: Vec<f64>,
 }
 
 impl<'r> Acts<'r> {
-    fn new(evidence: &'r Evidence<'r>, run: &'r Run) -> Acts<'r> {
-        let mut timelines = vec![None; evidence.profile.locations.len()];
-        for (at, timeline) in run.timelines.iter().enumerate() {
+    fn new(evidence: &'r Evidence<'r>, run: &'r Run<impl Spans>) -> Acts<'r> {
+        let mut timelines: Vec<Option<Lately<Span>>> =
+            evidence.profile.locations.iter().map(|_| None).collect();
+        for timeline in &run.timelines {
             if let Some(place) = timelines.get_mut(timeline.location.index()) {
-                *place = Some(at);
+                *place = Some(Lately::new(|after_ns| timeline.spans.overlapping(after_ns..u64::MAX)));
             }
         }
-        Acts { evidence, run, timelines, samples: evidence.samples(), grains_ns: grains_ns(evidence) }
+        Acts { evidence, timelines, samples: evidence.samples(), grains_ns: grains_ns(evidence) }
     }
 
     fn of(&mut self, location: LocationId, from_ns: u64, to_ns: u64) -> Doing {
         let mut doing = Doing::default();
-        let spans = self.timelines[location.index()].map_or(&[][..], |at| &self.run.timelines[at].spans);
-        let first = spans.partition_point(|span| span.end_ns <= from_ns);
-        for span in spans[first..].iter().take_while(|span| span.start_ns < to_ns) {
-            let begun = Begun {
-                location,
-                context: span.context,
-                state: span.state,
-                window: Window::new(span.start_ns, span.end_ns),
-                delayed_ns: span.parts.get(PartKind::Delayed),
-            };
-            let (begin_ns, end_ns) = (span.start_ns.max(from_ns), span.end_ns.min(to_ns));
-            doing.add(&begun, begin_ns, end_ns, self.grains_ns[location.index()]);
+        let grain_ns = self.grains_ns[location.index()];
+        if let Some(timeline) = &mut self.timelines[location.index()] {
+            for span in timeline.between(from_ns, to_ns) {
+                let begun = Begun {
+                    location,
+                    context: span.context,
+                    state: span.state,
+                    window: Window::new(span.start_ns, span.end_ns),
+                    delayed_ns: span.parts.get(PartKind::Delayed),
+                };
+                let (begin_ns, end_ns) = (span.start_ns.max(from_ns), span.end_ns.min(to_ns));
+                doing.add(&begun, begin_ns, end_ns, grain_ns);
+            }
         }
         let samples = &self.evidence.profile.samples[self.samples[location.index()].clone()];
         let first = samples.partition_point(|row| row.time_ns <= from_ns);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proust_profile::LocationId;
 use rayon::prelude::*;
 
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Done, Evidence, Kind};
 use super::groups::LockId;
 use super::object::ObjectId;
 use crate::search::partition_near;
@@ -39,7 +39,7 @@ impl Queues {
     pub(super) fn of(evidence: &Evidence<'_>, locks: usize) -> Queues {
         let releases = evidence.profile.releases.len();
         let since_ns: Vec<AtomicU64> = (0..releases).map(|_| AtomicU64::new(NOBODY)).collect();
-        let by_location: Vec<Map<LockId, Waits>> = (0..evidence.ranges.len())
+        let by_location: Vec<Map<LockId, Waits>> = (0..evidence.profile.locations.len())
             .into_par_iter()
             .map(|location| of_location(evidence, LocationId::from_index(location), &since_ns))
             .collect();
@@ -109,13 +109,11 @@ fn of_location(evidence: &Evidence<'_>, location: LocationId, since_ns: &[Atomic
     let is_charged = !evidence.profile.locations[location].service;
     // The release after the last wait for the object: the next wait's is near.
     let mut near: Map<ObjectId, usize> = Map::default();
-    let range = evidence.ranges[location.index()].clone();
-    for id in range {
-        let event = &evidence.profile.events[id];
-        if event.summed || evidence.kind(id) != Kind::Lock || event.end_ns < event.begin_ns {
+    for Done { row: event, kind, object, .. } in evidence.of(location) {
+        if event.summed || kind != Kind::Lock || event.end_ns < event.begin_ns {
             continue;
         }
-        let Some(object) = evidence.object(id) else { continue };
+        let Some(object) = object else { continue };
         if let Some(lock) = evidence.groups.lock(object).filter(|_| is_charged) {
             waits.entry(lock).or_default().add(event.begin_ns, event.end_ns);
         }

@@ -14,7 +14,7 @@
 use proust_profile::LocationId;
 use proust_profile::releases::SAMPLED_HELD_NS;
 
-use super::evidence::Evidence;
+use super::evidence::{Done, Evidence};
 use super::releases::{Let, NEAREST, nearest_sampled};
 use crate::ledger::Window;
 use crate::search::partition_near;
@@ -75,11 +75,11 @@ impl Near {
 pub(super) fn shares(
     evidence: &Evidence<'_>,
     near: &mut Near,
-    event: usize,
+    done: &Done,
     window: Window,
     out: &mut Vec<Share>,
 ) {
-    let row = &evidence.profile.events[event];
+    let row = &done.row;
     let waited = Waited {
         location: row.location,
         begin_ns: row.begin_ns,
@@ -87,7 +87,7 @@ pub(super) fn shares(
         in_vain: row.open || row.left || row.errors > 0,
     };
     let (mut list, mut from) = (&[][..], 0);
-    if let Some(object) = evidence.object(event) {
+    if let Some(object) = done.object {
         list = evidence.releases.of_object(object);
         let near = &mut near.0[object as usize];
         from = partition_near(list, *near as usize, |one| one.time_ns <= waited.begin_ns);

@@ -3,7 +3,7 @@
 //! They are shared by the weights of the releases of locks by others of the same process meanwhile, or, if
 //! none was recorded in so short a time, of those next to it.
 
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Done, Evidence, Kind};
 use super::releases::{Let, nearest_sampled, within};
 use super::sections::chance;
 use super::tally::Tally;
@@ -14,8 +14,8 @@ const ENOUGH: usize = 512;
 
 /// Charges all short waits for locks to their possible holders.
 pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tally) {
-    for (id, event) in evidence.profile.events.iter().enumerate() {
-        if !event.summed || evidence.kind(id) != Kind::Lock || event.time_ns == 0 {
+    for Done { row: event, kind, .. } in evidence.all() {
+        if !event.summed || kind != Kind::Lock || event.time_ns == 0 {
             continue;
         }
         // The range that is asked for may begin or end in the middle.

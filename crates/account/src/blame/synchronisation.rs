@@ -10,10 +10,13 @@
 //!
 //! Several that arrived together are all last, and share the waits of the others.
 
-use proust_profile::{ContextId, LocationId};
+use std::iter::Peekable;
+
+use proust_profile::{ContextId, EventRow, LocationId};
 
 use super::doing::Doing;
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Done, Evidence, Kind};
+use super::lately::Lately;
 use super::meetings::{MeetingId, Meetings};
 use super::object::ObjectId;
 use super::releases::within;
@@ -30,8 +33,8 @@ pub(super) struct Come {
     pub(super) location: LocationId,
     /// Where it waited.
     pub(super) context: ContextId,
-    /// Position in the profile's events.
-    pub(super) event: usize,
+    /// Its number among the operations of its location.
+    pub(super) number: u32,
     pub(super) begin_ns: u64,
     /// When it continued: later than its wait was over, if it had no processor then.
     pub(super) end_ns: u64,
@@ -80,7 +83,12 @@ impl Synchronisation {
     }
 
     /// The last to arrive. `short` finds short waits that are known by sums only.
-    pub(super) fn last(&self, evidence: &Evidence<'_>, meetings: &Meetings, short: &mut ShortWaits) -> Last {
+    pub(super) fn last(
+        &self,
+        evidence: &Evidence<'_>,
+        meetings: &Meetings,
+        short: &mut ShortWaits<'_>,
+    ) -> Last {
         let departure_ns = self.departure_ns();
         let meeting = &meetings.all[self.meeting as usize];
         let begins = || self.come.iter().map(|come| come.begin_ns);
@@ -103,7 +111,7 @@ impl Synchronisation {
                 .collect(),
             false => {
                 let object = meeting.object;
-                others().filter(|&member| short.has(evidence, (member, object), came)).collect()
+                others().filter(|&member| short.has((member, object), came)).collect()
             }
         };
         let waits_itself = opens_ns.saturating_sub(last_ns) > WAITS_NS;
@@ -123,40 +131,38 @@ impl Synchronisation {
 }
 
 /// Short waits for others, looked through in order of time.
-#[derive(Debug)]
-pub(super) struct ShortWaits {
-    /// By location, the next sum and the next single event that may be one.
-    next: Vec<(usize, usize)>,
+pub(super) struct ShortWaits<'e>(Vec<OfLocation<'e>>);
+
+/// The waits of a location for all others at a place.
+struct OfLocation<'e> {
+    /// In sums.
+    sums: Peekable<Box<dyn Iterator<Item = EventRow> + 'e>>,
+    /// Alone.
+    singles: Lately<'e, Done>,
 }
 
-impl ShortWaits {
-    pub(super) fn new(evidence: &Evidence<'_>) -> ShortWaits {
-        ShortWaits { next: evidence.ranges.iter().map(|range| (range.start, range.start)).collect() }
+impl<'e> ShortWaits<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>) -> ShortWaits<'e> {
+        let of_location = |location: LocationId| {
+            let is_barrier = |done: &Done| done.kind == Kind::Barrier;
+            let sums = evidence.of(location).filter(is_barrier).map(|done| done.row);
+            let sums: Box<dyn Iterator<Item = EventRow>> = Box::new(sums.filter(|row| row.summed));
+            let singles = move |after_ns| {
+                let after = evidence.of(location).skip_while(move |done| done.row.end_ns <= after_ns);
+                after.filter(move |done| is_barrier(done) && !done.row.summed)
+            };
+            OfLocation { sums: sums.peekable(), singles: Lately::new(singles) }
+        };
+        ShortWaits(evidence.profile.locations.keys().map(of_location).collect())
     }
 
     /// Whether a location may have waited shortly between two instants, the first no earlier than those asked
     /// for before: in a sum, or alone, but queueing for a processor all the time.
-    fn has(
-        &mut self,
-        evidence: &Evidence<'_>,
-        (location, object): (LocationId, ObjectId),
-        (from_ns, to_ns): (u64, u64),
-    ) -> bool {
-        let end = evidence.ranges[location.index()].end;
-        let events = &evidence.profile.events;
-        let is_barrier = |id: usize| evidence.kind(id) == Kind::Barrier;
-        // Events are in order of their ends: a sum that reaches far is behind many single ones.
-        let (sum, single) = &mut self.next[location.index()];
-        let is_sum = |id: usize| events[id].summed && is_barrier(id);
-        while *sum < end && (!is_sum(*sum) || events[*sum].end_ns < from_ns) {
-            *sum += 1;
-        }
-        while *single < end && (events[*single].summed || events[*single].end_ns < from_ns) {
-            *single += 1;
-        }
-        let mut singles = (*single..end).filter(|&id| !events[id].summed);
-        let is_here = |id: usize| is_barrier(id) && evidence.object(id) == Some(object);
-        *sum < end && events[*sum].begin_ns <= to_ns
-            || singles.by_ref().take_while(|&id| events[id].begin_ns <= to_ns).any(is_here)
+    fn has(&mut self, (location, object): (LocationId, ObjectId), (from_ns, to_ns): (u64, u64)) -> bool {
+        // Operations are in order of their ends: a sum that reaches far is behind many single ones.
+        let OfLocation { sums, singles } = &mut self.0[location.index()];
+        while sums.next_if(|sum| sum.end_ns < from_ns).is_some() {}
+        let mut near = singles.between(from_ns.saturating_sub(1), to_ns.saturating_add(1));
+        sums.peek().is_some_and(|sum| sum.begin_ns <= to_ns) || near.any(|done| done.object == Some(object))
     }
 }

@@ -13,11 +13,12 @@
 use proust_profile::{ContextId, LocationId};
 
 use super::delays::{Causes, Delays, Pair, Victim};
-use super::doer::{Doer, Unfinished, grains_ns, is_interrupted, waits_for_others};
+use super::doer::{Doer, Unfinished, Wait, grains_ns, is_interrupted, waits_for_others};
 use super::doing::Doing;
-use super::evidence::Evidence;
+use super::evidence::{Done, Evidence};
 use super::forks::Forks;
 use super::meetings::{Group, GroupId, MeetingId, Meetings};
+use super::singles::Singles;
 use super::synchronisation::{Come, Last, ShortWaits, Synchronisation};
 use crate::ledger::{Account, Begun, WaitCharge, Window};
 use rustc_hash::FxHashMap as Map;
@@ -27,15 +28,14 @@ pub(super) struct Synchronisations<'e> {
     evidence: &'e Evidence<'e>,
     meetings: &'e Meetings,
     locations: Vec<Doer>,
-    /// Each location's next wait that was recorded alone, as a position in the profile's events.
-    next: Vec<usize>,
+    singles: Singles<'e>,
     /// By group: where it synchronised last.
     sites: Vec<Option<ContextId>>,
     open: Vec<Synchronisation>,
     /// The last one at each meeting that is over.
     over: Map<MeetingId, Over>,
     forks: Forks<'e>,
-    short: ShortWaits,
+    short: ShortWaits<'e>,
     delays: Delays,
 }
 
@@ -59,7 +59,7 @@ impl<'e> Synchronisations<'e> {
         };
         Synchronisations {
             locations: (0..meetings.of_location.len()).map(doer).collect(),
-            next: evidence.ranges.iter().map(|range| range.start).collect(),
+            singles: Singles::new(evidence),
             sites: vec![None; meetings.groups.len()],
             open: Vec::new(),
             over: Map::default(),
@@ -76,9 +76,8 @@ impl<'e> Synchronisations<'e> {
         let start_ns = begun.window.start_ns;
         self.fork_until(start_ns);
         let Some(doer) = self.locations.get_mut(begun.location.index()) else { return };
-        let events = &self.evidence.profile.events;
-        let has_gone_on = |wait: &mut Unfinished| {
-            start_ns >= events[wait.event].end_ns || !(waits_for_others(begun) || is_interrupted(begun))
+        let has_gone_on = |of: &mut Unfinished| {
+            start_ns >= of.wait.end_ns || !(waits_for_others(begun) || is_interrupted(begun))
         };
         if let Some(wait) = doer.unfinished.take_if(has_gone_on) {
             self.take(begun.location, wait, Some(start_ns));
@@ -91,59 +90,63 @@ impl<'e> Synchronisations<'e> {
         (doer.now, doer.counted_ns) = (Some(*begun), start_ns);
     }
 
-    /// A location has waited for others; `event` is the recorded wait.
-    pub(super) fn waited(&mut self, charge: &WaitCharge, event: Option<usize>) {
+    /// A location has waited for others.
+    pub(super) fn waited(&mut self, charge: &WaitCharge) {
         self.fork_until(charge.window.end_ns.saturating_sub(1));
-        let is_at_meeting = |event: &usize| self.meetings.of_event(self.evidence, *event).is_some();
-        let Some(event) = event.filter(is_at_meeting) else {
+        let at_meeting = |done: &Done| {
+            let meeting = self.meetings.of_wait(self.evidence, done)?;
+            let (begin_ns, end_ns) = (done.row.begin_ns, done.row.end_ns);
+            Some(Wait { number: done.number, meeting, begin_ns, end_ns })
+        };
+        let Some(wait) = self.singles.find(charge).and_then(at_meeting) else {
             let victim = (charge.location, charge.context);
             return self.delays.unplaced(victim, (charge.window.length_ns() as f64, charge.slots_ns));
         };
         let doer = &mut self.locations[charge.location.index()];
-        let mut wait = match doer.unfinished.take() {
-            Some(wait) if wait.event == event => wait,
+        let mut unfinished = match doer.unfinished.take() {
+            Some(same) if same.wait.number == wait.number => same,
             other => {
-                if let Some(wait) = other {
-                    self.take(charge.location, wait, Some(charge.window.start_ns));
+                if let Some(other) = other {
+                    self.take(charge.location, other, Some(charge.window.start_ns));
                 }
-                Unfinished { event, context: charge.context, charges: Vec::new() }
+                Unfinished { wait, context: charge.context, charges: Vec::new() }
             }
         };
-        wait.charges.push((charge.window, charge.slots_ns));
-        let is_over = charge.window.end_ns >= self.evidence.profile.events[event].end_ns;
-        self.take(charge.location, wait, is_over.then_some(charge.window.end_ns));
+        unfinished.charges.push((charge.window, charge.slots_ns));
+        let is_over = charge.window.end_ns >= wait.end_ns;
+        self.take(charge.location, unfinished, is_over.then_some(charge.window.end_ns));
     }
 
     /// Finds the synchronisation that a wait is a part of. A wait that is over opens one if it has to;
     /// `over_ns`: since when it is.
-    fn take(&mut self, location: LocationId, wait: Unfinished, over_ns: Option<u64>) {
-        let Some(meeting) = self.meetings.of_event(self.evidence, wait.event) else { return };
+    fn take(&mut self, location: LocationId, unfinished: Unfinished, over_ns: Option<u64>) {
+        let Wait { number, meeting, begin_ns, .. } = unfinished.wait;
         let known = &self.locations[location.index()].known;
-        if let Some((_, causes)) = known.as_ref().filter(|(event, _)| *event == wait.event) {
-            return give_all(&mut self.delays, causes, location, &wait);
+        if let Some((_, causes)) = known.as_ref().filter(|(known, _)| *known == number) {
+            return give_all(&mut self.delays, causes, location, &unfinished);
         }
-        let event = &self.evidence.profile.events[wait.event];
         if let Some(open) = self.open.iter_mut().find(|open| open.meeting == meeting) {
-            if let Some(come) = open.come.iter_mut().find(|come| come.event == wait.event) {
-                return come.charges.extend(wait.charges);
+            let is_it = |come: &&mut Come| (come.location, come.number) == (location, number);
+            if let Some(come) = open.come.iter_mut().find(is_it) {
+                return come.charges.extend(unfinished.charges);
             }
-            if open.takes(location, event.begin_ns) {
-                return open.come.push(come(self.evidence, location, wait));
+            if open.takes(location, begin_ns) {
+                return open.come.push(come(location, unfinished));
             }
         }
-        if let Some(causes) = self.causes_of_straggler(meeting, location, &wait) {
-            give_all(&mut self.delays, &causes, location, &wait);
-            self.locations[location.index()].known = Some((wait.event, causes));
+        if let Some(causes) = self.causes_of_straggler(location, &unfinished) {
+            give_all(&mut self.delays, &causes, location, &unfinished);
+            self.locations[location.index()].known = Some((number, causes));
             return;
         }
         let Some(opens_ns) = over_ns else {
-            self.locations[location.index()].unfinished = Some(wait);
+            self.locations[location.index()].unfinished = Some(unfinished);
             return;
         };
         let group = self.meetings.all[meeting as usize].group;
         self.close_those_of(group);
         let doing = self.restart(group, opens_ns, Some(location));
-        let come = vec![come(self.evidence, location, wait)];
+        let come = vec![come(location, unfinished)];
         self.open.push(Synchronisation { meeting, opens_ns, come, doing });
         self.delays.most_open = self.delays.most_open.max(self.open.len());
     }
@@ -151,14 +154,9 @@ impl<'e> Synchronisations<'e> {
     /// The causes of a wait that began before the last synchronisation at this meeting was over, and is
     /// reported only now: that a thread had no processor at the end of a wait is not known to the moment, so
     /// others may seem to have waited again before.
-    fn causes_of_straggler(
-        &self,
-        meeting: MeetingId,
-        location: LocationId,
-        wait: &Unfinished,
-    ) -> Option<Causes> {
+    fn causes_of_straggler(&self, location: LocationId, unfinished: &Unfinished) -> Option<Causes> {
+        let Wait { meeting, begin_ns, .. } = unfinished.wait;
         let over = self.over.get(&meeting)?;
-        let begin_ns = self.evidence.profile.events[wait.event].begin_ns;
         let is_known = over.come.iter().any(|(known, _)| *known == location);
         if begin_ns > over.departure_ns || is_known {
             return None;
@@ -166,15 +164,10 @@ impl<'e> Synchronisations<'e> {
         let last = over.come.iter().filter(|(_, came_ns)| *came_ns > begin_ns).max_by_key(|come| come.1);
         Some(match last {
             Some(&(late, arrival_ns)) => {
-                Causes::Late(arrival_ns, vec![Pair { begin: over.begin, end: wait.context, late }])
+                Causes::Late(arrival_ns, vec![Pair { begin: over.begin, end: unfinished.context, late }])
             }
             None => Causes::Opening,
         })
-    }
-
-    /// The operation that a wait is, as [`Evidence::event`].
-    pub(super) fn event(&mut self, charge: &WaitCharge) -> Option<usize> {
-        self.evidence.event(&mut self.next, charge)
     }
 
     /// The sweep is over.
@@ -292,7 +285,7 @@ impl<'e> Synchronisations<'e> {
             for &part in &come.charges {
                 give(&mut self.delays, &causes, (come.location, come.context), part);
             }
-            self.locations[come.location.index()].known = Some((come.event, causes));
+            self.locations[come.location.index()].known = Some((come.number, causes));
         }
         let come = over.come.iter().map(|come| (come.location, come.begin_ns)).collect();
         self.over.insert(over.meeting, Over { departure_ns: over.departure_ns(), begin, come });
@@ -325,8 +318,7 @@ fn give_all(delays: &mut Delays, causes: &Causes, location: LocationId, wait: &U
     }
 }
 
-fn come(evidence: &Evidence<'_>, location: LocationId, wait: Unfinished) -> Come {
-    let Unfinished { event, context, charges } = wait;
-    let row = &evidence.profile.events[event];
-    Come { location, context, event, begin_ns: row.begin_ns, end_ns: row.end_ns, charges }
+fn come(location: LocationId, unfinished: Unfinished) -> Come {
+    let Unfinished { wait: Wait { number, begin_ns, end_ns, .. }, context, charges } = unfinished;
+    Come { location, context, number, begin_ns, end_ns, charges }
 }

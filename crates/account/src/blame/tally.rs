@@ -8,6 +8,7 @@ use proust_profile::{ContextId, LocationId};
 use super::cause::{BlameRow, Cause, CauseKind, is_wait};
 use super::evidence::Evidence;
 use super::held::{Held, Meanwhile};
+use super::object::ObjectId;
 use super::sections::Holder;
 use crate::ledger::{Account, Ledger, Row, WaitCharge};
 use rustc_hash::FxHashMap as Map;
@@ -111,7 +112,7 @@ impl Tally {
     pub(super) fn holder(
         &mut self,
         evidence: &Evidence<'_>,
-        event: usize,
+        object: Option<ObjectId>,
         charge: &WaitCharge,
         holder: Holder,
     ) -> Charged {
@@ -120,7 +121,7 @@ impl Tally {
             Holder::HandOver => CauseKind::HandOver,
             Holder::Unknown => CauseKind::Unknown,
         };
-        let lock = evidence.object(event).and_then(|object| evidence.groups.lock(object));
+        let lock = object.and_then(|object| evidence.groups.lock(object));
         self.cause(Cause { lock, ..Cause::of(kind, (charge.location, charge.context)) })
     }
 

@@ -3,7 +3,7 @@
 use proust_profile::{ContextId, LocationId};
 use serde::{Deserialize, Serialize};
 
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Done, Evidence, Kind};
 use super::releases::within;
 use crate::ledger::Windows;
 use rustc_hash::FxHashMap as Map;
@@ -30,8 +30,8 @@ type Place = (LocationId, ContextId);
 pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow> {
     let profile = evidence.profile;
     let mut sums: Map<(Place, Option<Place>), (u64, u64)> = Map::default();
-    for (id, event) in profile.events.iter().enumerate() {
-        if evidence.kind(id) != Kind::Woken || event.summed {
+    for Done { row: event, kind, object, .. } in evidence.all() {
+        if kind != Kind::Woken || event.summed {
             continue;
         }
         let in_window = |window: &crate::ledger::Window| {
@@ -41,7 +41,7 @@ pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow
         if ns == 0 {
             continue;
         }
-        let wakes = evidence.object(id).map_or(&[][..], |object| evidence.releases.of_object(object));
+        let wakes = object.map_or(&[][..], |object| evidence.releases.of_object(object));
         let last =
             within(wakes, event.begin_ns, event.end_ns).iter().rfind(|wake| wake.location != event.location);
         let waker = last.map(|wake| (wake.location, profile.releases[wake.row as usize].context));

@@ -5,6 +5,7 @@ use super::windows::Window;
 
 /// Something that lasts from one instant to another.
 pub trait Lasting {
+    /// From when to when.
     fn window(&self) -> Window;
 }
 

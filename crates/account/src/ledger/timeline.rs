@@ -124,17 +124,19 @@ impl Parts {
 pub trait Spans {
     /// The spans, in time order and without overlap. Gaps mean that the location was not alive.
     fn spans(&self) -> impl Iterator<Item = Span> + '_;
+
+    /// Those that have a time in common with a range.
+    fn overlapping(&self, range_ns: std::ops::Range<u64>) -> impl Iterator<Item = Span> + '_;
 }
 
 impl Spans for Vec<Span> {
     fn spans(&self) -> impl Iterator<Item = Span> + '_ {
         self.iter().copied()
     }
-}
 
-impl Spans for &[Span] {
-    fn spans(&self) -> impl Iterator<Item = Span> + '_ {
-        self.iter().copied()
+    fn overlapping(&self, range_ns: std::ops::Range<u64>) -> impl Iterator<Item = Span> + '_ {
+        let first = self.partition_point(|span| span.end_ns <= range_ns.start);
+        self[first..].iter().copied().take_while(move |span| span.start_ns < range_ns.end)
     }
 }
 

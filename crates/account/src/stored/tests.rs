@@ -69,10 +69,21 @@ fn naive(spans: &[Span], range_ns: &Range<u64>) -> BTreeMap<(u8, ContextId), f64
     sums
 }
 
+/// Writes the timelines of a run as streams.
+fn write_run(run: &Run, to: impl Write) -> io::Result<()> {
+    let mut blocks = BlockWriter::new(to)?;
+    run.timelines.iter().try_for_each(|timeline| write_timeline(timeline, &mut blocks))?;
+    blocks.finish().map(|_| ())
+}
+
+fn in_memory(run: &Run) -> StoredTimelines {
+    StoredTimelines::in_memory(|bytes| write_run(run, bytes))
+}
+
 /// Streams and levels on disk.
 fn on_disk(run: &Run) -> StoredTimelines {
     let (mut streams, levels) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
-    write(run, &mut streams).unwrap();
+    write_run(run, &mut streams).unwrap();
     write_levels(streams.try_clone().unwrap(), &levels).unwrap();
     StoredTimelines::open(streams, Some(levels)).unwrap()
 }
@@ -83,7 +94,7 @@ proptest! {
     #[test]
     fn what_was_written_comes_back(run in run(), range in (0u64..2500, 0u64..2500)) {
         let range_ns = range.0.min(range.1)..range.0.max(range.1);
-        let stored = StoredTimelines::of(&run);
+        let stored = in_memory(&run);
         for timeline in &run.timelines {
             let whole: Vec<Span> = timeline.spans.iter().map(as_it_counts).collect();
             let read: Vec<Span> = stored.spans(timeline.location, 0..u64::MAX).spans().collect();
@@ -116,7 +127,7 @@ proptest! {
     #[test]
     fn bins_are_sums_of_spans(run in run(), begin_ns in 0u64..2500, width_ns in 1u64..700) {
         let place = BinsIn { begin_ns, width_ns, count: 5 };
-        let stored = [StoredTimelines::of(&run), on_disk(&run)];
+        let stored = [in_memory(&run), on_disk(&run)];
         let whole = |state: State, context: ContextId| Some((number(state), context));
         for timeline in &run.timelines {
             let [scanned, found] = stored.each_ref().map(|one| one.bins(timeline.location, place, whole));
@@ -144,7 +155,7 @@ proptest! {
     #[test]
     fn any_damage_is_noticed_or_does_no_harm(run in run(), at: prop::sample::Index, bit in 0u8..8) {
         let mut bytes = Vec::new();
-        write(&run, &mut bytes).unwrap();
+        write_run(&run, &mut bytes).unwrap();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         let mut file = tempfile::tempfile().unwrap();
@@ -162,7 +173,7 @@ proptest! {
 
 #[test]
 fn a_process_that_wrote_nothing_has_no_spans() {
-    let stored = StoredTimelines::of(&Run { processes: vec![], timelines: vec![], processor_sets: vec![] });
+    let stored = in_memory(&Run { processes: vec![], timelines: vec![], processor_sets: vec![] });
     assert_eq!(stored.spans(LocationId(7), 0..u64::MAX).spans().count(), 0);
     let place = BinsIn { begin_ns: 0, width_ns: 10, count: 3 };
     let bins = stored.bins(LocationId(7), place, |state, _| Some(number(state)));

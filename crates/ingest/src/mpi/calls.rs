@@ -1,7 +1,5 @@
 //! The calls of MPI in one lane, as they are in the log.
 
-use std::ops::Range;
-
 use proust_log::operations::Operation;
 use proust_log::records::{
     ClockOffset, Communicator, EVENT_CLOCK, EVENT_LEFT, Event, NO_SLOT, RECEIVED_CANCELLED, Received,
@@ -11,7 +9,7 @@ use proust_log::records::{
 #[derive(Clone, Debug)]
 pub(super) struct RawCall {
     /// Which of the lane's threads made it.
-    pub(super) thread: usize,
+    pub(super) thread: u32,
     pub(super) operation: Operation,
     /// CLOCK_MONOTONIC of the log.
     pub(super) begin_ns: u64,
@@ -22,9 +20,9 @@ pub(super) struct RawCall {
     /// One more than the first slot; 0 = none.
     pub(super) request: u32,
     pub(super) has_failed: bool,
-    /// The records that belong to it, as positions in [`MpiCalls`].
-    pub(super) completed: Range<usize>,
-    pub(super) received: Range<usize>,
+    /// Where the records end that belong to it and to the calls before, in [`MpiCalls`].
+    completed_end: u32,
+    received_end: u32,
 }
 
 /// All calls of a lane, in the order in which they ended.
@@ -32,8 +30,8 @@ pub(super) struct RawCall {
 pub(crate) struct MpiCalls {
     pub(super) calls: Vec<RawCall>,
     /// First slot and how many.
-    pub(super) completed: Vec<(u16, u16)>,
-    pub(super) received: Vec<proust_messages::call::Received>,
+    completed: Vec<(u16, u16)>,
+    received: Vec<proust_messages::call::Received>,
     /// With the bits of its head.
     pub(super) communicators: Vec<(u16, Communicator)>,
     /// Likewise.
@@ -48,11 +46,8 @@ impl MpiCalls {
         let operation = Operation::from_number(number);
         let is_call = head & EVENT_CLOCK == 0 && event.begin_ns <= event.end_ns;
         let Some(operation) = operation.filter(|operation| operation.is_of_mpi() && is_call) else { return };
-        // What was written before the previous call belongs to that one.
-        let (completed, received) =
-            self.calls.last().map_or((0, 0), |call| (call.completed.end, call.received.end));
         self.calls.push(RawCall {
-            thread,
+            thread: thread as u32,
             operation,
             begin_ns: event.begin_ns,
             end_ns: event.end_ns,
@@ -62,9 +57,24 @@ impl MpiCalls {
             request: event.request,
             // One that was left by a jump says no more of itself than one that failed.
             has_failed: event.error != 0 || head & EVENT_LEFT != 0,
-            completed: completed..self.completed.len(),
-            received: received..self.received.len(),
+            completed_end: self.completed.len() as u32,
+            received_end: self.received.len() as u32,
         });
+    }
+
+    /// The requests that a call completed beyond its own record's, and what it received.
+    pub(super) fn records_of(&self, call: usize) -> (&[(u16, u16)], &[proust_messages::call::Received]) {
+        // What was written before the previous call belongs to that one.
+        let ends = |call: &RawCall| (call.completed_end as usize, call.received_end as usize);
+        let begins = call.checked_sub(1).and_then(|before| self.calls.get(before)).map_or((0, 0), ends);
+        let ends = self.calls.get(call).map_or(begins, ends);
+        let completed = self.completed.get(begins.0..ends.0).unwrap_or_default();
+        (completed, self.received.get(begins.1..ends.1).unwrap_or_default())
+    }
+
+    /// Gives up the calls, and what belongs to them.
+    pub(super) fn forget_calls(&mut self) {
+        (self.calls, self.completed, self.received) = Default::default();
     }
 
     /// More requests of the next call.

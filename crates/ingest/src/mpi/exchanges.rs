@@ -1,6 +1,8 @@
 //! How the calls of a message or collective lay to each other in time: who began later and ended later, and
 //! what was computed between the halves of a call that does not block. Summed by call site.
 
+use std::sync::Arc;
+
 use proust_log::operations::{Nature, Operation};
 use proust_messages::call::{CallId, Collective, Place};
 use proust_messages::endpoint::{End, Kind};
@@ -44,7 +46,7 @@ struct OfCall {
 /// The calls of all processes, by their position and number.
 pub(super) struct Exchanges {
     calls: Vec<Vec<OfCall>>,
-    times: Vec<Vec<Times>>,
+    times: Vec<Arc<[Times]>>,
     beside: Vec<Beside>,
 }
 
@@ -82,7 +84,7 @@ impl Exchanges {
         };
         Exchanges {
             calls: processes.iter().map(calls).collect(),
-            times: processes.iter().map(|process| process.times.clone()).collect(),
+            times: processes.iter().map(|process| Arc::clone(&process.times)).collect(),
             beside: processes.iter().map(|process| beside(profile, process)).collect(),
         }
     }

@@ -1,6 +1,7 @@
 //! The calls of one process, of all its lanes in the order in which they ended, as endpoints.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use proust_log::operations::Operation;
 use proust_log::records::{Communicator, Envelope};
@@ -35,7 +36,7 @@ pub(super) struct Made {
 pub(super) struct Gathered {
     pub(super) endpoints: Vec<Endpoint>,
     /// Begin and end of each call since the run's start.
-    pub(super) times: Vec<Times>,
+    pub(super) times: Arc<[Times]>,
     /// Likewise by call.
     pub(super) made: Vec<Made>,
     /// With the bits of their heads.
@@ -50,16 +51,17 @@ pub(super) struct Gathered {
     pub(super) was_cut_off: bool,
 }
 
-/// The calls of log number `number`; None where it made none.
+/// The calls of log number `number`, which gives them up; None where it made none.
 pub(super) fn gathered(
     number: usize,
-    log: &LogHarvest,
+    log: &mut LogHarvest,
     places: &Places,
     clock: &RunClock,
 ) -> Option<Gathered> {
-    let mut order: Vec<(u64, usize, usize)> = Vec::new();
+    let mut order: Vec<(u64, u32, u32)> = Vec::new();
     for (l, lane) in log.lanes.iter().enumerate() {
-        order.extend(lane.mpi.calls.iter().enumerate().map(|(at, call)| (call.end_ns, l, at)));
+        let ends = lane.mpi.calls.iter().enumerate();
+        order.extend(ends.map(|(at, call)| (call.end_ns, l as u32, at as u32)));
     }
     if order.is_empty() {
         return None;
@@ -69,17 +71,17 @@ pub(super) fn gathered(
     let since_start_ns = |time_ns: u64| clock.since_start_ns(number, time_ns);
     let mut all = Gathered { was_cut_off: true, ..Gathered::default() };
     let mut endpoints = Endpoints::default();
-    all.times.reserve_exact(order.len());
+    let mut all_times = Vec::with_capacity(order.len());
     all.made.reserve_exact(order.len());
     for (_, l, at) in order {
+        let (l, at) = (l as usize, at as usize);
         let lane = &log.lanes[l].mpi;
         let raw = &lane.calls[at];
         let times = Times { begin_ns: since_start_ns(raw.begin_ns), end_ns: since_start_ns(raw.end_ns) };
-        let more = lane.completed.get(raw.completed.clone()).unwrap_or_default();
-        let received = lane.received.get(raw.received.clone()).unwrap_or_default();
+        let (more, received) = lane.records_of(at);
         endpoints.take(&Call { slots: Slots { own: own_slots(raw), more }, received, ..call(raw, times) });
-        all.times.push(times);
-        let location = places.get(&(l, raw.thread)).copied().unwrap_or_default();
+        all_times.push(times);
+        let location = places.get(&(l, raw.thread as usize)).copied().unwrap_or_default();
         let communicator = u32::try_from(raw.object).unwrap_or_default();
         all.made.push(Made { location, operation: raw.operation, communicator, site: None });
         all.was_cut_off &= raw.operation != Operation::MPI_Finalize;
@@ -92,6 +94,8 @@ pub(super) fn gathered(
     let lanes = log.lanes.iter();
     all.communicators = lanes.flat_map(|lane| &lane.mpi.communicators).copied().collect();
     all.known_until_ns = known_until_ns(log).map(since_start_ns);
+    all.times = all_times.into();
+    log.lanes.iter_mut().for_each(|lane| lane.mpi.forget_calls());
     Some(all)
 }
 
@@ -99,7 +103,7 @@ pub(super) fn gathered(
 pub(super) fn find_sites(profile: &Profile, calls: &mut [Gathered], operations: &[Option<OperationId>]) {
     let mut sites = Sites::of(&profile.events);
     for process in calls {
-        for (made, times) in process.made.iter_mut().zip(&process.times) {
+        for (made, times) in process.made.iter_mut().zip(&*process.times) {
             let operation = operations.get(made.operation as usize).copied().flatten();
             made.site = operation.and_then(|operation| sites.find(made.location, operation, times.end_ns));
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use proust_log::operations::Operation;
 use proust_log::records::{
@@ -27,18 +28,19 @@ use super::site::Site;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
-/// Fills the profile's tables of messages. The events are there already, `places` says which location each
-/// thread of each log is, and `operations` which number the profile gives each operation of the log.
+/// Fills the profile's tables of messages, and takes the calls of the logs for that. The events are there
+/// already, `places` says which location each thread of each log is, and `operations` which number the
+/// profile gives each operation of the log.
 pub(crate) fn fill(
     profile: &mut Profile,
-    logs: &[LogHarvest],
+    logs: &mut [LogHarvest],
     places: &[Places],
     operations: &[Option<OperationId>],
     clock: &RunClock,
 ) {
     let mut ids: Vec<ProcessId> = Vec::new();
     let mut calls: Vec<Gathered> = Vec::new();
-    for (number, (log, places)) in logs.iter().zip(places).enumerate() {
+    for (number, (log, places)) in logs.iter_mut().zip(places).enumerate() {
         if let Some(gathered) = gathered(number, log, places, clock) {
             ids.push(ProcessId::from_index(number));
             calls.push(gathered);
@@ -64,7 +66,7 @@ pub(crate) fn fill(
             .collect();
         run.processes.push(Process {
             endpoints: std::mem::take(&mut gathered.endpoints),
-            calls: gathered.times.clone(),
+            calls: Arc::clone(&gathered.times),
             communicators: memberships,
             known_until_ns: gathered.known_until_ns,
             receives_known_until_ns: gathered.receives_known_until_ns,

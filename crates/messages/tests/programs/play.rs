@@ -492,6 +492,6 @@ impl Played {
             (number + 1, Membership { communicator: number, rank, is_on_second_side: false })
         };
         let communicators = (0..self.sizes.len() as u32).map(member).collect();
-        Process { endpoints, calls: times, communicators, ..Process::default() }
+        Process { endpoints, calls: times.into(), communicators, ..Process::default() }
     }
 }

@@ -76,8 +76,8 @@ impl Building {
         }
     }
 
-    /// Where its files are for now.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    /// Where its file of that name is for now.
+    pub fn path(&self, name: &str) -> PathBuf {
         self.dir.join(&self.name).join(name)
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use proust_account::ledger::{Executed, Process, Run, State, Timeline, Window, Windows};
+use proust_account::ledger::{Executed, Process, Run, Spans, State, Timeline, Window, Windows};
 use proust_profile::{LocationId, ProcessId, Profile};
 
 /// Threads of which at most this part of their active time is beside others share their processor.
@@ -61,7 +61,7 @@ struct Taken {
 
 impl Processors {
     /// The processors of these locations.
-    pub fn of(profile: &Profile, run: &Run, in_scope: &dyn Fn(LocationId) -> bool) -> Processors {
+    pub fn of(profile: &Profile, run: &Run<impl Spans>, in_scope: &dyn Fn(LocationId) -> bool) -> Processors {
         let rank_of = |process: &Process| process.rank.map(|rank| RankOfJob { job: process.job, rank });
         let ranks: HashMap<ProcessId, Option<RankOfJob>> =
             run.processes.iter().map(|process| (process.id, rank_of(process))).collect();
@@ -105,7 +105,10 @@ impl Processors {
 }
 
 /// From the first begin of an owner's processes to the last end, as the ledger has it.
-fn lives(run: &Run, ranks: &HashMap<ProcessId, Option<RankOfJob>>) -> HashMap<Option<RankOfJob>, Window> {
+fn lives<S>(
+    run: &Run<S>,
+    ranks: &HashMap<ProcessId, Option<RankOfJob>>,
+) -> HashMap<Option<RankOfJob>, Window> {
     let mut lives: HashMap<Option<RankOfJob>, Window> = HashMap::new();
     for process in &run.processes {
         let rank = ranks.get(&process.id).copied().flatten();
@@ -117,14 +120,18 @@ fn lives(run: &Run, ranks: &HashMap<ProcessId, Option<RankOfJob>>) -> HashMap<Op
 }
 
 impl Candidate {
-    fn of(timeline: &Timeline, teams: &HashSet<LocationId>) -> Option<Candidate> {
-        let start_ns = timeline.spans.first()?.start_ns;
-        let end_ns = timeline.spans.iter().map(|span| span.end_ns).max()?;
-        let active = timeline.spans.iter().filter(|span| !matches!(span.state, State::Passive(_)));
+    fn of(timeline: &Timeline<impl Spans>, teams: &HashSet<LocationId>) -> Option<Candidate> {
+        let mut life: Option<Window> = None;
+        let spans = timeline.spans.spans().inspect(|span| {
+            let start_ns = life.map_or(span.start_ns, |life| life.start_ns);
+            life = Some(Window::new(start_ns, span.end_ns));
+        });
+        let active = spans.filter(|span| !matches!(span.state, State::Passive(_)));
+        let active = active.map(|span| Window::new(span.start_ns, span.end_ns)).collect();
         Some(Candidate {
             location: timeline.location,
-            active: active.map(|span| Window::new(span.start_ns, span.end_ns)).collect(),
-            life: Window::new(start_ns, end_ns),
+            active,
+            life: life?,
             in_team: teams.contains(&timeline.location),
         })
     }

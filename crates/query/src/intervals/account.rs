@@ -4,7 +4,7 @@
 use proust_account::ledger::{
     Accounts, Inside, Ledger, LedgerError, LocationAccounts, PassiveTimes, Processors, SlotAccounts, Windows,
 };
-use proust_account::timelines::timelines;
+use proust_account::stored::StoredTimelines;
 use proust_profile::{IntervalId, LocationId, Profile};
 
 use super::parts::{Counted, Parts};
@@ -37,7 +37,8 @@ pub fn account_of(
             has,
         },
     );
-    let run = timelines(profile);
+    let stored = StoredTimelines::of(profile);
+    let run = stored.whole_run(profile);
     let processors = match processors {
         Some(total) => Processors::given(&run, total)?,
         None => Processors::measured(&run, &Windows::all())?,

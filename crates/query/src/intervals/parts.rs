@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use proust_account::ledger::{
-    Executed, InParts, Inside, LedgerError, Processors, Run, Window, Windows, inside_in_parts,
+    Executed, InParts, Inside, LedgerError, Processors, Run, Spans, Window, Windows, inside_in_parts,
 };
 use proust_profile::{
     ContextId, ExecutionEnd, ExecutionRow, ExecutionSumRow, IntervalId, LONG_EXECUTION_NS, LocationId,
@@ -244,7 +244,7 @@ impl Parts {
     /// As [`inside_in_parts`].
     pub fn inside(
         &self,
-        run: &Run,
+        run: &Run<impl Spans>,
         processors: &Processors,
         windows: &Windows,
     ) -> Result<Vec<Inside>, LedgerError> {
@@ -266,7 +266,7 @@ impl Parts {
 
     /// How long a thing can have been executed in all processes together, ns: how often executions overlap
     /// that are not recorded is not known.
-    fn most_wall_ns(&self, thing: usize, run: &Run, windows: &Windows) -> u64 {
+    fn most_wall_ns<S>(&self, thing: usize, run: &Run<S>, windows: &Windows) -> u64 {
         let processes: HashMap<LocationId, ProcessId> =
             run.timelines.iter().map(|timeline| (timeline.location, timeline.process)).collect();
         let mut spans: BTreeMap<Option<ProcessId>, Vec<Window>> = BTreeMap::new();

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use proust_account::ledger::{Executed, Inside, LedgerError, Processors, Window, Windows, inside};
-use proust_account::timelines::timelines;
+use proust_account::stored::StoredTimelines;
 use proust_profile::{EventRow, LocationId, Profile, RegionId};
 
 use crate::Selection;
@@ -114,7 +114,8 @@ fn drawn_up(
     times: &[Times],
     executed: &[Executed],
 ) -> Result<Vec<Windowed>, LedgerError> {
-    let run = timelines(profile);
+    let stored = StoredTimelines::of(profile);
+    let run = stored.whole_run(profile);
     let processors = match processors {
         Some(total) => Processors::given(&run, total)?,
         None => Processors::measured(&run, &Windows::all())?,

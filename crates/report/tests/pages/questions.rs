@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 
 use proust_account::blame::KeptBlame;
 use proust_account::stored::StoredTimelines;
-use proust_account::timelines::timelines;
 use proust_findings::Whole;
 use proust_profile::{ContextId, FunctionId, LocationId, Profile};
 use proust_query::{Filter, Metrics, OperationSums};
@@ -320,7 +319,7 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
         let blame = blame.of_profile(&profile);
         assert!(blame.is_some());
         let (blame, operations) = (blame.as_ref(), Some(&operations));
-        let timelines = StoredTimelines::of(&timelines(&profile));
+        let timelines = StoredTimelines::of(&profile);
         let timelines = Some(&timelines);
         let kept = Kept { ledger: &ledger, findings: &findings, blame, operations, timelines };
         let (events, releases) = (Vec::new(), Vec::new());

@@ -114,6 +114,10 @@ pub(super) fn records<R: Record>(
         };
         previous_ns = end_ns;
         for (column, how) in R::COLUMNS.iter().enumerate() {
+            if columns.zero[column] && *how != Column::Dictionary {
+                // As it is, or as the record before has it.
+                continue;
+            }
             let value = columns.values[column][at];
             row[column] = match how {
                 Column::Number => value,

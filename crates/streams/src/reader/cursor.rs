@@ -48,12 +48,6 @@ impl<'a, R: Record, S: ReadAt> Records<'a, R, S> {
         }
     }
 
-    fn is_within(&self, begin_ns: u64, end_ns: u64) -> bool {
-        !self.chosen
-            || begin_ns < self.range_ns.end
-                && (end_ns > self.range_ns.start || begin_ns >= self.range_ns.start)
-    }
-
     /// Whether records that begin and end between these times may be wanted.
     fn may_be_within(&self, begin_ns: u64, end_ns: u64) -> bool {
         !self.chosen || begin_ns < self.range_ns.end && end_ns >= self.range_ns.start
@@ -125,24 +119,28 @@ impl<'a, R: Record, S: ReadAt> Records<'a, R, S> {
             self.open = None;
             return Some(Err(self.stream.lost(block, Fault::Contradiction)));
         }
+        if chosen {
+            self.unit.retain(|record| {
+                let (begin_ns, end_ns) = (record.begin_ns(), record.end_ns());
+                begin_ns < range.end && (end_ns > range.start || begin_ns >= range.start)
+            });
+        }
         self.next = 0..self.unit.len();
         Some(Ok(()))
     }
 }
 
-impl<R: Record, S: ReadAt> Iterator for Records<'_, R, S> {
-    type Item = Result<R, Lost>;
+impl<R: Record, S: ReadAt> Records<'_, R, S> {
+    /// The next record of those that are decoded. None = [`Records::advance`] has to decode more.
+    #[inline]
+    pub fn decoded(&mut self) -> Option<&R> {
+        let at = if self.forward { self.next.next() } else { self.next.next_back() }?;
+        Some(&self.unit[at])
+    }
 
-    fn next(&mut self) -> Option<Result<R, Lost>> {
-        loop {
-            let at = if self.forward { self.next.next() } else { self.next.next_back() };
-            if let Some(at) = at {
-                let record = self.unit[at];
-                if self.is_within(record.begin_ns(), record.end_ns()) {
-                    return Some(Ok(record));
-                }
-                continue;
-            }
+    /// Decodes more records, where none are left. None = there are no more.
+    pub fn advance(&mut self) -> Option<Result<(), Lost>> {
+        while self.next.is_empty() {
             if self.open.is_some() {
                 if let Some(Err(lost)) = self.read_next_unit() {
                     return Some(Err(lost));
@@ -152,9 +150,25 @@ impl<R: Record, S: ReadAt> Iterator for Records<'_, R, S> {
             if let Some(lost) = self.missing.take() {
                 return Some(Err(lost));
             }
-            match self.open_next_block()? {
-                Ok(()) => {}
-                Err(lost) => return Some(Err(lost)),
+            if let Err(lost) = self.open_next_block()? {
+                return Some(Err(lost));
+            }
+        }
+        Some(Ok(()))
+    }
+}
+
+impl<R: Record, S: ReadAt> Iterator for Records<'_, R, S> {
+    type Item = Result<R, Lost>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<R, Lost>> {
+        loop {
+            if let Some(&record) = self.decoded() {
+                return Some(Ok(record));
+            }
+            if let Err(lost) = self.advance()? {
+                return Some(Err(lost));
             }
         }
     }

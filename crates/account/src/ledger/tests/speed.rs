@@ -30,6 +30,10 @@ impl Spans for Made {
             }
         })
     }
+
+    fn overlapping(&self, range_ns: std::ops::Range<u64>) -> impl Iterator<Item = Span> + '_ {
+        self.spans().filter(move |span| span.end_ns > range_ns.start && span.start_ns < range_ns.end)
+    }
 }
 
 #[test]
