@@ -87,7 +87,7 @@ pub(crate) fn in_order<T: Send, E>(
         pauses: pauses.of_process(profile.locations[id].process),
         location: &profile.locations[id],
         rows: of_location(&profile.samples, |row| row.location, id),
-        events: of_location(&profile.events, |event| event.location, id),
+        events: profile.events.of(id).collect(),
         waits: of_location(&profile.partner_waits, |wait| wait.location, id),
     };
     let stolen = stolen::by_location(profile, |id| {
@@ -211,11 +211,10 @@ impl<'a> Parents<'a> {
 }
 
 /// The data of one location.
-#[derive(Clone, Copy)]
 struct Recorded<'a> {
     location: &'a Location,
     rows: &'a [SampleRow],
-    events: &'a [EventRow],
+    events: Vec<EventRow>,
     /// Which parts of its calls of MPI were waits for partners.
     waits: &'a [PartnerWaitRow],
     /// When its process was stopped.
@@ -239,13 +238,13 @@ impl Recorded<'_> {
     fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
         let start_ns = nanoseconds(self.location.start_s);
         let end_ns = nanoseconds(self.location.end_s).max(start_ns);
-        let mut operations = Operations::of((start_ns, end_ns), self.events, self.waits, states);
+        let mut operations = Operations::of((start_ns, end_ns), &self.events, self.waits, states);
         operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
             let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
             charged.get(row).copied().unwrap_or(ContextId(0))
         });
         operations.pause(self.pauses, (start_ns, end_ns));
-        let gaps = gaps::gaps(start_ns, end_ns, self.rows, self.events);
+        let gaps = gaps::gaps(start_ns, end_ns, self.rows, &self.events);
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
         explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
     }

@@ -36,10 +36,6 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
     for calls in facts.calls.iter().filter(|calls| doing(facts.nature(calls.operation)).is_some()) {
         looks[calls.location.index()] = true;
     }
-    let mut events: Vec<&[EventRow]> = vec![&[]; looks.len()];
-    for of_location in groups(&facts.profile.events, |event| event.location) {
-        events[of_location[0].location.index()] = of_location;
-    }
     let mut first_row = 0;
     let mut releases = Vec::new();
     for of_location in groups(&facts.profile.releases, |release| release.location) {
@@ -47,12 +43,8 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
         first_row += of_location.len();
     }
     let by_location = releases.into_par_iter().flat_map_iter(|(first_row, releases)| {
-        let location = releases[0].location.index();
-        let meanwhile = Meanwhile::of(
-            facts,
-            LocationId::from_index(location),
-            if looks[location] { events[location] } else { &[] },
-        );
+        let location = releases[0].location;
+        let meanwhile = Meanwhile::of(facts, location, looks[location.index()]);
         of_location(facts, first_row, releases, &meanwhile)
     });
     by_location.collect()
@@ -63,7 +55,7 @@ fn of_location(
     facts: &Facts<'_>,
     first_row: usize,
     releases: &[ReleaseRow],
-    meanwhile: &Meanwhile<'_>,
+    meanwhile: &Meanwhile,
 ) -> Holders {
     let mut holders = Holders::default();
     for (row, release) in releases.iter().enumerate() {
@@ -86,8 +78,8 @@ fn of_location(
         sections.count += times;
         sections.held_s += times * section_ns as f64 / 1e9;
         let from_ns = release.time_ns - section_ns.min(release.time_ns);
-        for &(doing, event) in meanwhile.during(from_ns, release.time_ns) {
-            let part = match doing {
+        for (doing, event) in meanwhile.during(from_ns, release.time_ns) {
+            let part = match *doing {
                 Doing::Io => &mut sections.io_s,
                 Doing::Nothing => &mut sections.passive_s,
             };
@@ -119,28 +111,30 @@ fn doing(nature: Option<Nature>) -> Option<Doing> {
 
 /// Such operations of a location, by their ends.
 #[derive(Default)]
-struct Meanwhile<'p> {
-    events: Vec<(Doing, &'p EventRow)>,
+struct Meanwhile {
+    events: Vec<(Doing, EventRow)>,
     longest_ns: u64,
     /// The part of its life in which it waited for locks.
     waits: f64,
 }
 
-impl<'p> Meanwhile<'p> {
-    fn of(facts: &Facts<'_>, location: LocationId, events: &'p [EventRow]) -> Meanwhile<'p> {
-        let events = events.iter().filter_map(|event| Some((doing(facts.nature(event.operation))?, event)));
+impl Meanwhile {
+    /// Without a look at its operations if none of them is of use.
+    fn of(facts: &Facts<'_>, location: LocationId, looks: bool) -> Meanwhile {
+        let events = looks.then(|| facts.profile.events.of(location)).into_iter().flatten();
+        let events = events.filter_map(|event| Some((doing(facts.nature(event.operation))?, event)));
         let lived = &facts.profile.locations[location];
         let lived_s = (lived.end_s - lived.start_s).max(f64::MIN_POSITIVE);
         Meanwhile::from(events.collect(), facts.spent_s(location, &[Account::Lock]) / lived_s)
     }
 
-    fn from(events: Vec<(Doing, &'p EventRow)>, waits: f64) -> Meanwhile<'p> {
-        let length = |&(_, event): &(Doing, &EventRow)| event.end_ns.saturating_sub(event.begin_ns);
+    fn from(events: Vec<(Doing, EventRow)>, waits: f64) -> Meanwhile {
+        let length = |(_, event): &(Doing, EventRow)| event.end_ns.saturating_sub(event.begin_ns);
         Meanwhile { longest_ns: events.iter().map(length).max().unwrap_or(0), events, waits }
     }
 
     /// Those that have something in common with a stretch of time.
-    fn during(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &(Doing, &'p EventRow)> {
+    fn during(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &(Doing, EventRow)> {
         let first = self.events.partition_point(|(_, event)| event.end_ns <= from_ns);
         let last_ns = to_ns.saturating_add(self.longest_ns);
         let near = self.events[first..].iter().take_while(move |(_, event)| event.end_ns <= last_ns);
@@ -175,7 +169,7 @@ mod tests {
     #[test]
     fn events_that_reach_into_a_stretch_are_found() {
         let events = [event(0, 10), event(10, 40), event(45, 50), event(55, 100), event(200, 210)];
-        let events = Meanwhile::from(events.iter().map(|event| (Doing::Io, event)).collect(), 0.0);
+        let events = Meanwhile::from(events.iter().map(|event| (Doing::Io, *event)).collect(), 0.0);
         let found: Vec<u64> = events.during(20, 60).map(|(_, event)| event.begin_ns).collect();
         assert_eq!(found, [10, 45, 55]);
     }

@@ -26,6 +26,7 @@ const MS: u64 = 1_000_000;
 /// caller.
 struct Builder {
     profile: Profile,
+    events: Vec<EventRow>,
     end_ms: u64,
 }
 
@@ -47,7 +48,7 @@ impl Builder {
         };
         profile.facts.available_processors = 2;
         profile.facts.wall_s = end_s;
-        Builder { profile, end_ms }
+        Builder { profile, events: Vec::new(), end_ms }
     }
 
     fn function(&mut self, name: &str) -> u32 {
@@ -143,7 +144,7 @@ impl Builder {
     ) -> &mut EventRow {
         let context = self.path(path);
         let operation = self.number(operation);
-        self.profile.events.push(EventRow {
+        self.events.push(EventRow {
             location: LocationId(location),
             context: ContextId(context),
             operation: OperationId(operation),
@@ -153,7 +154,7 @@ impl Builder {
             calls: 1,
             ..EventRow::default()
         });
-        self.profile.events.last_mut().unwrap()
+        self.events.last_mut().unwrap()
     }
 
     /// Many short calls of an operation, on the processor.
@@ -201,7 +202,6 @@ impl Builder {
     fn profile(mut self) -> Profile {
         let profile = &mut self.profile;
         profile.samples.sort_by_key(|row| (row.location, row.time_ns));
-        profile.events.sort_by_key(|event| (event.location, event.end_ns));
         profile.releases.sort_by_key(|row| (row.location, row.time_ns));
         profile.segments.sort_by_key(|row| (row.location, row.region, row.operation, row.context));
         let mut cpu_ns = vec![0; profile.locations.len()];
@@ -228,11 +228,12 @@ impl Builder {
         for (location, cpu_ns) in profile.locations.iter_mut().zip(&cpu_ns) {
             location.cpu_s = *cpu_ns as f64 / 1e9;
         }
-        for event in profile.events.iter_mut().filter(|event| !event.summed) {
+        for event in self.events.iter_mut().filter(|event| !event.summed) {
             let before = profile.samples.iter();
             let before = before.filter(|row| row.location == event.location && row.time_ns <= event.begin_ns);
             event.cpu_clock_ns = Some(before.map(|row| row.cpu_ns).sum());
         }
+        profile.events = self.events.into();
         assert!(self.end_ms > 0);
         self.profile.check().unwrap();
         self.profile

@@ -50,8 +50,8 @@ mod values;
 use proust_log::LogError;
 use proust_profile::notes::RunNote;
 use proust_profile::{
-    EventRow, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleaseRow, RunFile,
-    SampleRow, SegmentRow, StayRow,
+    EventsBuilder, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleaseRow,
+    RunFile, SampleRow, SegmentRow, StayRow,
 };
 use proust_structure::MadeCode;
 use rayon::prelude::*;
@@ -248,7 +248,8 @@ fn analyse(
         samples: Vec::new(),
         rows: logs.iter().flat_map(LogHarvest::threads).map(|thread| thread.rows.len()).sum(),
         operations: occurring::numbers(&logs),
-        events: Vec::new(),
+        events: EventsBuilder::default(),
+        implausible: 0,
         inside: Vec::new(),
         releases: Vec::new(),
         regions: regions::Regions::default(),
@@ -256,9 +257,6 @@ fn analyse(
         places: Vec::new(),
         clock: &clock,
     };
-    filling
-        .events
-        .reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.events.rows.len()).sum());
     for (number, log) in logs.iter_mut().enumerate() {
         filling.add_log(number, log, counter);
     }
@@ -266,7 +264,8 @@ fn analyse(
     profile.samples = filling.samples;
     let operations = std::mem::take(&mut filling.operations);
     profile.operations = occurring::infos(&operations).into();
-    profile.events = filling.events;
+    profile.events = filling.events.finish();
+    profile.quality.implausible_records += filling.implausible;
     profile.releases = filling.releases;
     profile.inside = filling.inside;
     mpi::fill(&mut profile, &mut logs, &filling.places, &operations, &clock);
@@ -293,7 +292,9 @@ struct Filling<'p> {
     rows: usize,
     /// The profile's number of each of the log's operations.
     operations: Vec<Option<OperationId>>,
-    events: Vec<EventRow>,
+    events: EventsBuilder,
+    /// Operations that contradict those before them.
+    implausible: u64,
     inside: Vec<InsideRow>,
     releases: Vec<ReleaseRow>,
     regions: regions::Regions,
@@ -369,9 +370,11 @@ impl Filling<'_> {
                 // Clocks of hosts differ in speed; times before the run's start are cut, by a damaged header.
                 let length_ns = row.end_ns - row.begin_ns;
                 row.time_ns = if is_whole { length_ns } else { row.time_ns.min(length_ns) };
-                let nature = operations::nature_of(operation);
-                self.sums.add_event(nature, &row);
-                self.events.push(row);
+                if self.events.push(&row).is_err() {
+                    self.implausible += 1;
+                    continue;
+                }
+                self.sums.add_event(operations::nature_of(operation), &row);
             }
             for mut row in std::mem::take(&mut thread.events.inside) {
                 let number_of = |id: OperationId| self.operations.get(id.index()).copied().flatten();

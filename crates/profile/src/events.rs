@@ -1,8 +1,12 @@
 //! The intercepted operations: waits and I/O, with their exact times.
 
+mod encoded;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{ContextId, LocationId, OperationId};
+
+pub use encoded::{Events, EventsBuilder};
 
 /// The target of an operation's descriptor. Positions in [`Target::ALL`] are its numbers in tables.
 #[repr(u8)]

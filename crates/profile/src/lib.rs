@@ -54,7 +54,7 @@ mod whole_file;
 
 pub use clocks::{ClockBasis, HostClock};
 pub use context::{Context, ContextKind, Function, Module};
-pub use events::{EventRow, InsideRow, Target};
+pub use events::{EventRow, Events, EventsBuilder, InsideRow, Target};
 pub use facts::{Paused, Quality, RunFacts};
 pub use ids::{
     ContextId, FunctionId, IndexSlice, IndexVec, LocationId, ModuleId, OperationId, ProcessId, RegionId,
@@ -125,7 +125,7 @@ pub struct Profile {
     /// The intercepted operations by [`OperationId`]; only those that occur.
     pub operations: IndexVec<OperationId, OperationInfo>,
     /// The timeline of operations.
-    pub events: Vec<EventRow>,
+    pub events: Events,
     /// Operations inside others.
     pub inside: Vec<InsideRow>,
     /// The timeline of releases and wakes.

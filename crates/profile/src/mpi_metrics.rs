@@ -80,7 +80,8 @@ pub fn each_amount(
     }
     let operations = Operations::of(profile);
     let mut waits = Waits::of(&profile.partner_waits);
-    for event in &profile.events {
+    for event in profile.events.iter() {
+        let event = &event;
         let kind = operations.get(event.operation).filter(|kind| kind.family == Family::Mpi);
         let Some(kind) = kind.filter(|_| has(event)) else { continue };
         let waited_ns = waits.find(event).map_or(0, PartnerWaitRow::length_ns);
@@ -141,7 +142,8 @@ mod tests {
                 call(2, 6_000, 8_000, 64),
                 call(3, 8_000, 8_500, 0),
                 call(4, 9_000, 10_000, 0),
-            ],
+            ]
+            .into(),
             partner_waits: vec![PartnerWaitRow {
                 location: LocationId(0),
                 context: ContextId(0),

@@ -1,16 +1,17 @@
-//! All of a profile on disk, as Parquet tables.
+//! All of a profile on disk: Parquet tables, and operations as streams.
 //!
 //! ```text
 //! profile/manifest.json     schema, what the profile was made from, its folder, length and digest of files
 //! profile/analysis-…/       one profile; it never changes
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
-//!   operations.parquet, values.parquet, samples.parquet, events.parquet, inside.parquet,
+//!   operations.parquet, values.parquet, samples.parquet, inside.parquet,
 //!   releases.parquet, regions.parquet, segments.parquet, stays.parquet, intervals.parquet,
 //!   interval_contexts.parquet, executions.parquet, execution_sums.parquet, process_samples.parquet,
 //!   communicators.parquet,
 //!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet,
 //!   transfers.parquet
 //!                           one row per item; ids are row numbers
+//!   events.streams          the operations ([`Events`](crate::Events))
 //!   facts.json              the run's facts and its quality
 //!   …                       what a later stage keeps beside it ([`Building::add`])
 //! ```
@@ -50,9 +51,10 @@ use crate::{Profile, Quality, RunFacts};
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 21;
+pub const SCHEMA: u32 = 22;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
+const EVENTS: &str = "events.streams";
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +110,7 @@ pub fn add(building: &mut Building, profile: &Profile) -> Result<(), TablesError
     // A number that is not finite is written as null and could never be read again.
     serde_json::from_slice::<FactsFile>(&text).map_err(json)?;
     building.add(FACTS, &text)?;
+    building.add(EVENTS, profile.events.bytes())?;
     encode::write_all(profile, |name, columns| {
         let bytes = columns::to_parquet(columns)
             .map_err(|source| TablesError::Parquet { path: building.path(name), source })?;

@@ -21,12 +21,12 @@ fn every_invariant_is_checked() {
         }],
         samples: vec![SampleRow::default()],
         operations: vec![OperationInfo::default()].into(),
-        events: vec![EventRow { begin_ns: 2, end_ns: 5, time_ns: 3, ..EventRow::default() }],
+        events: vec![EventRow { begin_ns: 2, end_ns: 5, time_ns: 3, ..EventRow::default() }].into(),
         releases: vec![ReleaseRow { time_ns: 1, site: Some(ContextId(1)), ..ReleaseRow::default() }],
         ..Profile::default()
     };
     assert_eq!(good.check(), Ok(()));
-    let broken: [fn(&mut Profile); 22] = [
+    let broken: [fn(&mut Profile); 20] = [
         |p| p.contexts[ContextId(0)].parent = Some(ContextId(0)),
         |p| p.contexts[ContextId(1)].parent = None,
         |p| p.contexts[ContextId(1)].parent = Some(ContextId(1)),
@@ -37,13 +37,11 @@ fn every_invariant_is_checked() {
         |p| p.values.push(p.values[0]),
         |p| p.samples[0].location = LocationId(1),
         |p| p.samples = vec![SampleRow { time_ns: 2, ..SampleRow::default() }, SampleRow::default()],
-        |p| p.events[0].context = ContextId(2),
-        |p| p.events[0].location = LocationId(1),
-        |p| p.events[0].operation = OperationId(1),
-        |p| p.events[0].begin_ns = 6,
-        |p| p.events[0].time_ns = 2,
-        |p| (p.events[0].summed, p.events[0].time_ns) = (true, 4),
-        |p| p.events.push(EventRow::default()),
+        |p| p.events.edit(|events| events[0].context = ContextId(2)),
+        |p| p.events.edit(|events| events[0].location = LocationId(1)),
+        |p| p.events.edit(|events| events[0].operation = OperationId(1)),
+        |p| p.events.edit(|events| events[0].time_ns = 2),
+        |p| p.events.edit(|events| (events[0].summed, events[0].time_ns) = (true, 4)),
         |p| p.releases[0].context = ContextId(2),
         |p| p.releases[0].site = Some(ContextId(2)),
         |p| p.releases[0].location = LocationId(1),

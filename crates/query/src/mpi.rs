@@ -123,7 +123,7 @@ impl MpiSums {
         let mut sites: Map<(OperationId, ContextId), CallSum> = Map::default();
         for event in profile.events.iter().filter(|event| scope.has_event(event)) {
             let Some(kind) = kind(profile, event.operation).filter(|kind| kind.is_of_mpi()) else { continue };
-            let EventRow { operation, context, .. } = *event;
+            let EventRow { operation, context, .. } = event;
             let sum = sites.entry((operation, context)).or_insert(CallSum {
                 operation,
                 context,

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::selection::Selection;
 use proust_account::ledger::State;
-use proust_account::search::groups;
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
 use rustc_hash::{FxBuildHasher as Build, FxHashMap as Map};
@@ -102,9 +101,8 @@ fn summed_up(
     has_event: &(dyn Fn(&EventRow) -> bool + Sync),
 ) -> OperationSums {
     let operations = Operations::of(profile);
-    let by_location: Vec<&[EventRow]> = groups(&profile.events, |event| event.location).collect();
-    let by_location: Vec<OfLocation> = (by_location.into_par_iter())
-        .map(|events| of_location(profile, &operations, states, events, has_event))
+    let by_location: Vec<OfLocation> = (profile.events.locations().into_par_iter())
+        .map(|location| of_location(profile, &operations, states, location, has_event))
         .collect();
     let mut sums = OperationSums::default();
     let mut objects: Map<OperationKey, HashSet<u64, Build>> = Map::default();
@@ -134,18 +132,18 @@ fn of_location(
     profile: &Profile,
     operations: &Operations,
     states: &OperationStates,
-    events: &[EventRow],
+    location: LocationId,
     has_event: &(dyn Fn(&EventRow) -> bool + Sync),
 ) -> OfLocation {
     let mut sums = OfLocation::default();
     let mut known: Map<(OperationKey, ContextId), usize> = Map::default();
-    let location = events[0].location;
     let before = profile.samples.partition_point(|row| row.location < location);
     let here = profile.samples[before..].partition_point(|row| row.location == location);
     let samples = &profile.samples[before..before + here];
     let start_ns = (profile.locations[location].start_s.max(0.0) * 1e9) as u64;
     let mut clock = Clock { samples, sampled_ns: 0, time_ns: start_ns, cpu_ns: 0 };
-    for event in events {
+    for event in profile.events.of(location) {
+        let event = &event;
         let off_ns = clock.off_processor_ns(event);
         if !has_event(event) {
             continue;
@@ -283,7 +281,8 @@ mod tests {
                 event(OperationId(1), Target::None, 15, 35, 14, 0x10),
                 event(OperationId(1), Target::None, 35, 65, 14, 0x20),
                 short,
-            ],
+            ]
+            .into(),
             ..Profile::default()
         }
     }

@@ -398,7 +398,7 @@ fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
     }
     let operations = Operations::of(profile);
     for row in profile.events.iter().filter(|row| scope.has_event(row)) {
-        add(row.context, row.location, &metrics_of_event(operations.nature(row.operation), row));
+        add(row.context, row.location, &metrics_of_event(operations.nature(row.operation), &row));
     }
     each_amount(
         profile,

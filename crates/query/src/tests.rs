@@ -466,7 +466,8 @@ fn operations_are_counted_in_the_range_in_which_they_end() {
         event(LocationId(0), OperationId(0), 0, 2),
         event(LocationId(0), OperationId(1), 2, 4),
         event(LocationId(1), OperationId(0), 1, 3),
-    ];
+    ]
+    .into();
     let of = |expression: &str| {
         let selection = select(&profile, expression);
         [Metric::IoCalls, Metric::ReadBytes, Metric::Waits].map(|metric| selection.total(metric))

@@ -22,8 +22,8 @@ use proust_ingest::operation_info;
 use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
-    Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, Process, Profile,
-    ReleaseRow, RunFacts, RunFile, SampleRow,
+    Context, ContextId, ContextKind, EventRow, EventsBuilder, Location, LocationId, OperationId, Process,
+    Profile, ReleaseRow, RunFacts, RunFile, SampleRow,
 };
 
 const THREADS: u64 = 8;
@@ -47,6 +47,7 @@ fn profile(waits: u64) -> Profile {
             .collect(),
         ..Profile::default()
     };
+    let mut events = EventsBuilder::default();
     for thread in 0..THREADS {
         let location = thread as u32;
         for turn in 0..turns {
@@ -65,7 +66,7 @@ fn profile(waits: u64) -> Profile {
                 weight_ns: 200_000,
                 ..ReleaseRow::default()
             };
-            profile.events.push(EventRow {
+            let event = EventRow {
                 location: LocationId(location),
                 context: ContextId((turn % 90) as u32 + 1),
                 operation: if is_barrier { OperationId(2) } else { OperationId(0) },
@@ -75,7 +76,8 @@ fn profile(waits: u64) -> Profile {
                 calls: 1,
                 object: if is_barrier { 0x9000 } else { release.object },
                 ..EventRow::default()
-            });
+            };
+            events.push(&event).expect("events in order");
             // The collector tells one in 50 of sections of this length.
             if !is_barrier && (turn * THREADS + place) % 50 == 7 {
                 profile.releases.push(release);
@@ -93,6 +95,7 @@ fn profile(waits: u64) -> Profile {
             }
         }
     }
+    profile.events = events.finish();
     profile
 }
 

@@ -119,7 +119,8 @@ impl<S: ReadAt> StreamFile<S> {
         Stream::new(self, location, self.index.blocks_of(R::KIND, location))
     }
 
-    pub(crate) fn source(&self) -> &S {
+    /// What it is read from.
+    pub fn source(&self) -> &S {
         &self.source
     }
 }

@@ -53,6 +53,17 @@ pub(super) struct Evidence<'p> {
     pub(super) releases: Releases,
     /// Which objects are one lock.
     pub(super) groups: Groups,
+    pub(super) met: Met,
+}
+
+/// Which kinds of operations there are at all: nobody looks for others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Met {
+    pub(super) barriers: bool,
+    pub(super) woken: bool,
+    pub(super) locks: bool,
+    /// Sums of short waits for locks.
+    pub(super) lock_sums: bool,
 }
 
 impl<'p> Evidence<'p> {
@@ -64,6 +75,7 @@ impl<'p> Evidence<'p> {
             objects: Vec::new(),
             releases: Releases::default(),
             groups: Groups::default(),
+            met: Met::default(),
             operations: Operations::of(profile),
         };
         evidence.find_objects();
@@ -73,8 +85,16 @@ impl<'p> Evidence<'p> {
     }
 
     fn find_objects(&mut self) {
-        for event in &self.profile.events {
+        for event in self.profile.events.iter() {
+            let event = &event;
             let kind = self.kind_of(event);
+            match kind {
+                Kind::Barrier => self.met.barriers = true,
+                Kind::Woken => self.met.woken = true,
+                Kind::Lock if event.summed => self.met.lock_sums = true,
+                Kind::Lock => self.met.locks = true,
+                Kind::OtherWait | Kind::Other => {}
+            }
             if !has_object(event, kind) {
                 continue;
             }
@@ -113,16 +133,16 @@ impl<'p> Evidence<'p> {
     /// The operations of a location, in the order of their ends.
     pub(super) fn of(&self, location: LocationId) -> impl Iterator<Item = Done> + '_ {
         let process = self.process(location);
-        (0..).zip(of_location(self.profile, location)).map(move |(number, row)| {
-            let kind = self.kind_of(row);
-            let object = has_object(row, kind).then(|| self.known.get(&(process, row.object)).copied());
-            Done { number, row: *row, kind, object: object.flatten() }
+        (0..).zip(self.profile.events.of(location)).map(move |(number, row)| {
+            let kind = self.kind_of(&row);
+            let object = has_object(&row, kind).then(|| self.known.get(&(process, row.object)).copied());
+            Done { number, row, kind, object: object.flatten() }
         })
     }
 
     /// Those of all locations, location by location.
     pub(super) fn all(&self) -> impl Iterator<Item = Done> + '_ {
-        self.profile.locations.keys().flat_map(|location| self.of(location))
+        self.profile.events.locations().into_iter().flat_map(|location| self.of(location))
     }
 
     /// The operations of a location that were recorded alone and end after an instant.
@@ -131,9 +151,7 @@ impl<'p> Evidence<'p> {
         location: LocationId,
         after_ns: u64,
     ) -> impl Iterator<Item = EventRow> + '_ {
-        let rows = of_location(self.profile, location);
-        let first = rows.partition_point(|row| row.end_ns <= after_ns);
-        rows[first..].iter().filter(|row| !row.summed).copied()
+        self.profile.events.ending_after(location, after_ns).filter(|row| !row.summed)
     }
 
     /// The samples of each location.
@@ -165,11 +183,4 @@ impl<'p> Evidence<'p> {
 /// Whether what an operation waits for is recorded, and of use.
 fn has_object(event: &EventRow, kind: Kind) -> bool {
     !event.summed && event.object != 0 && kind != Kind::Other
-}
-
-/// The rows of a location; they are sorted by location.
-fn of_location(profile: &Profile, location: LocationId) -> &[EventRow] {
-    let from = profile.events.partition_point(|row| row.location < location);
-    let rest = &profile.events[from..];
-    &rest[..rest.partition_point(|row| row.location == location)]
 }

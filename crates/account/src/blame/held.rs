@@ -17,6 +17,10 @@ use crate::ledger::{Lasting, Window};
 use crate::search::partition_near;
 use rustc_hash::FxHashMap as Map;
 
+/// So many operations of a location are kept behind the last section: of locks with very many short sections
+/// the nearest that was recorded may lie far before.
+const KEPT: usize = 1024;
+
 /// What a location did in a stretch of time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Meanwhile {
@@ -139,7 +143,7 @@ impl<'e> Doings<'e> {
             address: row.object,
         };
         let operations = self.operations[location.index()].get_or_insert_with(|| {
-            Lately::new(move |after_ns| evidence.singles_after(location, after_ns).map(single))
+            Lately::new(KEPT, move |after_ns| evidence.singles_after(location, after_ns).map(single))
         });
         for Single { window, context, address } in operations.between(held.start_ns, held.end_ns) {
             let common_ns = window.end_ns.min(held.end_ns).saturating_sub(window.start_ns.max(held.start_ns));

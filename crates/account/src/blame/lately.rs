@@ -5,13 +5,12 @@ use std::collections::VecDeque;
 
 use crate::ledger::Lasting;
 
-/// So many are kept behind a range: the next range may begin a little earlier.
-const KEPT: usize = 64;
-
 /// Things of a location that do not overlap, in order of time, read as far as they were asked for.
 pub(super) struct Lately<'s, T> {
     /// Reads those that end after an instant.
     open: Box<dyn Fn(u64) -> Box<dyn Iterator<Item = T> + 's> + 's>,
+    /// So many are kept behind a range: the next range may begin earlier.
+    kept: usize,
     opened: Option<Opened<'s, T>>,
 }
 
@@ -23,9 +22,13 @@ struct Opened<'s, T> {
 }
 
 impl<'s, T: Lasting> Lately<'s, T> {
-    /// `open` reads those that end after an instant.
-    pub(super) fn new<I: Iterator<Item = T> + 's>(open: impl Fn(u64) -> I + 's) -> Lately<'s, T> {
-        Lately { open: Box::new(move |after_ns| Box::new(open(after_ns))), opened: None }
+    /// `open` reads those that end after an instant. A range that begins before the last `kept` that were
+    /// passed opens it again.
+    pub(super) fn new<I: Iterator<Item = T> + 's>(
+        kept: usize,
+        open: impl Fn(u64) -> I + 's,
+    ) -> Lately<'s, T> {
+        Lately { open: Box::new(move |after_ns| Box::new(open(after_ns))), kept, opened: None }
     }
 
     /// Those that have a time in common with a range, and those without length inside of it.
@@ -41,7 +44,10 @@ impl<'s, T: Lasting> Lately<'s, T> {
             opened.read.push_back(next);
         }
         let passed = opened.read.partition_point(|one| one.window().end_ns <= from_ns);
-        let dropped = passed.saturating_sub(KEPT);
+        let mut dropped = 0;
+        if passed > 2 * self.kept {
+            dropped = passed - self.kept;
+        }
         if let Some(last) = dropped.checked_sub(1) {
             opened.from_ns = opened.read[last].window().end_ns;
             opened.read.drain(..dropped);
@@ -63,6 +69,7 @@ mod tests {
         fn any_sequence_of_ranges_finds_what_overlaps_each(
             lengths in prop::collection::vec((0u64..3, 1u64..9), 0..400),
             ranges in prop::collection::vec((0u64..2500, 0u64..60), 1..60),
+            kept in 0usize..50,
         ) {
             let mut spans = Vec::new();
             let mut at_ns = 0;
@@ -72,7 +79,7 @@ mod tests {
                 at_ns = start_ns + length_ns;
                 spans.push(Span::new(start_ns, at_ns, state, ContextId(number as u32)));
             }
-            let mut lately = Lately::new(|after_ns| spans.overlapping(after_ns..u64::MAX));
+            let mut lately = Lately::new(kept, |after_ns| spans.overlapping(after_ns..u64::MAX));
             for (from_ns, length_ns) in ranges {
                 let to_ns = from_ns + length_ns;
                 let found: Vec<Span> = lately.between(from_ns, to_ns).copied().collect();

@@ -98,7 +98,8 @@ pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
 /// The waits for locks that were recorded one by one.
 pub(super) fn waits(evidence: &Evidence<'_>, windows: &Windows) -> Vec<LockWaits> {
     let mut sums: Map<(LockId, LocationId, ContextId), (u64, u64)> = Map::default();
-    for Done { row: event, kind, object, .. } in evidence.all() {
+    let all = evidence.met.locks.then(|| evidence.all());
+    for Done { row: event, kind, object, .. } in all.into_iter().flatten() {
         if kind != Kind::Lock || event.summed {
             continue;
         }

@@ -68,6 +68,9 @@ fn is_of_team(operation: Option<OperationKind>) -> bool {
 impl Meetings {
     pub(super) fn new(evidence: &Evidence<'_>) -> Meetings {
         let profile = evidence.profile;
+        if !evidence.met.barriers {
+            return Meetings::default();
+        }
         let mut meetings = Meetings {
             of_region: vec![None; profile.regions.len()],
             stays: ranges_of_stays(profile),

@@ -14,6 +14,9 @@ use super::lately::Lately;
 use super::since::each_since;
 use crate::ledger::{Account, Begun, PartKind, Run, Span, Spans, WaitCharge, Window};
 
+/// So many spans of a location are kept behind the last comparison: the next one may begin a little earlier.
+const KEPT: usize = 64;
+
 /// The waits of a run for partners, compared with what the partners did.
 pub(super) struct Partners<'e> {
     rows: &'e [PartnerWaitRow],
@@ -99,7 +102,7 @@ impl<'r> Acts<'r> {
             evidence.profile.locations.iter().map(|_| None).collect();
         for timeline in &run.timelines {
             if let Some(place) = timelines.get_mut(timeline.location.index()) {
-                *place = Some(Lately::new(|after_ns| timeline.spans.overlapping(after_ns..u64::MAX)));
+                *place = Some(Lately::new(KEPT, |after_ns| timeline.spans.overlapping(after_ns..u64::MAX)));
             }
         }
         Acts { evidence, timelines, samples: evidence.samples(), grains_ns: grains_ns(evidence) }

@@ -5,8 +5,6 @@
 
 use proust_profile::{ContextId, Nature, Profile};
 
-use crate::search::groups;
-
 /// How many synchronisations of a location are looked back at for one that another was a part of, too.
 const LOOKED_AT: usize = 512;
 
@@ -82,13 +80,13 @@ fn common(one: &[Synchronised], other: &[Synchronised], first_ns: u64) -> Since 
 /// When each location had begun MPI: the end of its first call of the runtime's own, 0 where it made none.
 fn begins_ns(profile: &Profile) -> Vec<u64> {
     let mut begins_ns = vec![0; profile.locations.len()];
-    for events in groups(&profile.events, |event| event.location) {
-        let begin = events.iter().find(|event| {
+    for location in profile.events.locations() {
+        let begin = profile.events.of(location).find(|event| {
             let kind = profile.operations.get(event.operation).and_then(|info| info.kind);
             kind.is_some_and(|kind| kind.is_of_mpi() && kind.nature == Nature::Runtime)
         });
         if let Some(begin) = begin {
-            begins_ns[begin.location.index()] = begin.end_ns;
+            begins_ns[location.index()] = begin.end_ns;
         }
     }
     begins_ns

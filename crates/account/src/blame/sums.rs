@@ -14,7 +14,8 @@ const ENOUGH: usize = 512;
 
 /// Charges all short waits for locks to their possible holders.
 pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tally) {
-    for Done { row: event, kind, .. } in evidence.all() {
+    let all = evidence.met.lock_sums.then(|| evidence.all());
+    for Done { row: event, kind, .. } in all.into_iter().flatten() {
         if !event.summed || kind != Kind::Lock || event.time_ns == 0 {
             continue;
         }

@@ -24,6 +24,8 @@ use crate::ledger::Window;
 
 /// An arrival within this of the last counts as last, too; or within a hundredth of the longest wait.
 const TOGETHER_NS: u64 = 20_000;
+/// So many waits of a location are kept behind the last synchronisation.
+const KEPT: usize = 64;
 /// A call that takes longer than this waits: it is not the last one.
 pub(super) const WAITS_NS: u64 = 20_000;
 
@@ -151,7 +153,7 @@ impl<'e> ShortWaits<'e> {
                 let after = evidence.of(location).skip_while(move |done| done.row.end_ns <= after_ns);
                 after.filter(move |done| is_barrier(done) && !done.row.summed)
             };
-            OfLocation { sums: sums.peekable(), singles: Lately::new(singles) }
+            OfLocation { sums: sums.peekable(), singles: Lately::new(KEPT, singles) }
         };
         ShortWaits(evidence.profile.locations.keys().map(of_location).collect())
     }

@@ -40,7 +40,7 @@ pub(super) fn number(operation: Operation) -> u32 {
 }
 
 /// A profile in the making: one process, contexts 1 to 9 below the program, as many threads as are named.
-pub(super) struct Builder(Profile);
+pub(super) struct Builder(Profile, Vec<EventRow>);
 
 impl Builder {
     pub(super) fn new(threads: u32, end_ms: u64) -> Builder {
@@ -48,13 +48,14 @@ impl Builder {
         let end_s = end_ms as f64 / 1e3;
         let mut contexts = vec![context(None, ContextKind::Program)];
         contexts.resize(10, context(Some(ContextId(0)), ContextKind::Frame));
-        Builder(Profile {
+        let profile = Profile {
             processes: vec![Process { end_s, ..Process::default() }].into(),
             locations: vec![Location { end_s, ..Location::default() }; threads as usize].into(),
             contexts: contexts.into(),
             operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
             ..Profile::default()
-        })
+        };
+        Builder(profile, Vec::new())
     }
 
     /// A location waits for an object in a context.
@@ -66,7 +67,7 @@ impl Builder {
         object: u64,
         (begin_ms, end_ms): (u64, u64),
     ) -> &mut EventRow {
-        self.0.events.push(EventRow {
+        self.1.push(EventRow {
             location: LocationId(location),
             context: ContextId(context),
             operation: OperationId(number(operation)),
@@ -77,7 +78,7 @@ impl Builder {
             object,
             ..EventRow::default()
         });
-        self.0.events.last_mut().unwrap()
+        self.1.last_mut().unwrap()
     }
 
     /// A location is in a call of MPI in which it waits until another one arrives.
@@ -204,7 +205,7 @@ impl Builder {
     }
 
     pub(super) fn profile(mut self) -> Profile {
-        self.0.events.sort_by_key(|event| (event.location, event.end_ns));
+        self.0.events = self.1.into();
         self.0.samples.sort_by_key(|row| (row.location, row.time_ns));
         self.0.releases.sort_by_key(|row| (row.location, row.time_ns));
         self.0.partner_waits.sort_by_key(|wait| (wait.location, wait.begin_ns));

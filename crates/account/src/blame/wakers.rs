@@ -30,7 +30,8 @@ type Place = (LocationId, ContextId);
 pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow> {
     let profile = evidence.profile;
     let mut sums: Map<(Place, Option<Place>), (u64, u64)> = Map::default();
-    for Done { row: event, kind, object, .. } in evidence.all() {
+    let all = evidence.met.woken.then(|| evidence.all());
+    for Done { row: event, kind, object, .. } in all.into_iter().flatten() {
         if kind != Kind::Woken || event.summed {
             continue;
         }

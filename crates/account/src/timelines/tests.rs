@@ -85,7 +85,7 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
         .into(),
         samples,
         operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
-        events,
+        events: events.into(),
         ..Profile::default()
     }
 }
@@ -104,7 +104,7 @@ pub(super) fn spans_with_waits(
     let spans = Recorded {
         location,
         rows,
-        events,
+        events: events.to_vec(),
         waits,
         stops: &[],
         pauses: &[],

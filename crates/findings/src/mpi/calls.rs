@@ -61,7 +61,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut grouped: BTreeMap<Option<FunctionId>, Grouped> = BTreeMap::new();
     let mut waits = Waits::of(&facts.profile.partner_waits);
     let (mut location, mut last) = (None, Last::default());
-    for event in &facts.profile.events {
+    for event in facts.profile.events.iter() {
+        let event = &event;
         let Some(kind) = facts.operation(event.operation).filter(|kind| kind.is_of_mpi()) else { continue };
         if location != Some(event.location) {
             (location, last) = (Some(event.location), Last::default());

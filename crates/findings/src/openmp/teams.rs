@@ -82,7 +82,8 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
         |process: ProcessId| constructs.all.iter().any(|one| one.process == process && one.team() > 1);
     type Key = (ProcessId, (Option<FunctionId>, Option<u32>));
     let mut by_place: BTreeMap<Key, Ends> = BTreeMap::new();
-    for event in &profile.events {
+    for event in profile.events.iter() {
+        let event = &event;
         let process = profile.locations[event.location].process;
         let detail = facts.operation(event.operation).map(|kind| kind.detail);
         if matches!(detail, Some(Detail::TeamBarrier | Detail::BarrierOfOne))

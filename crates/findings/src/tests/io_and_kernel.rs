@@ -30,10 +30,10 @@ fn names_of_files_are_no_bytes_and_answers_cannot_be_collected() {
         run.work(0, "main make", (0, 1000));
         for at_ms in (0..1000).step_by(20) {
             run.short(0, "main store", operation, (at_ms, at_ms + 4), (10_000, 80_000, 4));
-            run.profile.events.last_mut().unwrap().target = target;
+            run.events.last_mut().unwrap().target = target;
             if answered {
                 run.short(0, "main store", Operation::Receive, (at_ms, at_ms + 4), (9_000, 0, 1));
-                run.profile.events.last_mut().unwrap().target = target;
+                run.events.last_mut().unwrap().target = target;
             }
         }
         has(&run.findings(), Kind::TinyIo)

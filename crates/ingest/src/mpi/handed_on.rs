@@ -101,15 +101,13 @@ struct Io {
 
 impl Io {
     fn of(profile: &Profile, location: LocationId, nature: Nature) -> Io {
-        let events = &profile.events;
-        let first = events.partition_point(|event| event.location < location);
         let mut sum_ns = 0;
         let mut all = Vec::new();
-        for event in events[first..].iter().take_while(|event| event.location == location) {
+        for event in profile.events.of(location) {
             let kind = profile.operations.get(event.operation).and_then(|info| info.kind);
             if kind.is_some_and(|kind| kind.nature == nature && !kind.is_of_mpi()) {
                 sum_ns += event.time_ns;
-                all.push((begin_ns(event), event.end_ns, sum_ns));
+                all.push((begin_ns(&event), event.end_ns, sum_ns));
             }
         }
         Io { all }

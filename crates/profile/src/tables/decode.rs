@@ -12,10 +12,10 @@ use super::encode::{
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    Context, ContextKind, Detail, EventRow, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function,
-    InsideRow, IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
+    Context, ContextKind, Detail, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function, InsideRow,
+    IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
     OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
-    SegmentRow, StayRow, Target, TransferRow, TrialSums, Value,
+    SegmentRow, StayRow, TransferRow, TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
@@ -60,11 +60,6 @@ fn rows<T>(
 /// The samples.
 pub(super) fn read_samples(table: &Table) -> Result<Vec<SampleRow>, TablesError> {
     side_by_side(table, samples)
-}
-
-/// The operations.
-pub(super) fn read_events(table: &Table) -> Result<Vec<EventRow>, TablesError> {
-    side_by_side(table, events)
 }
 
 /// The releases.
@@ -273,32 +268,6 @@ fn operation_kind(
         family: Family::from_id(&family).ok_or_else(|| unknown("family", &family))?,
         detail: Detail::from_id(&detail).ok_or_else(|| unknown("detail", &detail))?,
     }))
-}
-
-fn events(table: &Table, group: usize) -> Result<Vec<EventRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, operation: ids, target: u32s, begin_ns: u64s, end_ns: u64s, time_ns: u64s,
-    calls: u32s, errors: u32s, bytes: u64s, cpu_clock_ns: optional_u64s, object: u64s, object2: u64s,
-    summed: bools, left: bools, open: bools;
-    EventRow {
-        location,
-        context,
-        operation,
-        target: Target::from_number(target)
-            .ok_or_else(|| table.damaged(format!("unknown target {target}")))?,
-        begin_ns,
-        end_ns,
-        time_ns,
-        calls,
-        errors,
-        bytes,
-        cpu_clock_ns,
-        object,
-        object2,
-        summed,
-        left,
-        open,
-    })
 }
 
 fn releases(table: &Table, group: usize) -> Result<Vec<ReleaseRow>, TablesError> {

@@ -14,7 +14,6 @@ pub(super) const LOCATIONS: &str = "locations.parquet";
 pub(super) const VALUES: &str = "values.parquet";
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
-pub(super) const EVENTS: &str = "events.parquet";
 pub(super) const INSIDE: &str = "inside.parquet";
 pub(super) const RELEASES: &str = "releases.parquet";
 pub(super) const REGIONS: &str = "regions.parquet";
@@ -47,7 +46,6 @@ pub(super) fn write_all(
     write(VALUES, &values(profile))?;
     write(SAMPLES, &samples(profile))?;
     write(OPERATIONS, &operations(profile))?;
-    write(EVENTS, &events(profile))?;
     write(INSIDE, &inside(profile))?;
     write(RELEASES, &releases(profile))?;
     write(REGIONS, &regions(profile))?;
@@ -189,28 +187,6 @@ fn operations(profile: &Profile) -> Vec<Column> {
         column!(rows, "nature", OptionalText, |r| r.kind.map(|kind| text(kind.nature.id()))),
         column!(rows, "family", OptionalText, |r| r.kind.map(|kind| text(kind.family.id()))),
         column!(rows, "detail", OptionalText, |r| r.kind.map(|kind| text(kind.detail.id()))),
-    ]
-}
-
-fn events(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.events;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "context", U32, |r| r.context.0),
-        column!(rows, "operation", U32, |r| r.operation.0),
-        column!(rows, "target", U32, |r| r.target as u32),
-        column!(rows, "begin_ns", U64, |r| r.begin_ns),
-        column!(rows, "end_ns", U64, |r| r.end_ns),
-        column!(rows, "time_ns", U64, |r| r.time_ns),
-        column!(rows, "calls", U32, |r| r.calls),
-        column!(rows, "errors", U32, |r| r.errors),
-        column!(rows, "bytes", U64, |r| r.bytes),
-        column!(rows, "cpu_clock_ns", OptionalU64, |r| r.cpu_clock_ns),
-        column!(rows, "object", Id, |r| r.object),
-        column!(rows, "object2", Id, |r| r.object2),
-        column!(rows, "summed", Bool, |r| r.summed),
-        column!(rows, "left", Bool, |r| r.left),
-        column!(rows, "open", Bool, |r| r.open),
     ]
 }
 

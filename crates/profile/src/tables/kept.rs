@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::error::TablesError;
 use super::manifest::{FileCheck, Manifest};
 use super::reader::Table;
-use super::{FACTS, FactsFile, Provenance, Rows, decode, encode};
-use crate::Profile;
+use super::{EVENTS, FACTS, FactsFile, Provenance, Rows, decode, encode};
+use crate::{Events, Profile};
 
 /// How often another profile may take the place of the one that is being opened.
 const ATTEMPTS: usize = 8;
@@ -141,7 +141,7 @@ impl Kept {
     pub fn rows(&self, profile: &Profile) -> Result<Rows, TablesError> {
         let rows = Rows {
             samples: decode::read_samples(&self.table(encode::SAMPLES)?)?,
-            events: decode::read_events(&self.table(encode::EVENTS)?)?,
+            events: Events::read(self.bytes(EVENTS)?).map_err(|what| self.damaged(EVENTS, what))?,
             releases: decode::read_releases(&self.table(encode::RELEASES)?)?,
             stays: decode::read_stays(&self.table(encode::STAYS)?)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,

@@ -1,7 +1,7 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
 use crate::{
-    BrokenInvariant, EventRow, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow, StayRow,
+    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow, StayRow,
     TransferRow, invariants,
 };
 
@@ -11,7 +11,7 @@ pub struct Rows {
     /// The timeline of samples.
     pub samples: Vec<SampleRow>,
     /// The timeline of operations.
-    pub events: Vec<EventRow>,
+    pub events: Events,
     /// The timeline of releases and wakes.
     pub releases: Vec<ReleaseRow>,
     /// The timeline of stays in parallel regions.

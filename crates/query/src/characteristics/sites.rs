@@ -166,7 +166,8 @@ impl Sites {
             };
             sites.add(profile, place, (account, operation), site);
         }
-        for row in &profile.events {
+        for row in profile.events.iter() {
+            let row = &row;
             let Some(kind) = operations.get(row.operation).filter(|kind| !kind.is_of_openmp()) else {
                 continue;
             };

@@ -94,7 +94,7 @@ pub fn operations_windowed(
     let mut times = vec![Times::default(); count];
     let mut executed = Vec::new();
     for event in profile.events.iter().filter(|event| selection.scope().has_event(event)) {
-        let Some(group) = group_of(event) else { continue };
+        let Some(group) = group_of(&event) else { continue };
         times[group].all_ns += event.time_ns;
         if event.summed {
             continue;

@@ -146,15 +146,19 @@ impl CriticalPath {
 /// When the locations that begin MPI were in it: from the end of its begin to the begin of its end.
 fn ranks(profile: &Profile) -> Vec<Step> {
     let mut ranks: Vec<Step> = Vec::new();
-    for events in profile.events.chunk_by(|a, b| a.location == b.location) {
+    for location in profile.events.locations() {
         let kind = |event: &EventRow| profile.operations.get(event.operation).and_then(|info| info.kind);
-        let is_of_mpi = |event: &&EventRow| kind(event).is_some_and(|kind| kind.is_of_mpi());
-        let is_runtime = |event: &&EventRow| kind(event).is_some_and(|kind| kind.nature == Nature::Runtime);
-        let mut limits = events.iter().filter(is_of_mpi).filter(is_runtime);
-        let Some(first) = limits.next() else { continue };
-        let last = limits.next_back().map(|last| last.begin_ns);
-        let end_ns = last.or_else(|| Some(events.iter().rfind(is_of_mpi)?.end_ns)).unwrap_or(first.end_ns);
-        let (location, begin_ns) = (first.location, first.end_ns);
+        let is_of_mpi = |event: &EventRow| kind(event).is_some_and(|kind| kind.is_of_mpi());
+        let is_runtime = |event: &EventRow| kind(event).is_some_and(|kind| kind.nature == Nature::Runtime);
+        let is_limit = |event: &EventRow| is_of_mpi(event) && is_runtime(event);
+        let mut forward = profile.events.of(location);
+        let Some(first) = forward.find(is_limit) else { continue };
+        let behind = forward.count();
+        let mut backward = profile.events.of_backward(location).take(behind);
+        let last = backward.find(is_limit).map(|last| last.begin_ns);
+        let last_of_mpi = || profile.events.of_backward(location).find(is_of_mpi);
+        let end_ns = last.or_else(|| Some(last_of_mpi()?.end_ns)).unwrap_or(first.end_ns);
+        let begin_ns = first.end_ns;
         ranks.push(Step { location, begin_ns, end_ns: end_ns.max(begin_ns) });
     }
     ranks
@@ -249,7 +253,7 @@ mod tests {
                 context(ContextKind::Frame),
             ]
             .into(),
-            events,
+            events: events.into(),
             samples,
             partner_waits,
             ..Profile::default()

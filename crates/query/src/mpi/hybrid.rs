@@ -392,7 +392,7 @@ fn begun(profile: &Profile, operations: &Operations) -> Map<ProcessId, Begun> {
     for (_, event) in calls().filter(|(is_runtime, _)| *is_runtime) {
         let first =
             Begun { location: event.location, from_ns: event.end_ns, until_ns: u64::MAX, by_others: false };
-        all.entry(process(event))
+        all.entry(process(&event))
             .and_modify(|begun| {
                 // The first of the two is the begin.
                 if event.begin_ns >= begun.from_ns {
@@ -404,7 +404,7 @@ fn begun(profile: &Profile, operations: &Operations) -> Map<ProcessId, Begun> {
             .or_insert(first);
     }
     for (_, event) in calls() {
-        if let Some(begun) = all.get_mut(&process(event)) {
+        if let Some(begun) = all.get_mut(&process(&event)) {
             begun.by_others |= event.location != begun.location;
         }
     }

@@ -54,7 +54,8 @@ pub fn sizes(selection: &Selection<'_>) -> Vec<SizeSum> {
     let mut next = 0;
     let key = |event: &EventRow| (event.location, event.end_ns, event.begin_ns);
     let transfers = &profile.transfers[..];
-    for event in &profile.events {
+    for event in profile.events.iter() {
+        let event = &event;
         let kind = kind(profile, event.operation).filter(|kind| kind.is_of_mpi());
         if kind.is_none_or(|kind| kind.nature != Nature::Message) || !scope.has_event(event) {
             continue;

@@ -3,7 +3,7 @@
 //! `(M/W)²·Σ w²`. Contexts are functions on their call paths; calls of MPI are apart from what calls them.
 
 use proust_profile::{
-    ContextId, ContextKind, EventRow, LocationId, OperationId, PartnerWaitRow, Profile, SampleRow,
+    ContextId, ContextKind, Events, LocationId, OperationId, PartnerWaitRow, Profile, SampleRow,
 };
 use rustc_hash::FxHashMap as Map;
 
@@ -55,7 +55,7 @@ pub(super) struct Amount {
 
 /// What locations did.
 pub(super) struct Spending<'p> {
-    events: Map<LocationId, &'p [EventRow]>,
+    events: &'p Events,
     samples: Map<LocationId, &'p [SampleRow]>,
     /// The function that each context is in.
     functions: Vec<ContextId>,
@@ -63,7 +63,6 @@ pub(super) struct Spending<'p> {
 
 impl<'p> Spending<'p> {
     pub(super) fn of(profile: &'p Profile) -> Spending<'p> {
-        let events = profile.events.chunk_by(|a, b| a.location == b.location);
         let samples = profile.samples.chunk_by(|a, b| a.location == b.location);
         let mut functions: Vec<ContextId> = Vec::with_capacity(profile.contexts.len());
         for (id, context) in profile.contexts.iter().enumerate() {
@@ -73,7 +72,7 @@ impl<'p> Spending<'p> {
             functions.push(function.unwrap_or(ContextId::from_index(id)));
         }
         Spending {
-            events: events.map(|rows| (rows[0].location, rows)).collect(),
+            events: &profile.events,
             samples: samples.map(|rows| (rows[0].location, rows)).collect(),
             functions,
         }
@@ -87,14 +86,13 @@ impl<'p> Spending<'p> {
     pub(super) fn of_steps(&self, steps: &[Step]) -> Map<Activity, Amount> {
         let mut spent: Map<Activity, Amount> = Map::default();
         let Some(location) = steps.first().map(|step| step.location) else { return spent };
-        let events = self.events.get(&location).copied().unwrap_or_default();
         let samples = self.samples.get(&location).copied().unwrap_or_default();
         let mut weights: Map<ContextId, (f64, f64)> = Map::default();
         let (mut left_ns, mut all_weights) = (0.0, 0.0);
         for step in steps {
             let mut from_ns = step.begin_ns;
-            let first = events.partition_point(|event| event.end_ns <= step.begin_ns);
-            for event in events[first..].iter().filter(|event| !event.summed) {
+            let events = self.events.ending_after(location, step.begin_ns);
+            for event in events.filter(|event| !event.summed) {
                 let (begin_ns, end_ns) = (event.begin_ns.max(from_ns), event.end_ns.min(step.end_ns));
                 if end_ns > begin_ns {
                     let activity = (self.function(event.context), Some(event.operation));

@@ -139,7 +139,8 @@ impl Selection<'_> {
         }
         let states = OperationStates::of(profile);
         let mut times = Times::new();
-        for event in &profile.events {
+        for event in profile.events.iter() {
+            let event = &event;
             let doing = Doing::from(states.of_event(event));
             let (selected_ns, all_ns) = times.entry((event.location, event.context, doing)).or_default();
             *all_ns = all_ns.saturating_add(event.time_ns);

@@ -219,7 +219,8 @@ pub fn waiting() -> Profile {
         read(short, Target::File, 8192),
         EventRow { object: 0x1000, ..event(LocationId(1), ContextId(8), OperationId(LOCK), 2500, 2750) },
         read(event(LocationId(1), ContextId(11), OperationId(READ), 2750, 2900), Target::Socket, 512),
-    ];
+    ]
+    .into();
     // A signal handler writes while the main thread waits for the other one.
     profile.inside = vec![InsideRow {
         location: LocationId(0),
@@ -236,8 +237,8 @@ pub fn waiting() -> Profile {
     }];
     in_a_region(&mut profile);
     let operations = Operations::of(&profile);
-    for row in &profile.events {
-        for (metric, amount) in metrics_of_event(operations.nature(row.operation), row) {
+    for row in profile.events.iter() {
+        for (metric, amount) in metrics_of_event(operations.nature(row.operation), &row) {
             let key = (row.context, row.location, metric);
             let known =
                 profile.values.iter_mut().find(|value| (value.context, value.location, value.metric) == key);

@@ -121,7 +121,8 @@ pub fn messaging() -> Profile {
             event(1, INIT, 1, (0, 100), 0),
             event(1, RECEIVE, 1, (100, 410), 4096),
             event(1, BARRIER, 1, (690, 700), 0),
-        ],
+        ]
+        .into(),
         samples,
         communicators: vec![CommunicatorInfo {
             id: 1,

@@ -97,9 +97,11 @@ fn what_a_page_cannot_be_sorted_by_it_says() {
 fn operations_are_sorted_as_asked() {
     let mut profile = waiting();
     let lock = profile.operations.iter().position(|info| info.name == "pthread_mutex_lock").unwrap();
-    for event in profile.events.iter_mut().filter(|event| event.operation.index() == lock) {
-        event.calls = 500;
-    }
+    profile.events.edit(|events| {
+        for event in events.iter_mut().filter(|event| event.operation.index() == lock) {
+            event.calls = 500;
+        }
+    });
     let column = |by: &str, at: usize| -> Vec<String> {
         let sort = Some(Sort::parse(by, &Metrics::default()).unwrap());
         let question = Question { sort, format: Format::Csv, ..about(PageName::Waits, &[]) };

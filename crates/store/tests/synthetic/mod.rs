@@ -276,7 +276,7 @@ pub fn assert_consistent(profile: &Profile) {
 /// Operations lie in the life of their thread, and single ones do not overlap.
 fn assert_operations_consistent(profile: &Profile) {
     let mut free = vec![0; profile.locations.len()];
-    for event in &profile.events {
+    for event in profile.events.iter() {
         let location = &profile.locations[event.location];
         let ns = |seconds: f64| seconds * 1e9;
         // Seconds hold nanoseconds of a run; of an absurd one they are rounded.

@@ -13,7 +13,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     let spans = Recorded {
         location: &location,
         rows,
-        events,
+        events: events.to_vec(),
         waits: &[],
         stops: &[],
         pauses: &[],

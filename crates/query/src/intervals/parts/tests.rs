@@ -65,7 +65,7 @@ fn profile(executions: Vec<ExecutionRow>, sums: Vec<ExecutionSumRow>, events: Ve
         interval_contexts: vec![IntervalContext { context: ContextId(1), interval: 0 }],
         executions,
         execution_sums: sums,
-        events,
+        events: events.into(),
         ..Profile::default()
     }
 }

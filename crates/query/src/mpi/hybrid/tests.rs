@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proust_ingest::operation_info;
 use proust_log::operations::Operation;
 use proust_profile::{
-    Context, ContextKind, Location, OperationId, RegionId, RegionInfo, SegmentRow, StayRow,
+    Context, ContextKind, Events, Location, OperationId, RegionId, RegionInfo, SegmentRow, StayRow,
 };
 
 use super::*;
@@ -159,7 +159,7 @@ fn profile() -> Profile {
         .into(),
         operations: names.map(|operation| operation_info(operation.name())).to_vec().into(),
         regions: vec![region].into(),
-        events: vec![event(0, 0, 0, 10), event(3, 2, 30, 40), event(1, 0, 110, 120)],
+        events: vec![event(0, 0, 0, 10), event(3, 2, 30, 40), event(1, 0, 110, 120)].into(),
         segments: vec![row(0, 50, 10, 4), row(1, 40, 20, 4)],
         ..Profile::default()
     }
@@ -214,9 +214,11 @@ fn what_is_not_known_is_said() {
         Hybrid::of(&profile, &efficiency(0.09)).expect("threads").err()
     };
     assert_eq!(of(&|_| ()), None);
-    let call_by_the_other = |profile: &mut Profile| profile.events[1].location = LocationId(1);
+    let call_by_the_other = |profile: &mut Profile| {
+        profile.events.edit(|events| events[1].location = LocationId(1));
+    };
     assert_eq!(of(&call_by_the_other), Some(Unknown::OtherThreads));
-    assert_eq!(of(&|profile| profile.events.clear()), Some(Unknown::OtherThreads));
+    assert_eq!(of(&|profile| profile.events = Events::default()), Some(Unknown::OtherThreads));
     let nested = |profile: &mut Profile| {
         let inner = RegionInfo { parent: Some(RegionId(0)), ..profile.regions[RegionId(0)] };
         profile.regions.push(inner);
