@@ -28,6 +28,11 @@ impl Operations {
         self.0.get(id).copied().flatten()
     }
 
+    /// Whether any of them is so: only those that occur in a profile are among its operations.
+    pub fn any(&self, is_so: impl Fn(OperationKind) -> bool) -> bool {
+        self.0.iter().flatten().any(|kind| is_so(*kind))
+    }
+
     /// What a thread does in the operation with this number.
     pub fn nature(&self, id: OperationId) -> Option<Nature> {
         self.get(id).map(|kind| kind.nature)

@@ -339,15 +339,16 @@ pub(crate) fn check_samples(samples: &[SampleRow], profile: &Profile) -> Result<
 /// Checks the operations of a profile of which the rest is known. That they are in order, and none ends before
 /// it begins, holds for all [`Events`].
 pub(crate) fn check_events(events: &Events, profile: &Profile) -> Result<(), BrokenInvariant> {
-    for (row, event) in events.iter().enumerate() {
-        in_range("events", row, "context", event.context, &profile.contexts)?;
-        in_range("events", row, "location", event.location, &profile.locations)?;
-        in_range("events", row, "operation", event.operation, &profile.operations)?;
-        let EventRow { begin_ns, end_ns, time_ns, summed, .. } = event;
-        let length_ns = end_ns - begin_ns;
-        if if summed { time_ns > length_ns } else { time_ns != length_ns } {
-            return Err(BrokenInvariant::EventTimes { row, begin_ns, end_ns, time_ns });
+    let (locations, contexts) = (profile.locations.len(), profile.contexts.len());
+    if !events.refer_to(locations, contexts, profile.operations.len()) {
+        for (row, event) in events.iter().enumerate() {
+            in_range("events", row, "context", event.context, &profile.contexts)?;
+            in_range("events", row, "location", event.location, &profile.locations)?;
+            in_range("events", row, "operation", event.operation, &profile.operations)?;
         }
+    }
+    if let Some((row, EventRow { begin_ns, end_ns, time_ns, .. })) = events.contradiction() {
+        return Err(BrokenInvariant::EventTimes { row, begin_ns, end_ns, time_ns });
     }
     Ok(())
 }

@@ -75,10 +75,10 @@ pub fn each_amount(
     has: impl Fn(&EventRow) -> bool,
     mut add: impl FnMut(ContextId, LocationId, Metric, f64),
 ) {
-    if profile.events.is_empty() {
+    let operations = Operations::of(profile);
+    if profile.events.is_empty() || !operations.any(|kind| kind.family == Family::Mpi) {
         return;
     }
-    let operations = Operations::of(profile);
     let mut waits = Waits::of(&profile.partner_waits);
     for event in profile.events.iter() {
         let event = &event;

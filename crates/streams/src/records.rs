@@ -16,14 +16,17 @@ pub use stay::Stay;
 pub use synchronisation::Synchronisation;
 
 /// An optional number, as a number: most are known, and none is the largest.
+#[inline]
 fn optional(value: Option<u64>) -> u64 {
     value.map_or(0, |value| value.saturating_add(1))
 }
 
+#[inline]
 fn from_optional(value: u64) -> Option<u64> {
     value.checked_sub(1)
 }
 
+#[inline]
 fn narrow<T: TryFrom<u64>>(value: u64) -> Option<T> {
     T::try_from(value).ok()
 }

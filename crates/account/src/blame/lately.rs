@@ -1,9 +1,8 @@
 //! What a location did by ranges of time that mostly move forward: what was read lately is kept, so that a
 //! range near the last one opens no stream again.
 
-use std::collections::VecDeque;
-
 use crate::ledger::Lasting;
+use crate::search::partition_near;
 
 /// Things of a location that do not overlap, in order of time, read as far as they were asked for.
 pub(super) struct Lately<'s, T> {
@@ -18,7 +17,9 @@ struct Opened<'s, T> {
     rest: Box<dyn Iterator<Item = T> + 's>,
     /// All that end after this, and were read, are there.
     from_ns: u64,
-    read: VecDeque<T>,
+    read: Vec<T>,
+    /// Where the last range was found.
+    near: usize,
 }
 
 impl<'s, T: Lasting> Lately<'s, T> {
@@ -37,22 +38,25 @@ impl<'s, T: Lasting> Lately<'s, T> {
             self.opened = None;
         }
         let open = &self.open;
-        let opened =
-            self.opened.get_or_insert_with(|| Opened { rest: open(from_ns), from_ns, read: VecDeque::new() });
-        while opened.read.back().is_none_or(|last| last.window().end_ns < to_ns) {
+        let opened = self.opened.get_or_insert_with(|| Opened {
+            rest: open(from_ns),
+            from_ns,
+            read: Vec::new(),
+            near: 0,
+        });
+        while opened.read.last().is_none_or(|last| last.window().end_ns < to_ns) {
             let Some(next) = opened.rest.next() else { break };
-            opened.read.push_back(next);
+            opened.read.push(next);
         }
-        let passed = opened.read.partition_point(|one| one.window().end_ns <= from_ns);
-        let mut dropped = 0;
+        let passed = partition_near(&opened.read, opened.near, |one| one.window().end_ns <= from_ns);
+        opened.near = passed;
         if passed > 2 * self.kept {
-            dropped = passed - self.kept;
-        }
-        if let Some(last) = dropped.checked_sub(1) {
-            opened.from_ns = opened.read[last].window().end_ns;
+            let dropped = passed - self.kept;
+            opened.from_ns = opened.read[dropped - 1].window().end_ns;
             opened.read.drain(..dropped);
+            opened.near = self.kept;
         }
-        opened.read.range(passed - dropped..).take_while(move |one| one.window().start_ns < to_ns)
+        opened.read[opened.near..].iter().take_while(move |one| one.window().start_ns < to_ns)
     }
 }
 

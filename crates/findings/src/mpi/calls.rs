@@ -57,6 +57,9 @@ struct Last {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    if !facts.operations.any(|kind| kind.is_of_mpi()) {
+        return Vec::new();
+    }
     let mut messages: BTreeMap<Option<FunctionId>, Messages> = BTreeMap::new();
     let mut grouped: BTreeMap<Option<FunctionId>, Grouped> = BTreeMap::new();
     let mut waits = Waits::of(&facts.profile.partner_waits);

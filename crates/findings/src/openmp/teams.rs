@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, Detail, FunctionId, LocationId, ProcessId, RegionId};
+use proust_profile::{ContextId, Detail, FunctionId, LocationId, OperationKind, ProcessId, RegionId};
 
 use super::constructs::Constructs;
 use crate::facts::Facts;
@@ -82,11 +82,11 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
         |process: ProcessId| constructs.all.iter().any(|one| one.process == process && one.team() > 1);
     type Key = (ProcessId, (Option<FunctionId>, Option<u32>));
     let mut by_place: BTreeMap<Key, Ends> = BTreeMap::new();
-    for event in profile.events.iter() {
-        let event = &event;
+    let is_barrier = |kind: OperationKind| matches!(kind.detail, Detail::TeamBarrier | Detail::BarrierOfOne);
+    let all = facts.operations.any(is_barrier).then(|| profile.events.iter());
+    for event in all.into_iter().flatten() {
         let process = profile.locations[event.location].process;
-        let detail = facts.operation(event.operation).map(|kind| kind.detail);
-        if matches!(detail, Some(Detail::TeamBarrier | Detail::BarrierOfOne))
+        if facts.operation(event.operation).is_some_and(is_barrier)
             && !constructs.is_in_region(event.context)
             && has_team(process)
         {

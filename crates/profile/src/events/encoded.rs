@@ -22,7 +22,33 @@ const OPEN: u8 = 4;
 pub struct Events {
     /// None = there are none.
     streams: Option<Arc<StreamFile<Vec<u8>>>>,
+    known: Known,
+}
+
+/// What is known of all rows without reading them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Known {
     count: usize,
+    /// One more than the largest ids.
+    locations: u32,
+    contexts: u32,
+    operations: u32,
+    /// The first row whose time is not what lies between its begin and its end; of a sum, more.
+    contradicts: Option<(usize, EventRow)>,
+}
+
+impl Known {
+    fn add(&mut self, row: &EventRow) {
+        self.locations = self.locations.max(row.location.0.saturating_add(1));
+        self.contexts = self.contexts.max(row.context.0.saturating_add(1));
+        self.operations = self.operations.max(row.operation.0.saturating_add(1));
+        let length_ns = row.end_ns - row.begin_ns;
+        let fits = if row.summed { row.time_ns <= length_ns } else { row.time_ns == length_ns };
+        if !fits && self.contradicts.is_none() {
+            self.contradicts = Some((self.count, *row));
+        }
+        self.count += 1;
+    }
 }
 
 impl Events {
@@ -35,19 +61,21 @@ impl Events {
         if let Some(note) = streams.notes().first() {
             return Err(format!("{note:?}"));
         }
-        let mut count = 0;
+        let mut known = Known::default();
         for location in streams.locations::<Event>() {
             let mut previous_ns = 0;
             for event in streams.stream::<Event>(location).forward() {
                 let event = event.map_err(|lost| format!("{lost:?}"))?;
-                if row(location, &event).is_none() || event.end_ns < previous_ns {
-                    return Err(format!("event {count} has a target that there is not, or is out of order"));
-                }
-                previous_ns = event.end_ns;
-                count += 1;
+                let row = row(location, &event).filter(|row| row.end_ns >= previous_ns);
+                let Some(row) = row else {
+                    let number = known.count;
+                    return Err(format!("event {number} has a target that there is not, or is out of order"));
+                };
+                known.add(&row);
+                previous_ns = row.end_ns;
             }
         }
-        Ok(Events { streams: Some(Arc::new(streams)), count })
+        Ok(Events { streams: Some(Arc::new(streams)), known })
     }
 
     /// What [`Events::read`] reads.
@@ -63,12 +91,26 @@ impl Events {
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.count
+        self.known.count
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.known.count == 0
+    }
+
+    /// Whether all ids of rows are below these: numbers of locations, contexts and operations.
+    pub(crate) fn refer_to(&self, locations: usize, contexts: usize, operations: usize) -> bool {
+        let fits = |ids: u32, count: usize| ids as usize <= count;
+        fits(self.known.locations, locations)
+            && fits(self.known.contexts, contexts)
+            && fits(self.known.operations, operations)
+    }
+
+    /// The first row, and its number, whose time is not what lies between its begin and its end; of a sum,
+    /// more.
+    pub(crate) fn contradiction(&self) -> Option<(usize, EventRow)> {
+        self.known.contradicts
     }
 
     /// The locations that have any, in order.
@@ -133,6 +175,7 @@ fn rows<'s>(
     })
 }
 
+#[inline]
 fn row(location: Location, event: &Event) -> Option<EventRow> {
     let has = |flag| event.flags & flag != 0;
     Some(EventRow {
@@ -179,12 +222,16 @@ fn record(row: &EventRow) -> Event {
 pub struct EventsBuilder {
     blocks: BlockWriter<Vec<u8>>,
     stream: Option<(LocationId, StreamBuilder<Event>)>,
-    count: usize,
+    known: Known,
 }
 
 impl Default for EventsBuilder {
     fn default() -> EventsBuilder {
-        EventsBuilder { blocks: BlockWriter::new(Vec::new()).expect(MEMORY), stream: None, count: 0 }
+        EventsBuilder {
+            blocks: BlockWriter::new(Vec::new()).expect(MEMORY),
+            stream: None,
+            known: Known::default(),
+        }
     }
 }
 
@@ -205,7 +252,7 @@ impl EventsBuilder {
         let record = record(row);
         stream.check(&record)?;
         stream.push(record, &mut self.blocks).expect(MEMORY);
-        self.count += 1;
+        self.known.add(row);
         Ok(())
     }
 
@@ -220,7 +267,7 @@ impl EventsBuilder {
         self.finish_stream();
         let bytes = self.blocks.finish().expect(MEMORY);
         let streams = StreamFile::new(bytes).expect("what was written can be read");
-        Events { streams: Some(Arc::new(streams)), count: self.count }
+        Events { streams: Some(Arc::new(streams)), known: self.known }
     }
 }
 
@@ -246,7 +293,7 @@ impl From<Vec<EventRow>> for Events {
 
 impl PartialEq for Events {
     fn eq(&self, other: &Events) -> bool {
-        self.count == other.count && self.iter().eq(other.iter())
+        self.known == other.known && self.iter().eq(other.iter())
     }
 }
 

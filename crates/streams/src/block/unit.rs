@@ -96,6 +96,20 @@ pub(super) fn records<R: Record>(
 ) -> Option<u64> {
     let mut previous_ns = base_ns;
     let mut row = [0; MAX_COLUMNS];
+    // Most columns of a unit are constant: only the others are looked at for each record.
+    let mut live = [(0, Column::Number); MAX_COLUMNS];
+    let mut lives = 0;
+    for (column, &how) in R::COLUMNS.iter().enumerate() {
+        match how {
+            Column::Number | Column::Difference if columns.zero[column] => {}
+            Column::Dictionary if columns.zero[column] => row[column] = *dictionaries[column].first()?,
+            _ => {
+                live[lives] = (column, how);
+                lives += 1;
+            }
+        }
+    }
+    records.reserve(count);
     for at in 0..count {
         let (distance, length) = (columns.distances[at], columns.lengths[at]);
         let (begin_ns, end_ns) = match R::TIMES {
@@ -113,11 +127,7 @@ pub(super) fn records<R: Record>(
             }
         };
         previous_ns = end_ns;
-        for (column, how) in R::COLUMNS.iter().enumerate() {
-            if columns.zero[column] && *how != Column::Dictionary {
-                // As it is, or as the record before has it.
-                continue;
-            }
+        for &(column, how) in &live[..lives] {
             let value = columns.values[column][at];
             row[column] = match how {
                 Column::Number => value,

@@ -52,18 +52,22 @@ impl Record for Event {
         Column::Difference, // CPU clock
     ];
 
+    #[inline]
     fn begin_ns(&self) -> u64 {
         self.begin_ns
     }
 
+    #[inline]
     fn end_ns(&self) -> u64 {
         self.end_ns
     }
 
+    #[inline]
     fn depth(&self) -> u32 {
         u32::from(self.depth)
     }
 
+    #[inline]
     fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
         let what = u64::from(self.depth) << 48 | u64::from(self.flags) << 40 | u64::from(self.target) << 32;
         values[0] = u64::from(self.context);
@@ -77,6 +81,7 @@ impl Record for Event {
         values[8] = optional(self.cpu_clock_ns);
     }
 
+    #[inline]
     fn load(begin_ns: u64, end_ns: u64, values: &[u64; MAX_COLUMNS]) -> Option<Event> {
         Some(Event {
             begin_ns,

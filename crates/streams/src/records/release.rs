@@ -38,14 +38,17 @@ impl Record for Release {
         Column::Number,     // acquired how long ago
     ];
 
+    #[inline]
     fn begin_ns(&self) -> u64 {
         self.time_ns
     }
 
+    #[inline]
     fn end_ns(&self) -> u64 {
         self.time_ns
     }
 
+    #[inline]
     fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
         values[0] = u64::from(self.context);
         values[1] = optional(self.site.map(u64::from));
@@ -56,6 +59,7 @@ impl Record for Release {
         values[6] = optional(self.since_ns);
     }
 
+    #[inline]
     fn load(begin_ns: u64, _: u64, values: &[u64; MAX_COLUMNS]) -> Option<Release> {
         let site = match from_optional(values[1]) {
             Some(site) => Some(narrow(site)?),

@@ -52,14 +52,17 @@ impl Record for Sample {
         Column::Number,     // run queue
     ];
 
+    #[inline]
     fn begin_ns(&self) -> u64 {
         self.time_ns
     }
 
+    #[inline]
     fn end_ns(&self) -> u64 {
         self.time_ns
     }
 
+    #[inline]
     fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
         values[0] = u64::from(self.context);
         values[1] = u64::from(self.processor) << 8 | u64::from(self.flags);
@@ -74,6 +77,7 @@ impl Record for Sample {
         values[10] = optional(self.queued_us.map(u64::from));
     }
 
+    #[inline]
     fn load(begin_ns: u64, _: u64, values: &[u64; MAX_COLUMNS]) -> Option<Sample> {
         let queued_us = match from_optional(values[10]) {
             Some(queued_us) => Some(narrow(queued_us)?),

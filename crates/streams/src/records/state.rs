@@ -36,20 +36,24 @@ impl Record for State {
         Column::Number,
     ];
 
+    #[inline]
     fn begin_ns(&self) -> u64 {
         self.begin_ns
     }
 
+    #[inline]
     fn end_ns(&self) -> u64 {
         self.end_ns
     }
 
+    #[inline]
     fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
         values[0] = self.key.number();
         values[1] = u64::from(self.flags);
         values[2..6].copy_from_slice(&self.parts_ns);
     }
 
+    #[inline]
     fn load(begin_ns: u64, end_ns: u64, values: &[u64; MAX_COLUMNS]) -> Option<State> {
         let parts_ns = [values[2], values[3], values[4], values[5]];
         let parts = parts_ns.iter().try_fold(0u64, |sum, &part| sum.checked_add(part))?;

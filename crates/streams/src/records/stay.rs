@@ -34,18 +34,22 @@ impl Record for Stay {
         Column::Dictionary, // team
     ];
 
+    #[inline]
     fn begin_ns(&self) -> u64 {
         self.begin_ns
     }
 
+    #[inline]
     fn end_ns(&self) -> u64 {
         self.end_ns
     }
 
+    #[inline]
     fn depth(&self) -> u32 {
         u32::from(self.depth)
     }
 
+    #[inline]
     fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
         values[0] = self.begin_ns.wrapping_sub(self.fork_ns);
         values[1] = u64::from(self.region);
@@ -54,6 +58,7 @@ impl Record for Stay {
         values[4] = u64::from(self.team);
     }
 
+    #[inline]
     fn load(begin_ns: u64, end_ns: u64, values: &[u64; MAX_COLUMNS]) -> Option<Stay> {
         Some(Stay {
             begin_ns,

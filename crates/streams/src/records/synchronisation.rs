@@ -38,14 +38,17 @@ impl Record for Synchronisation {
         Column::Dictionary, // class
     ];
 
+    #[inline]
     fn begin_ns(&self) -> u64 {
         self.arrival_ns
     }
 
+    #[inline]
     fn end_ns(&self) -> u64 {
         self.departure_ns
     }
 
+    #[inline]
     fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
         values[0] = u64::from(self.site);
         values[1] = self.group;
@@ -55,6 +58,7 @@ impl Record for Synchronisation {
         values[5] = u64::from(self.class);
     }
 
+    #[inline]
     fn load(begin_ns: u64, end_ns: u64, values: &[u64; MAX_COLUMNS]) -> Option<Synchronisation> {
         let last = match from_optional(values[4]) {
             Some(last) => Some(narrow(last)?),
