@@ -23,7 +23,7 @@ fn name(profile: &Profile, event: &EventRow) -> String {
     profile.operations[event.operation].name.clone()
 }
 
-fn event(profile: &Profile, number: usize) -> EventRow {
+fn nth(profile: &Profile, number: usize) -> EventRow {
     profile.events.iter().nth(number).unwrap()
 }
 
@@ -63,7 +63,7 @@ fn operations_become_rows_with_callers_and_metrics() {
     // The CPU clock is counted from the thread's begin.
     let clocks: Vec<_> = profile.events.iter().map(|event| event.cpu_clock_ns).collect();
     assert_eq!(clocks, [Some(7 * MS), None, None, None]);
-    assert_eq!((event(&profile, 2).target.id(), event(&profile, 0).object), ("pipe", 0x1000));
+    assert_eq!((nth(&profile, 2).target.id(), nth(&profile, 0).object), ("pipe", 0x1000));
     assert_eq!(profile.quality.events, 22);
     let of = |metric| amounts(&profile, metric);
     assert_eq!(of(Metric::Waits), expected([("f1>f2@m.c:5>:7", 10, 1.0), ("f1>f3@m.c:5>:9", 10, 10.0)]));
@@ -190,7 +190,7 @@ fn flags_and_partial_paths() {
     let head = EVENT_LEFT | EVENT_PARTIAL | (Target::Socket as u16) << EVENT_TARGET_SHIFT;
     lane.push_head(Operation::Receive as u16, head, &event).end(10, 1010, 5);
     let profile = profile_of(&[log(header(9), &[lane])], None);
-    let row = &event(&profile, 0);
+    let row = &nth(&profile, 0);
     assert_eq!((row.left, row.errors, row.target.id()), (true, 1, "socket"));
     assert_eq!(path(&profile, row.context), "partial>f1>f2@m.c:5>:7");
 }
@@ -219,7 +219,7 @@ fn a_thread_that_was_killed_in_a_wait_was_in_it_to_the_end() {
     let profile = killed(header);
     // Its caller was not known; the last wait of its kind had one.
     assert_eq!(told(&profile)[1], row("pthread_cond_wait", "f1>f3@m.c:5>:9", 20, 400, 380));
-    let open = &event(&profile, 1);
+    let open = &nth(&profile, 1);
     assert_eq!((open.open, open.object, profile.locations[LocationId(0)].end_s), (true, 0x77, 0.4));
     let ledger = accounted::ledger(&profile).unwrap();
     assert_eq!(ledger.locations[0].passive[PassiveReason::Condition], 385 * MS);
@@ -247,7 +247,7 @@ fn a_wait_that_was_over_when_the_thread_was_killed_is_as_long_as_it_was() {
         ..Default::default()
     };
     let profile = killed(header);
-    let wait = &event(&profile, 1);
+    let wait = &nth(&profile, 1);
     assert_eq!((wait.begin_ns, wait.time_ns, wait.object), (20 * MS, 700_000, 0x77));
     assert!(!wait.open && profile.quality.implausible_records == 0, "{wait:?}");
     assert_eq!(path(&profile, wait.context), "f1>f2@m.c:5>:7");
@@ -293,7 +293,7 @@ fn what_contradicts_the_threads_other_records_is_clamped_or_dropped_and_counted(
     );
     let clocks: Vec<_> = profile.events.iter().map(|event| event.cpu_clock_ns).collect();
     assert_eq!(clocks, [Some(10 * MS), None, None, None, None]);
-    assert_eq!(event(&profile, 4).errors, 2);
+    assert_eq!(nth(&profile, 4).errors, 2);
     assert_eq!(profile.quality.implausible_records, 8);
 }
 
