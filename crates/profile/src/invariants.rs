@@ -336,8 +336,8 @@ pub(crate) fn check_samples(samples: &[SampleRow], profile: &Profile) -> Result<
     Ok(())
 }
 
-/// Checks the operations of a profile of which the rest is known. That they are in order, and none ends before
-/// it begins, holds for all [`Events`].
+/// Checks the operations of a profile of which the rest is known. That they are in order, and none ends
+/// before it begins, holds for all [`Events`].
 pub(crate) fn check_events(events: &Events, profile: &Profile) -> Result<(), BrokenInvariant> {
     let (locations, contexts) = (profile.locations.len(), profile.contexts.len());
     if !events.refer_to(locations, contexts, profile.operations.len()) {

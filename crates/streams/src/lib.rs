@@ -3,8 +3,8 @@
 //! Nothing here knows a profile: only times, records of numbers, and keys by which time is summed.
 //!
 //! - [`Record`]: what a stream consists of; [`records`]: the kinds to start with
-//! - [`StreamBuilder`]: from records to blocks; [`FileWriter`]: the file that they go to; [`Blocks`]: blocks on
-//!   their way there
+//! - [`StreamBuilder`]: from records to blocks; [`FileWriter`]: the file that they go to; [`Blocks`]: in
+//!   memory, on their way there
 //! - [`StreamFile`], [`Stream`], [`Records`]: reading, forwards and backwards; [`Nesting`]: what encloses the
 //!   current record
 //! - [`Levels`]: exact time by key over any range, and in bins; [`sums_by_scan`], [`bins_by_scan`]: the same

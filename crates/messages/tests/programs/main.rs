@@ -158,7 +158,8 @@ proptest! {
         let all: Vec<_> = calls.iter().map(|calls| (&calls[..], 0..calls.len())).collect();
         let (replayed, dropped) = matched.dependencies.replay(&all);
         prop_assert_eq!(dropped, 0);
-        let first_ns = calls.iter().flat_map(|calls| calls.iter()).map(|call| call.begin_ns).min().unwrap_or(0);
+        let begins_ns = calls.iter().flat_map(|calls| calls.iter()).map(|call| call.begin_ns);
+        let first_ns = begins_ns.min().unwrap_or(0);
         for (calls, replayed) in calls.iter().zip(replayed) {
             let between_ns: u64 =
                 calls.windows(2).map(|two| two[1].begin_ns.saturating_sub(two[0].end_ns)).sum();

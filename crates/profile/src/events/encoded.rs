@@ -16,8 +16,8 @@ const OPEN: u8 = 4;
 
 /// The operations of a run, each location's in the order of their ends.
 ///
-/// They are streams ([`proust_streams`]) in memory, and decoded whenever they are read: rows come by value, and
-/// nobody holds all of them.
+/// They are streams ([`proust_streams`]) in memory, and decoded whenever they are read: rows are answered by
+/// value, and nothing holds all of them.
 #[derive(Clone, Default)]
 pub struct Events {
     /// None = there are none.
@@ -351,7 +351,8 @@ mod tests {
             let of = || rows.iter().copied().filter(move |row| row.location == location);
             prop_assert!(events.of(location).eq(of()));
             prop_assert!(events.of_backward(location).eq(of().rev()));
-            prop_assert!(events.ending_after(location, after_ns).eq(of().filter(|row| row.end_ns > after_ns)));
+            let after = of().filter(|row| row.end_ns > after_ns);
+            prop_assert!(events.ending_after(location, after_ns).eq(after));
             let read = Events::read(events.bytes().to_vec());
             prop_assert_eq!(read.as_ref(), Ok(&events));
         }
