@@ -58,7 +58,10 @@ fn general(kind: Kind) -> &'static [Kind] {
 
 /// Whether `special` is about the same loss as `other`, and says more of it.
 fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
-    let same = |a: &Place, b: &Place| a.function == b.function && a.line == b.line;
+    // A line is one place, though a region's own function and the one around it both lead there.
+    let same = |a: &Place, b: &Place| {
+        a.line == b.line && (a.function == b.function || a.line.is_some() && a.file == b.file)
+    };
     general(special.kind).contains(&other.kind)
         && match special.kind {
             Kind::OmpNestedTeams => true,

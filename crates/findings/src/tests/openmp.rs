@@ -1,7 +1,7 @@
 //! Constructs of parallel regions.
 
 use proust_profile::{
-    ContextId, ContextKind, LocationId, OperationId, ProcessId, RegionId, RegionInfo, SegmentRow,
+    ContextId, ContextKind, FunctionId, LocationId, OperationId, ProcessId, RegionId, RegionInfo, SegmentRow,
 };
 
 use super::super::{Finding, Kind, Sure};
@@ -139,6 +139,30 @@ fn a_loop_that_is_divided_by_count_though_iterations_differ() {
     }
     // One alone worked: that is no question of dividing.
     assert!(!has(&run(4, false, 0), Kind::OmpUnevenLoop));
+}
+
+/// The thread that opened a region waits for the others in the function around it, at the same line.
+#[test]
+fn an_uneven_loop_is_one_finding_wherever_its_end_is_waited_for() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    let caller = run.path("main wait");
+    run.profile.contexts[ContextId(caller)].kind = ContextKind::Line;
+    run.profile.contexts[ContextId(caller)].function = run.profile.contexts[ContextId(1)].function;
+    for time in 0..10 {
+        let (at_ms, end) = (time * 100, Operation::OmpRegionEnd);
+        run.work(0, "main region loop", (at_ms, at_ms + 30)).work(1, "main region loop", (at_ms, at_ms + 90));
+        let event = run.during(0, "main", end, (at_ms + 30, at_ms + 90));
+        (event.object, event.context) = (0x10, ContextId(caller));
+        run.during(1, "main region", end, (at_ms + 90, at_ms + 91)).object = 0x10;
+    }
+    let line = run.profile.contexts[ContextId(caller)].line;
+    let outlined = run.function("region");
+    run.profile.functions[FunctionId(outlined)].line = line;
+    let amounts = [(10, 300, 600, 0), (10, 900, 10, 10)];
+    run.both(region, Operation::OmpRegionEnd, "main region", amounts);
+    let found = run.findings();
+    assert!(has(&found, Kind::OmpUnevenLoop) && !has(&found, Kind::LateThread), "{found:#?}");
 }
 
 /// Where iterations are handed out and a thread loses its processor, the other does more of them, and still
@@ -401,6 +425,23 @@ fn serial_work_between_regions_is_told_as_that() {
     near(finding.lost_s, 0.4);
     assert_eq!((cause(finding), finding.account.as_str()), ("smooth", "serial"));
     assert!(!has(&found, Kind::IdlePool) && !has(&found, Kind::SerialPhase), "{found:#?}");
+}
+
+/// The thread that opens regions and their members are alike. Its work before them is a phase: no task of the
+/// team that another member could have had.
+#[test]
+fn serial_work_before_regions_is_no_long_task() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    run.work(0, "main fill", (0, 400));
+    run.work(0, "main region loop", (400, 1000)).work(1, "main region loop", (400, 1000));
+    run.profile.locations[LocationId(1)].start_s = 0.4;
+    run.both(region, Operation::OmpRegionEnd, "main region", [(1, 600, 0, 0); 2]);
+    let found = run.findings();
+    assert!(!has(&found, Kind::LongTask), "{found:#?}");
+    let finding = one(&found, Kind::SerialPhase);
+    near(finding.lost_s, 0.4);
+    assert_eq!(cause(finding), "fill");
 }
 
 /// Members that wait for the next region look for it before they sleep: the processors that a serial part

@@ -250,7 +250,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              portions as threads come for more."
         }
         Kind::SmallTasks => {
-            "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond."
+            "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond; and \
+             wake one thread for each of them, not all."
         }
         Kind::Oversubscription => {
             "Start as many threads as there are processors: the same work takes no longer, with less \
@@ -286,7 +287,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::OmpUnevenLoop => {
             "Hand the iterations out as threads come for them (schedule(dynamic) or guided, in chunks of \
-             some microseconds), or deal them out in turns (schedule(static, 1))."
+             some microseconds), or deal them out in turns (schedule(static, 1)); where there are hardly \
+             more of them than threads, divide them further (collapse)."
         }
         Kind::OmpSmallChunks => {
             "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use \
