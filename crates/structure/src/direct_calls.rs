@@ -22,7 +22,7 @@ pub(crate) fn is_thunk(name: &str) -> bool {
     THUNKS.iter().any(|thunk| name.starts_with(thunk))
 }
 
-/// Where the call goes that ends with the byte at `address`; `None` where none does, or it is an indirect one.
+/// Where the call goes that ends with the byte at `address`; `None` where none does, or an indirect one.
 pub(crate) fn target(module: &Elf<'_>, address: u64) -> Option<u64> {
     if module.elf_header().e_machine(module.endian()) != EM_X86_64 {
         return None;
