@@ -26,7 +26,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::FirstTouch => "memory touched first by one thread",
         Kind::FaultStartup => "burst of page faults",
         Kind::FaultChurn => "memory given back and touched again",
-        Kind::MemoryClearing => "memory cleared again and again",
+        Kind::MemoryClearing => "much memory cleared",
         Kind::SystemStorm => "storm of system calls",
         Kind::SleepPoll => "polling by sleeping",
         Kind::SpinWait => "spin-waiting",
