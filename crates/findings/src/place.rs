@@ -387,9 +387,9 @@ fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
     synchronises
 }
 
-/// Name and place of a function's source, where that is known.
-fn written_at(function: &Function) -> Option<(&str, &str, u32)> {
-    Some((&function.name, function.file.as_deref()?, function.line?))
+/// Name and place of a function's source, where that is known. Of some inlined ones it is the file alone.
+fn written_at(function: &Function) -> Option<(&str, &str, Option<u32>)> {
+    Some((&function.name, function.file.as_deref()?, function.line))
 }
 
 /// Folders of installed packages, wherever they are.
