@@ -252,7 +252,7 @@ impl<'m> Paths<'m> {
         partial: bool,
     ) -> ContextId {
         let step = self.step(lane, log, nodes, node, partial);
-        let step = self.into_last_call(step, log, nodes, node);
+        let step = self.down_last_call(step, log, nodes, node);
         let step = self.with_held(step);
         match step.at.line {
             Some(_) => self.context(Key {

@@ -200,7 +200,7 @@ impl Paths<'_> {
         partial: bool,
     ) -> ContextId {
         let step = self.step_of_place(lane, log, nodes, place, partial);
-        let step = self.into_last_call(step, log, nodes, place.node);
+        let step = self.down_last_call(step, log, nodes, place.node);
         let step = self.with_held(step);
         let of_region = self.regions.get(&(log, place.region)).map(|region| region.context);
         match step.at.line {

@@ -27,7 +27,7 @@ impl Paths<'_> {
 
     /// From a path's last call into the function that it names. What is recorded at a call is recorded in the
     /// function that was called, which is never one of the program's.
-    pub(super) fn into_last_call(&mut self, from: Step, log: usize, nodes: &NodeTable, node: u32) -> Step {
+    pub(super) fn down_last_call(&mut self, from: Step, log: usize, nodes: &NodeTable, node: u32) -> Step {
         let named = nodes.get(node).and_then(|node| self.named_by_call(log, node));
         let Some((module, number, _)) = named else { return from };
         let left = self.without_frame(module, number);
