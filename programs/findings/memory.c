@@ -85,9 +85,38 @@ static void steps(double seconds, int keeps)
 static void fault_churn(double seconds) { steps(seconds, 0); }
 static void fault_churn_repaired(double seconds) { steps(seconds, 1); }
 
+/* memory-clearing: a large table is cleared for each query; repaired, what the query used of it. */
+enum { SCRATCH_BYTES = 16 << 20, USED_BYTES = 4 << 10 };
+
+static double cleared_s;
+
+KEPT static void clear_scratch(char *scratch, size_t bytes)
+{
+    double since = thread_cpu();
+    memset(scratch, 0, bytes);
+    cleared_s += thread_cpu() - since;
+}
+
+static void queries(double seconds, size_t bytes)
+{
+    char *scratch = fresh(SCRATCH_BYTES);
+    fill_table(scratch, SCRATCH_BYTES);
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
+        clear_scratch(scratch, bytes);
+        scratch[USED_BYTES - 1]++;
+        burn_cpu(0.0005);
+    }
+    munmap(scratch, SCRATCH_BYTES);
+    has_lost(cleared_s);
+}
+
+static void memory_clearing(double seconds) { queries(seconds, SCRATCH_BYTES); }
+static void memory_clearing_repaired(double seconds) { queries(seconds, USED_BYTES); }
+
 const struct finding_case memory_cases[] = {
     {"first-touch", first_touch, first_touch_repaired},
     {"fault-startup", fault_startup, fault_startup_repaired},
     {"fault-churn", fault_churn, fault_churn_repaired},
+    {"memory-clearing", memory_clearing, memory_clearing_repaired},
     {NULL, NULL, NULL},
 };

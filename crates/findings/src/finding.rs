@@ -63,6 +63,8 @@ kinds! {
     FaultStartup "fault-startup";
     /// Memory is given back and touched again all the time.
     FaultChurn "fault-churn";
+    /// Much processor time goes into clearing memory.
+    MemoryClearing "memory-clearing";
     /// System calls take the processors.
     SystemStorm "system-storm";
     /// All threads are idle while one sleeps and checks, again and again.

@@ -35,6 +35,7 @@
 mod barriers;
 mod calls;
 mod churn;
+mod clearing;
 mod crowding;
 mod effort;
 mod facts;
@@ -80,7 +81,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 15] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 16] = [
     locks::find,
     phases::find,
     pool::find,
@@ -89,6 +90,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 15] = [
     crowding::find,
     faults::find,
     kernel::find,
+    clearing::find,
     libraries::find,
     polls::find,
     churn::find,

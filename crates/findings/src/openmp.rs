@@ -22,6 +22,7 @@ use super::finding::Finding;
 
 use constructs::Constructs;
 pub(super) use constructs::idle_spinning_share;
+pub(super) use loops::NEAR;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let constructs = Constructs::of(facts);

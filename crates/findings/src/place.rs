@@ -95,20 +95,27 @@ impl<'p> Places<'p> {
         places
     }
 
-    /// Which functions are called by several others.
+    /// Which functions are called by several others. What a compiler made of one generic function for several
+    /// types is one function.
     fn shared(&self) -> Vec<bool> {
-        let mut caller: Vec<Option<FunctionId>> = vec![None; self.profile.functions.len()];
-        let mut shared = vec![false; self.profile.functions.len()];
+        let functions = &self.profile.functions;
+        let mut first: HashMap<_, FunctionId> = HashMap::new();
+        let written: Vec<FunctionId> = (functions.keys())
+            .map(|id| *first.entry(written_at(&functions[id]).ok_or(id)).or_insert(id))
+            .collect();
+        let mut caller: Vec<Option<FunctionId>> = vec![None; functions.len()];
+        let mut shared = vec![false; functions.len()];
         for (id, context) in self.profile.contexts.iter().enumerate() {
             let is_own = self.own[id].index() == id && self.outer[id].is_some();
             let (Some(function), Some(parent), true) = (context.function, context.parent, is_own) else {
                 continue;
             };
             let Some(by) = self.function(parent).filter(|&by| by != function) else { continue };
+            let function = written[function.index()];
             let known = caller[function.index()].get_or_insert(by);
             shared[function.index()] |= *known != by;
         }
-        shared
+        written.iter().map(|function| shared[function.index()]).collect()
     }
 
     /// The place that most of these amounts have in common. Helpers that several functions call say little:
@@ -378,6 +385,11 @@ fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
         }
     }
     synchronises
+}
+
+/// Name and place of a function's source, where that is known. Of some inlined ones it is the file alone.
+fn written_at(function: &Function) -> Option<(&str, &str, Option<u32>)> {
+    Some((&function.name, function.file.as_deref()?, function.line))
 }
 
 /// Folders of installed packages, wherever they are.

@@ -19,13 +19,23 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     // Threads alike that live one after the other, a few for each step, have a long task in each.
     let mut by_kind: BTreeMap<LocationId, BTreeMap<LocationId, Vec<&Stretch>>> = BTreeMap::new();
     for stretch in &facts.stretches.long {
-        if let [first, _, ..] = *facts.alike(stretch.location) {
+        if let [first, _, ..] = *facts.alike(stretch.location)
+            && !is_between_regions(facts, stretch)
+        {
             by_kind.entry(first).or_default().entry(stretch.location).or_default().push(stretch);
         }
     }
     let mut found: Vec<Finding> = by_kind.values().filter_map(|alike| long_task(facts, alike)).collect();
     found.extend(idle_pool(facts));
     found
+}
+
+/// Whether it is work of a thread outside of the regions that it opens: a phase, which no other member of its
+/// teams could have had.
+fn is_between_regions(facts: &Facts<'_>, stretch: &Stretch) -> bool {
+    let Some(regions) = &facts.regions else { return false };
+    let between = stretch.empty_s.iter().filter(|&(&at, _)| regions.is_between(stretch.location, at));
+    between.map(|(_, s)| s).sum::<f64>() > 0.5 * stretch.sum_s()
 }
 
 /// Stretches of threads alike, by thread.

@@ -76,9 +76,12 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IntervalCompensated
         | Kind::IntervalIo
         | Kind::IntervalOperations => Shape::Waiting,
-        Kind::FaultStartup | Kind::FaultChurn | Kind::SystemStorm | Kind::SpinWait | Kind::SlowLibrary => {
-            Shape::Burned
-        }
+        Kind::FaultStartup
+        | Kind::FaultChurn
+        | Kind::MemoryClearing
+        | Kind::SystemStorm
+        | Kind::SpinWait
+        | Kind::SlowLibrary => Shape::Burned,
         Kind::HotSection
         | Kind::LockSpin
         | Kind::SmallTasks

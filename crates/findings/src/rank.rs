@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
+use super::openmp::NEAR;
 use super::place::Place;
 use super::processes;
 use super::range;
@@ -58,7 +59,11 @@ fn general(kind: Kind) -> &'static [Kind] {
 
 /// Whether `special` is about the same loss as `other`, and says more of it.
 fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
-    let same = |a: &Place, b: &Place| a.function == b.function && a.line == b.line;
+    // The thread that opened a region waits for its end in the function around it.
+    let is_near = |a: &Place, b: &Place| {
+        a.file == b.file && a.line.zip(b.line).is_some_and(|(a, b)| a.abs_diff(b) <= NEAR)
+    };
+    let same = |a: &Place, b: &Place| a.function == b.function && a.line == b.line || is_near(a, b);
     general(special.kind).contains(&other.kind)
         && match special.kind {
             Kind::OmpNestedTeams => true,

@@ -301,6 +301,21 @@ fn a_phase_that_a_shared_helper_runs_is_the_call_of_the_helper() {
     assert_eq!(place, ("main", Some(main)), "{serial:#?}");
 }
 
+/// The same where the helper is generic, and each call is to a function of its own.
+#[test]
+fn a_generic_helper_is_one_function_whatever_its_types() {
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "start main repeat<A> read", (0, 400)).work(0, "start main repeat<A> solve", (400, 1000));
+    run.work(1, "begin repeat<B> solve", (400, 1000));
+    let (a, b) = (run.function("repeat<A>"), run.function("repeat<B>"));
+    for (id, full_name) in [(a, "repeat<A>"), (b, "repeat<B>")] {
+        let function = &mut run.profile.functions[FunctionId(id)];
+        (function.name, function.full_name) = ("repeat".into(), full_name.into());
+        function.line = None;
+    }
+    assert_eq!(cause(one(&run.findings(), Kind::SerialPhase)), "main");
+}
+
 #[test]
 fn what_could_be_won_is_what_the_processors_had_left() {
     // Alone on a machine of two processors: 0.4 s of the other one were empty. With four threads on it they

@@ -77,6 +77,7 @@ thresholds! {
         "count" "bytes that page faults brought, for each that was ever resident at once";
     USED_AFTER at_least 0.3 "share" "of the processor time, other threads' after the memory was touched";
     SLOW_LIBRARY at_least 0.1 "share" "of the processor time, in the reference implementation of a library";
+    CLEARING at_least 0.1 "share" "of the processor time, in clearing memory for one line";
     IN_KERNEL at_least 0.3 "share" "of the processor time of calls through a buffer, in the kernel";
     SYSTEM_SHARE at_least 0.5 "share" "of the processor time there, in the kernel";
     SYSTEM_SAMPLES at_least 30.0 "count" "samples there";

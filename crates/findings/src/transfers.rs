@@ -25,6 +25,13 @@ struct AtPlace {
     to_others: HashMap<LocationId, f64>,
 }
 
+impl AtPlace {
+    /// What the ledger has of these calls on the account of I/O, s.
+    fn booked_s(&self, io_s: &HashMap<(LocationId, ContextId), f64>) -> f64 {
+        self.by_context.keys().filter_map(|key| io_s.get(key)).sum()
+    }
+}
+
 type Line = (Option<FunctionId>, Option<u32>);
 
 /// By place and operation: the average over several operations fits none of them.
@@ -93,7 +100,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let turns = turns(facts);
     (calls(facts).into_iter())
         .filter_map(|((_, operation), sum)| match facts.operation(operation)? {
-            operation if synchronises(operation) => sync_storm(facts, &sum),
+            operation if synchronises(operation) => sync_storm(facts, &sum, &io_s),
             operation => tiny_io(facts, operation, &sum, &turns, &io_s),
         })
         .collect()
@@ -132,8 +139,7 @@ fn tiny_io(
 ) -> Option<Finding> {
     let (bytes, call_s) = (sum.bytes / sum.calls.max(1.0), sum.time_s / sum.calls.max(1.0));
     // Waits of a pipe or socket are no fault here.
-    let booked_s: f64 = sum.by_context.keys().filter_map(|key| io_s.get(key)).sum();
-    let lost_s = sum.time_s.min(booked_s) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
+    let lost_s = sum.time_s.min(sum.booked_s(io_s)) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
     let mut checks = Checks::default();
     if !checks.holds(&limits::TINY_CALLS, sum.calls - answered(operation, sum, turns))
         || !checks.holds(&limits::SOME_BYTES, bytes)
@@ -158,9 +164,14 @@ fn tiny_io(
     Some(finding)
 }
 
-fn sync_storm(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
-    // One at the end is needed to be safe.
-    let lost_s = sum.time_s * (1.0 - 1.0 / sum.calls.max(1.0));
+fn sync_storm(
+    facts: &Facts<'_>,
+    sum: &AtPlace,
+    io_s: &HashMap<(LocationId, ContextId), f64>,
+) -> Option<Finding> {
+    // What a thread queues for a processor when a call is over is not the file's. One at the end is needed to
+    // be safe.
+    let lost_s = sum.time_s.min(sum.booked_s(io_s)) * (1.0 - 1.0 / sum.calls.max(1.0));
     let mut checks = Checks::default();
     if !checks.holds(&limits::SYNC_CALLS, sum.calls) || !facts.matters(&mut checks, lost_s, 0.0) {
         return None;

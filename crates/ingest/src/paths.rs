@@ -7,6 +7,7 @@
 //! - `functions`: the functions and files that paths lead through
 //! - `intervals`: paths in marked intervals
 //! - `lane`: the results for one lane's nodes
+//! - `tail_calls`: functions that left no frame
 
 mod closures;
 mod entrances;
@@ -15,6 +16,7 @@ mod intervals;
 mod lane;
 mod owners;
 mod regions;
+mod tail_calls;
 
 use std::collections::HashMap;
 
@@ -250,6 +252,7 @@ impl<'m> Paths<'m> {
         partial: bool,
     ) -> ContextId {
         let step = self.step(lane, log, nodes, node, partial);
+        let step = self.down_last_call(step, log, nodes, node);
         let step = self.with_held(step);
         match step.at.line {
             Some(_) => self.context(Key {
@@ -285,7 +288,7 @@ impl<'m> Paths<'m> {
             if complete { Step::THREAD } else { Step { context: self.partial(), ..Step::PROGRAM } }
         });
         for (id, node) in new.into_iter().rev() {
-            step = self.descend(step, log, node);
+            step = self.descend(step, log, nodes, node);
             lane.steps.insert((id, partial), step);
         }
         step
@@ -296,8 +299,12 @@ impl<'m> Paths<'m> {
     }
 
     /// One frame down: a physical function and the calls inlined at the address.
-    fn descend(&mut self, from: Step, log: usize, node: LaneNode) -> Step {
+    fn descend(&mut self, from: Step, log: usize, nodes: &NodeTable, node: LaneNode) -> Step {
         let modules = self.modules;
+        let from = match self.left_above(log, nodes, node) {
+            Some(left) => self.go_down(from, log, &left),
+            None => from,
+        };
         match self.resolved(log, node) {
             Some((module, address)) => address.frames.iter().fold(from, |from, frame| {
                 let shown = self.shown(module, frame);
@@ -381,8 +388,14 @@ impl<'m> Paths<'m> {
         (!address.frames.is_empty()).then_some((id, address))
     }
 
-    /// A node's frames, outermost first.
-    fn frames_of_node(&mut self, log: usize, node: LaneNode) -> Vec<Shown> {
+    /// A node's frames, outermost first, with the one above that it took the place of.
+    fn frames_of_node(&mut self, log: usize, nodes: &NodeTable, node: LaneNode) -> Vec<Shown> {
+        let left = self.left_above(log, nodes, node);
+        let own = self.own_frames_of_node(log, node);
+        left.into_iter().chain(own).collect()
+    }
+
+    fn own_frames_of_node(&mut self, log: usize, node: LaneNode) -> Vec<Shown> {
         match self.resolved(log, node) {
             Some((module, address)) => address.frames.iter().map(|frame| self.shown(module, frame)).collect(),
             None => {

@@ -18,6 +18,7 @@ mod cache;
 mod debug_files;
 mod debug_info;
 mod declaration;
+mod direct_calls;
 mod folded;
 mod image;
 mod location;

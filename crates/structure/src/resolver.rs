@@ -8,6 +8,7 @@ use crate::beginning::Beginning;
 use crate::debug_files::Sources;
 use crate::debug_info::{DebugFrame, DebugInfo};
 use crate::declaration::Declaration;
+use crate::direct_calls;
 use crate::folded::with_folded;
 use crate::image::{Elf, Keep};
 use crate::location::Location;
@@ -68,6 +69,9 @@ impl<'s, 'a> Resolver<'s, 'a> {
         for &address in addresses {
             let frames = self.resolve(address);
             findings.addresses.insert(address, frames);
+            if let Some(function) = self.called(address) {
+                findings.calls.insert(address, function);
+            }
         }
         if self.symbols.is_empty() && self.debug_info.is_none() {
             self.notes.push(ModuleNote::NoSymbols { path: self.sources.path.clone() });
@@ -94,6 +98,18 @@ impl<'s, 'a> Resolver<'s, 'a> {
             Some(frames) => frames,
             None => vec![self.name_by_symbol(address, &described)],
         }
+    }
+
+    /// The function of this module that the call names which ends at `address`.
+    fn called(&mut self, address: u64) -> Option<u32> {
+        let target = direct_calls::target(&self.sources.module, address)?;
+        if self.stubs.at(target, &self.symbols).is_some() {
+            return None;
+        }
+        let function = self.resolve(target).first()?.function;
+        let named = self.functions.get(function)?;
+        let is_function = named.address == target && named.size_bytes > 0 && named.linkage_name.is_some();
+        (is_function && !direct_calls::is_thunk(&named.name)).then_some(function)
     }
 
     fn describe(&mut self, address: u64, innermost_first: &[DebugFrame]) -> Option<Vec<SourceFrame>> {

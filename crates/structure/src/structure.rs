@@ -55,6 +55,9 @@ pub struct ResolvedAddress {
     pub address: u64,
     /// Outermost first: the physical function, then the calls inlined at this address. Never empty.
     pub frames: Vec<SourceFrame>,
+    /// Where a call ends here that names a function of this module: index of that function in
+    /// [`ModuleStructure::functions`]. If it is not what was called next, it ended in a tail call.
+    pub calls: Option<u32>,
 }
 
 /// A function with the place that executes in it.
@@ -88,6 +91,10 @@ impl FunctionTable {
         new
     }
 
+    pub(crate) fn get(&self, function: u32) -> Option<&Function> {
+        self.functions.get(function as usize)
+    }
+
     pub(crate) fn into_functions(self) -> Vec<Function> {
         self.functions
     }
@@ -98,14 +105,19 @@ impl FunctionTable {
 pub(crate) struct Findings {
     pub(crate) functions: Vec<Function>,
     pub(crate) addresses: BTreeMap<u64, Vec<SourceFrame>>,
+    /// Functions that calls name, by the address of the call's last byte.
+    pub(crate) calls: BTreeMap<u64, u32>,
 }
 
 impl Findings {
     /// Whether every frame has a function: false only for a damaged cache.
     pub(crate) fn is_consistent(&self) -> bool {
-        self.addresses.values().all(|frames| {
-            !frames.is_empty() && frames.iter().all(|f| (f.function as usize) < self.functions.len())
-        })
+        let exists = |function: u32| (function as usize) < self.functions.len();
+        self.calls.values().all(|&function| exists(function))
+            && self
+                .addresses
+                .values()
+                .all(|frames| !frames.is_empty() && frames.iter().all(|frame| exists(frame.function)))
     }
 
     /// The asked part of `self`, with functions numbered by first occurrence, so that an answer does not
@@ -125,7 +137,9 @@ impl Findings {
                     ..frame.clone()
                 })
                 .collect();
-            selected.insert(address, ResolvedAddress { address, frames });
+            let calls = self.calls.get(&address);
+            let calls = calls.map(|&function| table.add(self.functions[function as usize].clone()));
+            selected.insert(address, ResolvedAddress { address, frames, calls });
         }
         (table.into_functions(), selected)
     }
@@ -143,6 +157,8 @@ impl Findings {
             }
             self.addresses.insert(address, frames);
         }
+        let calls = other.calls.into_iter();
+        self.calls.extend(calls.map(|(address, function)| (address, renumbered[function as usize])));
         self.functions = table.into_functions();
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
 
 /// A loop's end and the requests for its iterations are reported at lines so near to each other: at the
 /// loop's directive, its head, or its end.
-const NEAR: u32 = 4;
+pub(crate) const NEAR: u32 = 4;
 
 /// Whether threads asked for iterations of the loop that ends there.
 fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> bool {

@@ -1,8 +1,9 @@
 //! I/O of a few bytes, synchronisation, system calls.
 
-use proust_profile::{ModuleId, Target};
+use proust_account::ledger::Account;
+use proust_profile::{LocationId, ModuleId, Target};
 
-use super::super::{Kind, Sure};
+use super::super::{Kind, Sure, findings};
 use super::{Builder, cause, has, near, one};
 use proust_log::operations::Operation;
 
@@ -79,6 +80,42 @@ fn files_that_are_synchronised_all_the_time_are_told() {
     near(finding.lost_s, 0.5 * 0.98);
     assert_eq!((cause(finding), finding.account.as_str()), ("save", "io"));
     assert!(!has(&run(4), Kind::SyncStorm));
+}
+
+/// What a thread queues for a processor when a call is over is no loss of the call: a finding would have more
+/// than all I/O.
+#[test]
+fn synchronised_files_lose_no_more_than_all_io() {
+    let mut run = Builder::new(1, 1000);
+    for time in 0..50 {
+        let at_ms = time * 20;
+        run.work(0, "main make", (at_ms, at_ms + 10));
+        run.during(0, "main save", Operation::Synchronise, (at_ms + 10, at_ms + 20));
+    }
+    run.profile.locations[LocationId(0)].queued_s = 0.4;
+    let (ledger, found) = findings(&run.profile(), None).unwrap();
+    let finding = one(&found, Kind::SyncStorm);
+    let io_s = ledger.accounts[Account::Io] as f64 / 1e9;
+    assert!(io_s < 0.2, "{io_s}");
+    assert!(finding.lost_s <= io_s, "{} s of {io_s} s", finding.lost_s);
+}
+
+#[test]
+fn memory_that_is_cleared_much_is_told_where_it_is() {
+    let run = |cleared_ms: u64, leaf: &str, system_percent: u64| {
+        let mut run = Builder::new(1, 1000);
+        run.work_with(0, &format!("main answer reset {leaf}"), (0, cleared_ms), system_percent, 0);
+        run.work(0, "main answer look_up", (cleared_ms, 1000));
+        run.findings()
+    };
+    let found = run(300, "libc:__memset_avx512_unaligned_erms", 0);
+    let finding = one(&found, Kind::MemoryClearing);
+    near(finding.lost_s, 0.3);
+    assert_eq!((cause(finding), finding.sure), ("reset", Sure::Possible));
+    // Little of it, another function, and memory that the kernel clears when it is touched first.
+    assert!(!has(&run(80, "libc:__memset_avx2_unaligned", 0), Kind::MemoryClearing));
+    assert!(!has(&run(300, "libc:memsetter", 0), Kind::MemoryClearing));
+    assert!(!has(&run(300, "libc:memset", 90), Kind::MemoryClearing));
 }
 
 #[test]

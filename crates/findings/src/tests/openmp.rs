@@ -1,7 +1,9 @@
 //! Constructs of parallel regions.
 
+mod serial;
+
 use proust_profile::{
-    ContextId, ContextKind, LocationId, OperationId, ProcessId, RegionId, RegionInfo, SegmentRow,
+    ContextId, ContextKind, FunctionId, LocationId, OperationId, ProcessId, RegionId, RegionInfo, SegmentRow,
 };
 
 use super::super::{Finding, Kind, Sure};
@@ -139,6 +141,31 @@ fn a_loop_that_is_divided_by_count_though_iterations_differ() {
     }
     // One alone worked: that is no question of dividing.
     assert!(!has(&run(4, false, 0), Kind::OmpUnevenLoop));
+}
+
+/// The thread that opened a region waits for the others in the function around it, at a line beside the
+/// region's.
+#[test]
+fn an_uneven_loop_is_one_finding_wherever_its_end_is_waited_for() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    let caller = run.path("main wait");
+    run.profile.contexts[ContextId(caller)].kind = ContextKind::Line;
+    run.profile.contexts[ContextId(caller)].function = run.profile.contexts[ContextId(1)].function;
+    for time in 0..10 {
+        let (at_ms, end) = (time * 100, Operation::OmpRegionEnd);
+        run.work(0, "main region loop", (at_ms, at_ms + 30)).work(1, "main region loop", (at_ms, at_ms + 90));
+        let event = run.during(0, "main", end, (at_ms + 30, at_ms + 90));
+        (event.object, event.context) = (0x10, ContextId(caller));
+        run.during(1, "main region", end, (at_ms + 90, at_ms + 91)).object = 0x10;
+    }
+    let line = run.profile.contexts[ContextId(caller)].line;
+    let outlined = run.function("region");
+    run.profile.functions[FunctionId(outlined)].line = line.map(|line| line + 1);
+    let amounts = [(10, 300, 600, 0), (10, 900, 10, 10)];
+    run.both(region, Operation::OmpRegionEnd, "main region", amounts);
+    let found = run.findings();
+    assert!(has(&found, Kind::OmpUnevenLoop) && !has(&found, Kind::LateThread), "{found:#?}");
 }
 
 /// Where iterations are handed out and a thread loses its processor, the other does more of them, and still
@@ -377,76 +404,6 @@ fn sleeping_for_a_moment_again_and_again() {
     near(finding.lost_s, 0.8);
     assert!(!has(&run(10, false), Kind::OmpSleepingWaits));
     assert!(!has(&run(400, true), Kind::OmpSleepingWaits));
-}
-
-/// A hundred regions of 6 ms, each followed by 4 ms that one thread works alone.
-fn serial_parts() -> Builder {
-    let mut run = Builder::new(2, 1000);
-    let region = run.region("main region", None);
-    for step in 0..100 {
-        let at_ms = step * 10;
-        run.work(0, "main region loop", (at_ms, at_ms + 6)).work(1, "main region loop", (at_ms, at_ms + 6));
-        run.work(0, "main smooth", (at_ms + 6, at_ms + 10));
-        run.during(1, "main region", Operation::OmpIdle, (at_ms + 6, at_ms + 10));
-    }
-    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
-    run
-}
-
-#[test]
-fn serial_work_between_regions_is_told_as_that() {
-    let run = serial_parts();
-    let found = run.findings();
-    let finding = one(&found, Kind::OmpSerialPart);
-    near(finding.lost_s, 0.4);
-    assert_eq!((cause(finding), finding.account.as_str()), ("smooth", "serial"));
-    assert!(!has(&found, Kind::IdlePool) && !has(&found, Kind::SerialPhase), "{found:#?}");
-}
-
-/// Members that wait for the next region look for it before they sleep: the processors that a serial part
-/// leaves empty are in use, and could be used for something else.
-#[test]
-fn serial_work_between_regions_is_found_though_the_others_keep_their_processors() {
-    let mut run = serial_parts();
-    run.profile.locations[LocationId(1)].cpu_s = 1.0;
-    let found = run.findings();
-    let finding = one(&found, Kind::OmpSerialPart);
-    near(finding.recoverable_s, 0.4);
-}
-
-#[test]
-fn a_member_that_wakes_late_does_not_wait_for_more_work() {
-    let mut run = Builder::new(2, 1000);
-    let region = run.region("main region", None);
-    for step in 0..100 {
-        let at_ms = step * 10;
-        run.work(0, "main region loop", (at_ms, at_ms + 10));
-        run.during(1, "main region", Operation::OmpIdle, (at_ms, at_ms + 3));
-        run.work(1, "main region loop", (at_ms + 3, at_ms + 10));
-    }
-    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 1000, 0, 0); 2]);
-    let found = run.findings();
-    assert!(!has(&found, Kind::IdlePool), "{found:#?}");
-}
-
-/// The other members have nothing to do between regions, so time in line before or after is not the reason.
-#[test]
-fn serial_work_between_regions_is_found_though_its_thread_stood_in_line() {
-    let mut run = Builder::new(2, 1000);
-    let region = run.region("main region", None);
-    for step in 0..100 {
-        let at_ms = step * 10;
-        run.work(0, "main region loop", (at_ms, at_ms + 1)).work(1, "main region loop", (at_ms, at_ms + 7));
-        run.work(0, "main smooth", (at_ms + 4, at_ms + 10));
-        run.during(1, "main region", Operation::OmpIdle, (at_ms + 7, at_ms + 10));
-    }
-    run.profile.locations[LocationId(0)].queued_s = 0.3;
-    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
-    let found = run.findings();
-    let finding = one(&found, Kind::OmpSerialPart);
-    // Where in a millisecond or two it queued is not known: some of that is taken from `smooth`.
-    assert!((0.24..=0.3).contains(&finding.lost_s), "{finding:#?}");
-    assert_eq!(cause(finding), "smooth");
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl Paths<'_> {
             let above = (node.parent != 0).then(|| stacks.get(node.parent)).flatten();
             let mut begins = above.map_or(node.parent == 0, |above| above.begins);
             let from = stacks.frames.len();
-            for frame in self.frames_of_node(log, node) {
+            for frame in self.frames_of_node(log, nodes, node) {
                 begins = self.begins_behind(begins, frame.function);
                 stacks.frames.push(frame);
             }

@@ -200,6 +200,7 @@ impl Paths<'_> {
         partial: bool,
     ) -> ContextId {
         let step = self.step_of_place(lane, log, nodes, place, partial);
+        let step = self.down_last_call(step, log, nodes, place.node);
         let step = self.with_held(step);
         let of_region = self.regions.get(&(log, place.region)).map(|region| region.context);
         match step.at.line {
@@ -235,7 +236,7 @@ impl Paths<'_> {
         match self.stack_in_region(log, nodes, place) {
             None => self.step(lane, log, nodes, place.node, partial),
             Some((start, stack)) => {
-                let frames = self.frames_in_region(log, &stack, place.keeps_entry);
+                let frames = self.frames_in_region(log, nodes, &stack, place.keeps_entry);
                 frames.iter().fold(start, |step, frame| self.go_down(step, log, frame))
             }
         }
@@ -250,7 +251,7 @@ impl Paths<'_> {
         partial: bool,
     ) -> (Step, Vec<Shown>) {
         if let Some((start, stack)) = self.stack_in_region(log, nodes, place) {
-            return (start, self.frames_in_region(log, &stack, place.keeps_entry));
+            return (start, self.frames_in_region(log, nodes, &stack, place.keeps_entry));
         }
         let mut path = Vec::new();
         let top = nodes.walk(place.node, |_, node| {
@@ -259,7 +260,7 @@ impl Paths<'_> {
         });
         let complete = top == Some(Top::Root) && !partial;
         let frames: Vec<Shown> =
-            path.into_iter().rev().flat_map(|node| self.frames_of_node(log, node)).collect();
+            path.into_iter().rev().flat_map(|node| self.frames_of_node(log, nodes, node)).collect();
         match complete {
             true => self.below_owner(log, frames),
             false => (Step { context: self.partial(), ..Step::PROGRAM }, frames),
@@ -280,31 +281,47 @@ impl Paths<'_> {
         (!stack.is_whole()).then_some((Step { at: Line::default(), ..region }, stack))
     }
 
-    fn frames_in_region(&mut self, log: usize, stack: &Stack, keeps_entry: bool) -> Vec<Shown> {
+    fn frames_in_region(
+        &mut self,
+        log: usize,
+        nodes: &NodeTable,
+        stack: &Stack,
+        keeps_entry: bool,
+    ) -> Vec<Shown> {
         match self.shown {
             CallPaths::Expert => {
                 let all =
                     stack.start.iter().rev().chain(stack.own().iter().rev()).chain(stack.entry.iter().rev());
-                all.flat_map(|&node| self.frames_of_node(log, node)).collect()
+                all.flat_map(|&node| self.frames_of_node(log, nodes, node)).collect()
             }
-            _ => self.frames_of_user(log, stack, keeps_entry),
+            _ => self.frames_of_user(log, nodes, stack, keeps_entry),
         }
     }
 
     /// As its user sees it: what the program itself calls. The runtime's frames are left out, and so is the
     /// function that the compiler made of the construct.
-    fn frames_of_user(&mut self, log: usize, stack: &Stack, keeps_entry: bool) -> Vec<Shown> {
+    fn frames_of_user(
+        &mut self,
+        log: usize,
+        nodes: &NodeTable,
+        stack: &Stack,
+        keeps_entry: bool,
+    ) -> Vec<Shown> {
         let mut frames = Vec::new();
         let mut is_body = true;
         for &node in stack.own().iter().rev() {
             // Some compilers make two functions of one construct, of which one calls the other.
             let made = is_body || self.is_made(log, node);
             is_body = false;
-            let of_node = if made { self.frames_of_body(log, node) } else { self.frames_of_node(log, node) };
+            let of_node = if made {
+                self.frames_of_body(log, nodes, node)
+            } else {
+                self.frames_of_node(log, nodes, node)
+            };
             frames.extend(of_node);
         }
         if let Some(&entry) = stack.entry.last().filter(|_| keeps_entry) {
-            frames.extend(self.frames_of_node(log, entry));
+            frames.extend(self.frames_of_node(log, nodes, entry));
         }
         frames
     }
@@ -321,8 +338,8 @@ impl Paths<'_> {
 
     /// The function that the compiler made of a construct: its lines are the region's, and what is inlined in
     /// it is called by the region.
-    fn frames_of_body(&mut self, log: usize, node: LaneNode) -> Vec<Shown> {
-        let mut frames = self.frames_of_node(log, node);
+    fn frames_of_body(&mut self, log: usize, nodes: &NodeTable, node: LaneNode) -> Vec<Shown> {
+        let mut frames = self.frames_of_node(log, nodes, node);
         if self.resolved(log, node).is_some() {
             for frame in &mut frames {
                 let is_made = self.functions.get(frame.function.index()).is_some_and(|f| is_made(&f.name));

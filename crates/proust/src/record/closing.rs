@@ -103,7 +103,9 @@ pub fn finish(
         } else {
             format!("; still running: {}", survivors.join(", "))
         };
-        format!("recorded {}, {} of logs{lives_on}", counted(sum.processes, "process"), bytes(sum.bytes))
+        // Page processes counts them alike; a process may have had several.
+        let noun = if sum.processes == 1 { "process" } else { "process image" };
+        format!("recorded {}, {} of logs{lives_on}", counted(sum.processes, noun), bytes(sum.bytes))
     });
     lines.push(format!("to see where the time went: proust report {}", shell_path(&folder.shown)));
     Ok(Some(Told { wall_s, processes: sum.processes, dir: folder.shown.clone(), lines }))

@@ -37,7 +37,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 31] = [
+const FAULTS: [Fault; 32] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -53,6 +53,7 @@ const FAULTS: [Fault; 31] = [
     fault("first-touch", "fault", "fill_table", None, "0.4"),
     fault("fault-startup", "fault", "fill_table", None, "0.8"),
     fault("fault-churn", "fault", "fill_table", None, "0.6"),
+    fault("memory-clearing", "compute", "clear_scratch", Some(0.25), "0.8"),
     fault("system-storm", "compute", "protect", None, "0.6"),
     fault("sleep-poll", "asleep", "sleep_until_turn", None, "1.5"),
     fault("spin-wait", "compute", "wait_by_yielding", Some(0.5), "1"),
@@ -307,6 +308,7 @@ kinds! {
     memory_touched_by_one memory_touched_by_each "first-touch";
     a_start_of_page_faults no_start_of_page_faults "fault-startup";
     memory_given_back_and_touched_again memory_kept "fault-churn";
+    memory_cleared_for_each_query memory_cleared_where_it_was_used "memory-clearing";
     a_storm_of_system_calls no_storm_of_system_calls "system-storm";
     sleeping_to_look_again waiting_for_a_signal "sleep-poll";
     spinning_to_wait blocking_to_wait "spin-wait";

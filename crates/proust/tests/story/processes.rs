@@ -69,6 +69,18 @@ fn a_shell_pipeline_is_one_run() {
     assert_eq!(seen, 2);
 }
 
+/// A process that executes another program has a second image, with a log of its own: what was recorded is
+/// counted in images, as on the page.
+#[test]
+fn what_was_recorded_is_as_many_images_as_the_page_has() {
+    let run = record("sh", &["-c", "ls / > /dev/null; (exec ls / > /dev/null); true"]).succeeded();
+    let page: serde_json::Value = run.page("processes", &[]);
+    let images = list(&page, "/processes").len();
+    assert!(images > run.summary().run.processes as usize, "{page:#}");
+    let recorded = format!("recorded {images} process images");
+    assert!(run.ended.said().contains(&recorded), "{recorded}: {}", run.ended.said());
+}
+
 #[test]
 fn what_lives_on_after_the_command_is_named() {
     let Some(program) = built("endings") else { return };

@@ -133,7 +133,10 @@ impl<'l> Drawn<'l> {
             } else {
                 String::new()
             };
-            format!("{total} = {processors} × {wall} wall{beyond}; {available} available")
+            // Their launcher, whose time the page's head has, lives longer.
+            let of_ranks =
+                if ledger.slots.iter().any(|slot| slot.rank.is_some()) { " of the ranks" } else { "" };
+            format!("{total} = {processors} × {wall} wall{of_ranks}{beyond}; {available} available")
         };
         if let Some(window) = &self.window {
             text.push_str(&format!("; in {window}"));

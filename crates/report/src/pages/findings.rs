@@ -1,6 +1,7 @@
 //! The findings: as a part of the summary, as a page, and one of them with its derivation.
 
 mod about;
+mod circumstances;
 mod page;
 mod reasons;
 mod whose;
@@ -9,10 +10,10 @@ mod wording;
 use std::borrow::Cow;
 
 pub(crate) use about::about;
+pub(super) use circumstances::Circumstances;
 pub(super) use page::{FindingsPage, is_about};
 pub(crate) use wording::{name, who};
 
-use proust_account::ledger::{Account, Class, Ledger};
 use proust_findings::{Figure, Finding, Kind, Place, findings, thresholds};
 use proust_profile::{ContextId, ContextKind, Profile};
 use proust_query::Handle;
@@ -244,64 +245,6 @@ fn shown(value: f64, unit: &str) -> String {
 
 fn figure(figure: &Figure) -> String {
     format!("{}: {}", figure.what, shown(figure.value, &figure.unit))
-}
-
-/// The facts of a run that explain why nothing is found.
-#[derive(Debug)]
-pub(super) struct Circumstances {
-    pub(super) total_s: f64,
-    /// The time for which other processes had the processors, s.
-    pub(super) preempted_s: f64,
-    /// The largest account on which threads wait: its identifier, and s.
-    pub(super) waited: Option<(&'static str, f64)>,
-}
-
-impl Circumstances {
-    /// Parts of the total from which on the machine was busy, and waiting is much.
-    const MUCH: f64 = 0.1;
-
-    pub(super) fn of(ledger: &Ledger) -> Circumstances {
-        let seconds = |account: Account| ledger.accounts[account] as f64 / 1e9;
-        let waits = Account::ALL.iter().copied().filter(|account| account.class() == Class::Waiting);
-        let most = waits.max_by_key(|&account| ledger.accounts[account]);
-        Circumstances {
-            total_s: ledger.total_ns as f64 / 1e9,
-            preempted_s: ledger.with_beyond_ns(Account::Preempted) as f64 / 1e9,
-            waited: most.map(|account| (account.id(), seconds(account))),
-        }
-    }
-
-    /// That there is none, and why.
-    fn none_text(&self, of_a_part: bool, style: &Style) -> String {
-        let why = match of_a_part {
-            true => "none of the findings of the run concerns this part".to_owned(),
-            false => self.why_none(),
-        };
-        wrapped(&why, 1, style.width)
-    }
-
-    fn why_none(&self) -> String {
-        let much_s = Circumstances::MUCH * self.total_s;
-        let waited = self.waited.filter(|(_, s)| *s >= much_s);
-        match waited {
-            _ if self.preempted_s >= much_s => {
-                let of = waited.map_or_else(String::new, |(account, s)| {
-                    format!(" {} of {account} cannot be separated from what that caused;", duration(s))
-                });
-                format!(
-                    "none that is sure: other programs had the processors for {};{of} measure again on a \
-                     quiet machine",
-                    duration(self.preempted_s)
-                )
-            }
-            Some((account, s)) => format!(
-                "none of a known kind: threads waited for {} ({account}), and no cause could be \
-                 established",
-                duration(s)
-            ),
-            None => "none: nothing that is worth 1 % of the total stands out".into(),
-        }
-    }
 }
 
 /// The findings of a run: those that are kept, or anew.

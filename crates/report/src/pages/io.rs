@@ -26,8 +26,8 @@ impl About for OfIo {
     const IS_IO: bool = true;
     const TITLE: &'static str = "I/O";
     const NOTHING: &'static str = " no I/O was recorded here";
-    const LEGEND: &'static str =
-        "off CPU: without a processor, as far as it is known; short: only sums of short calls are known.";
+    const LEGEND: &'static str = "off CPU: blocked, or queued for a processor, which the ledger and \
+         findings count apart, as far as it is known; short: only sums of short calls are known.";
     type Line = (OperationId, Target);
 
     // The target of a descriptor decides how waiting for it counts, so that the state adds no information.

@@ -22,8 +22,9 @@ impl About for OfWaits {
     const IS_IO: bool = false;
     const TITLE: &'static str = "Waits";
     const NOTHING: &'static str = " no waits were recorded here";
-    const LEGEND: &'static str =
-        "objects: distinct locks, conditions, threads; short: only sums of short calls are known.";
+    const LEGEND: &'static str = "time: until the call returns, with time queued for a processor, which \
+         the ledger, page locks and findings count apart; objects: distinct locks, conditions, threads; \
+         short: only sums of short calls are known.";
     type Line = (OperationId, State);
 
     fn line(&(operation, _, state): &OperationKey) -> Self::Line {

@@ -71,7 +71,8 @@ pub(super) fn advice(advice: &Advice) -> String {
         Advice::MoveOutwards { visits, work_s, cost_s } => format!(
             "The work-sharing construct is too deep in the nest of loops: each thread came here {} and \
              worked {} each time, which cost {} of waiting. Move the construct outwards, to a loop around \
-             this one.",
+             this one; where each iteration of that needs the one before, make fewer barriers: nowait, or \
+             neighbouring loops joined into one.",
             times(*visits),
             duration(*work_s),
             duration(*cost_s)
@@ -92,7 +93,7 @@ pub(super) fn advice(advice: &Advice) -> String {
          cache lines (keep what different threads write 64 bytes or more apart) or the memory's bandwidth."
             .into(),
         Advice::TouchFirst => "Page faults grew: let the thread that uses memory touch it first, and keep \
-         it instead of allocating anew."
+         it instead of allocating it again."
             .into(),
         Advice::FewerThreads => "There are more threads than processors: use fewer.".into(),
         Advice::QuietMachine => "Other programs had the processors for so long that they may be the whole \
@@ -108,4 +109,17 @@ pub(super) fn advice(advice: &Advice) -> String {
 
 fn times(number: u64) -> String {
     if number == 1 { "once".into() } else { format!("{} times", count(number)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Around a loop whose iterations are independent there may be one in which each needs the one before, as
+    /// in solvers: a construct cannot move out of that.
+    #[test]
+    fn a_construct_that_cannot_move_outwards_has_advice_too() {
+        let text = advice(&Advice::MoveOutwards { visits: 1000, work_s: 1e-6, cost_s: 1e-4 });
+        assert!(text.contains("outwards") && text.contains("nowait"), "{text}");
+    }
 }

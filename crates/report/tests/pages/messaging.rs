@@ -221,6 +221,16 @@ fn ranks_that_wait() {
     insta::assert_json_snapshot!("messaging_mpi_json", value);
 }
 
+/// The launcher lives longer than the ranks, so the head of a page has another wall time than its ledger.
+#[test]
+fn the_wall_time_of_the_ledger_is_the_ranks() {
+    let mut profile = messaging();
+    profile.facts.wall_s = 1.5;
+    let question = Question { page: PageName::Summary, ..Question::default() };
+    let page = render(&profile, &question, &Style::default()).unwrap().page;
+    assert!(page.contains(" wall 1.500 s") && page.contains(" wall of the ranks;"), "{page}");
+}
+
 /// By hand: 300 + 280 ms of waits, caused by what the other rank did meanwhile.
 #[test]
 fn waits_and_causes_are_those_of_the_example() {

@@ -1,6 +1,6 @@
 use proust_structure::ModuleNote;
 
-use crate::build::{addresses_of, build, chain, resolve, symbols, truth};
+use crate::build::{addresses_of, build, chain, resolve, symbols, tool, truth};
 
 /// Three levels of inlining in `work`, a call that stays a call, and a static clone.
 pub(crate) const CHAIN: &str = r#"#include <stdlib.h>
@@ -47,6 +47,50 @@ fn inlined_chains_agree_with_binutils_in_dwarf_4_and_5() {
             assert!(deepest == 4 || optimisation == "-O0", "no chain of three inlined calls: {deepest}");
         }
     }
+}
+
+/// `append` ends in a jump to a function of another module, `twice` in one to `append`; `plain` returns.
+const TAIL_CALLS: &str = r#"#include <unistd.h>
+volatile int sink;
+__attribute__((noinline)) int append(int file) { sink = file; return fsync(file); }
+__attribute__((noinline)) int twice(int file) { sink = 2; return append(file); }
+__attribute__((noinline)) int plain(int file) { sink = file; return sink + getpid(); }
+int main(int argc, char **argv) {
+    int (*volatile indirect)(int) = plain;
+    return append(argc) + twice(argc) + plain(argc) + indirect(argc) + getppid();
+}
+"#;
+
+#[test]
+fn a_call_names_the_function_that_it_goes_to_if_that_is_of_the_module() {
+    let Some(program) = build("cc", &[("tail.c", TAIL_CALLS)], &["-g", "-O2"]) else { return };
+    let Some(code) = tool("objdump", &["-d", "--no-show-raw-insn", &program.binary.to_string_lossy()]) else {
+        return;
+    };
+    // Of `main`: the address behind each call, and what binutils find there.
+    let mut calls: Vec<(u64, String)> = Vec::new();
+    let mut lines = code.lines().skip_while(|line| !line.ends_with("<main>:")).skip(1).peekable();
+    while let Some(line) = lines.next().filter(|line| !line.is_empty()) {
+        let next = lines.peek().and_then(|next| next.split(':').next()).map(str::trim);
+        let next = next.and_then(|next| u64::from_str_radix(next, 16).ok());
+        if let (Some((_, called)), Some(next)) = (line.split_once("call"), next) {
+            calls.push((next - 1, called.trim().to_owned()));
+        }
+    }
+    if cfg!(not(target_arch = "x86_64")) {
+        eprintln!("SKIP: calls are read on x86-64 only");
+        return;
+    }
+    assert_eq!(calls.len(), 5, "{calls:?}");
+    let addresses: Vec<u64> = calls.iter().map(|(address, _)| *address).collect();
+    let structure = resolve(&program.binary, &addresses);
+    for (address, called) in &calls {
+        let named = structure.addresses[address].calls.map(|id| &*structure.functions[id as usize].name);
+        let expected = ["append", "twice", "plain"].into_iter().find(|f| called.ends_with(&format!("<{f}>")));
+        assert_eq!(named, expected, "{called}");
+        assert_eq!(chain(&structure, *address)[0].0, "main");
+    }
+    assert_eq!(structure.addresses.values().filter(|address| address.calls.is_some()).count(), 3);
 }
 
 #[test]

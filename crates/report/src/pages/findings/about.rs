@@ -31,6 +31,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
             "the page faults of a process brought more memory than twice what it ever had \
              resident at once"
         }
+        Kind::MemoryClearing => "much of the processor time goes into clearing memory, for one line",
         Kind::SystemStorm => "system calls take the processors",
         Kind::SleepPoll => "nothing else proceeds while a thread sleeps and checks, again and again",
         Kind::SpinWait => "a thread waits by yielding its processor again and again",

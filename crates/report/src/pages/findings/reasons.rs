@@ -19,6 +19,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SlowLibrary => {
             "lost = 0.7 × processor time in the library: fast implementations need a third of it or less"
         }
+        Kind::MemoryClearing => "lost = processor time, outside of the kernel, in clearing memory there",
         Kind::SerialPhase | Kind::OmpSerialPart => {
             "lost = Σ over the stretches (min(processors, available) − 1) × the time this thread had a \
              processor"
@@ -55,7 +56,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = processor time of making threads + what the kernel used in those that lived shortly"
         }
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
-        Kind::SyncStorm => "lost = time in these calls, but for one of them",
+        Kind::SyncStorm => "lost = the account io of these calls, but for one of them",
         Kind::OmpDeepConstruct => {
             "lost = waiting at this construct, of a region until its threads began and at its end, at most \
              five barriers for each time that a thread arrived; and the runtime's time of dividing the work"

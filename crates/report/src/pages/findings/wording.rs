@@ -26,6 +26,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::FirstTouch => "memory touched first by one thread",
         Kind::FaultStartup => "burst of page faults",
         Kind::FaultChurn => "memory given back and touched again",
+        Kind::MemoryClearing => "much memory cleared",
         Kind::SystemStorm => "storm of system calls",
         Kind::SleepPoll => "polling by sleeping",
         Kind::SpinWait => "spin-waiting",
@@ -120,6 +121,7 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::FaultChurn => {
             format!("{who} touches memory that was given back to the system, again and again")
         }
+        Kind::MemoryClearing => format!("{who} spends much of the processor time on clearing memory"),
         Kind::SystemStorm => format!("{who} spends its time in system calls"),
         Kind::SleepPoll => format!("Everything stands still while {who} sleeps until its next check"),
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
@@ -250,7 +252,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              portions as threads come for more."
         }
         Kind::SmallTasks => {
-            "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond."
+            "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond; and \
+             wake one thread for each of them, not all."
         }
         Kind::Oversubscription => {
             "Start as many threads as there are processors: the same work takes no longer, with less \
@@ -268,6 +271,7 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Keep the memory and use it again; or let the allocator keep it (M_TRIM_THRESHOLD and \
              M_MMAP_THRESHOLD of mallopt)."
         }
+        Kind::MemoryClearing => "Clear only what was used, or use memory as it is where all is written.",
         Kind::SystemStorm => "Call the system less often: keep its answers, or ask for more with one call.",
         Kind::SleepPoll => {
             "Wait for the event itself: a condition variable, a semaphore, poll on a descriptor. Then \
@@ -286,7 +290,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::OmpUnevenLoop => {
             "Hand the iterations out as threads come for them (schedule(dynamic) or guided, in chunks of \
-             some microseconds), or deal them out in turns (schedule(static, 1))."
+             some microseconds), or deal them out in turns (schedule(static, 1)); where there are hardly \
+             more of them than threads, divide them further (collapse)."
         }
         Kind::OmpSmallChunks => {
             "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use \
@@ -397,6 +402,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             &[("tree --metrics minor_faults,fault_s", "where faults happen")]
         }
         Kind::SlowLibrary => &[("flat", "functions by processor time")],
+        Kind::MemoryClearing => &[("callers memset", "who clears how much")],
         Kind::SystemStorm => &[("flat --sort system_s", "functions by time in the kernel")],
         Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
         Kind::OmpDeepConstruct

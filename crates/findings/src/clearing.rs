@@ -1,0 +1,69 @@
+//! Processor time in clearing memory.
+//!
+//! Memory is cleared by the C library's functions, whose callers are known; what the kernel does meanwhile
+//! for memory that is touched for the first time is not counted here. That less of it would do is a guess: a
+//! finding of this kind is possible at most.
+
+use std::collections::HashMap;
+
+use proust_profile::{ContextId, LocationId, Metric};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+/// Functions that clear memory, without what comes before and behind their names: the C library has one for
+/// each sort of processor.
+const CLEAR: [&str; 3] = ["memset", "bzero", "explicit_bzero"];
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_line: HashMap<_, Vec<ContextId>> = HashMap::new();
+    for context in facts.profile.contexts.keys() {
+        if facts.cpu[context.index()] > 0.0 && clears(facts, context) {
+            by_line.entry(facts.places.line_key(context)).or_default().push(context);
+        }
+    }
+    by_line.into_values().filter_map(|contexts| clearing(facts, &contexts)).collect()
+}
+
+/// Whether it is in a function of the C library that fills memory, which the program calls itself.
+fn clears(facts: &Facts<'_>, context: ContextId) -> bool {
+    let is_clear = |name: &str| {
+        let name = name.trim_start_matches('_');
+        CLEAR
+            .iter()
+            .any(|clear| name.strip_prefix(clear).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)))
+    };
+    facts.places.leaf(context).is_some_and(|function| is_clear(&function.name))
+        && facts.places.start(context).is_some()
+}
+
+fn clearing(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
+    let user = |context: ContextId| (facts.cpu[context.index()] - facts.system[context.index()]).max(0.0);
+    let lost_s: f64 = contexts.iter().map(|&context| user(context)).sum();
+    let share = lost_s / facts.cpu_s.max(f64::MIN_POSITIVE);
+    let error_s = facts.error_s(contexts.iter().copied());
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::CLEARING, share)
+        || !checks.holds(&limits::SIGMAS, lost_s / error_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, lost_s)
+    {
+        return None;
+    }
+    let worst = contexts.iter().copied().max_by(|&a, &b| user(a).total_cmp(&user(b)).then(b.cmp(&a)))?;
+    let by = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
+    let by = by.filter(|value| contexts.contains(&value.context)).map(|value| value.location);
+    let by: std::collections::BTreeSet<LocationId> = by.collect();
+    let cause = facts.located(facts.places.place(worst), by.iter().copied());
+    let mut finding = facts.finding(Kind::MemoryClearing, Account::Compute, lost_s, lost_s, cause);
+    finding.error_s = error_s;
+    finding.evidence = vec![
+        Figure::share("of the processor time", share),
+        Figure::seconds("processor time in clearing memory there", lost_s),
+        Figure::count("threads that did it", by.len() as f64),
+    ];
+    finding.sure = Sure::Possible;
+    finding.checks = checks.kept();
+    Some(finding)
+}
