@@ -58,14 +58,16 @@ impl Events {
     /// What does not fit, where they are not.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Events, String> {
         let streams = StreamFile::new(bytes).map_err(|error| error.to_string())?;
-        if let Some(note) = streams.notes().first() {
-            return Err(format!("{note:?}"));
+        if !streams.notes().is_empty() {
+            return Err("its header or its index is damaged".to_owned());
         }
         let mut known = Known::default();
         for location in streams.locations::<Event>() {
             let mut previous_ns = 0;
             for event in streams.stream::<Event>(location).forward() {
-                let event = event.map_err(|lost| format!("{lost:?}"))?;
+                let event = event.map_err(|lost| {
+                    format!("block {} of thread {} cannot be read", lost.sequence, lost.location.0)
+                })?;
                 let row = row(location, &event).filter(|row| row.end_ns >= previous_ns);
                 let Some(row) = row else {
                     let number = known.count;

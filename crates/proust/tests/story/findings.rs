@@ -54,7 +54,7 @@ const FAULTS: [Fault; 32] = [
     fault("fault-startup", "fault", "fill_table", None, "0.8"),
     fault("fault-churn", "fault", "fill_table", None, "0.6"),
     fault("memory-clearing", "compute", "clear_scratch", Some(0.25), "0.8"),
-    fault("system-storm", "compute", "protect", None, "0.6"),
+    fault("system-storm", "compute", "protect_page", None, "0.6"),
     fault("sleep-poll", "asleep", "sleep_until_turn", None, "1.5"),
     fault("spin-wait", "compute", "wait_by_yielding", Some(0.5), "1"),
     fault("thread-churn", "compute", "thread_for_task", None, "0.5"),
