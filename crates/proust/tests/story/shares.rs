@@ -77,15 +77,18 @@ fn an_inlined_call_is_a_context_of_its_own() {
     assert!(row.line.is_some(), "{row:?}");
 }
 
+/// No frame of it is left, but the call above names it. On other processors calls are not read, and what it
+/// jumped to seems to be called from above.
 #[test]
-fn a_tail_call_leaves_no_trace_of_its_caller() {
+fn a_function_that_ends_in_a_tail_call_is_still_on_the_path() {
     let Some(program) = built("shares") else { return };
     let run = record(program, &[SECONDS, "0"]).succeeded();
     let tree = run.tree();
     assert!(!tree.of("tail_last").is_empty() && !tree.of("tail_first").is_empty());
-    assert_eq!(tree.cpu_below("tail_last", "tail_first"), 0.0);
-    let below_all = tree.cpu_below("tail_last", "all_shares");
-    assert_close("tail_last below all_shares", below_all, run.flat().cpu("tail_last").exclusive, 1e-6);
+    let own = run.flat().cpu("tail_last").exclusive;
+    let expected = if cfg!(target_arch = "x86_64") { own } else { 0.0 };
+    assert_close("tail_last below tail_first", tree.cpu_below("tail_last", "tail_first"), expected, 1e-6);
+    assert_close("tail_last below all_shares", tree.cpu_below("tail_last", "all_shares"), own, 1e-6);
 }
 
 #[test]
