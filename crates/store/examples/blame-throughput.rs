@@ -1,4 +1,4 @@
-//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput
+//! How fast the causes of waits are found: `cargo run --release -p proust-store --example blame-throughput
 //! [WAITS [findings | DIR]]`.
 //!
 //! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in

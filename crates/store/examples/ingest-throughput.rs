@@ -1,6 +1,6 @@
 //! How fast logs are read and analysed, and how fast a kept profile is opened.
 //!
-//! `cargo run --release -p proust-analysis --example ingest-throughput [SAMPLES [LANES [OPERATIONS]]]`
+//! `cargo run --release -p proust-store --example ingest-throughput [SAMPLES [LANES [OPERATIONS]]]`
 //!
 //! Writes synthetic logs in memory (paths 20 deep, some new nodes all the time, as a collector writes them;
 //! before each sample so many operations, half of them sums), and prints, for one processor and for all: bare

@@ -47,6 +47,12 @@ impl<'s, T: Lasting> Lately<'s, T> {
         while opened.read.last().is_none_or(|last| last.window().end_ns < to_ns) {
             let Some(next) = opened.rest.next() else { break };
             opened.read.push(next);
+            // A range far behind the last one: what lies between is not kept.
+            if opened.read.len() > 2 * self.kept + 1 && opened.read[self.kept].window().end_ns <= from_ns {
+                opened.from_ns = opened.read[self.kept].window().end_ns;
+                opened.read.drain(..=self.kept);
+                opened.near = 0;
+            }
         }
         let passed = partition_near(&opened.read, opened.near, |one| one.window().end_ns <= from_ns);
         opened.near = passed;
