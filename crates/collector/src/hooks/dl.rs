@@ -40,15 +40,15 @@ extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
 /// `dlclose`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
-    room::apart(callers::before_unloading);
+    let removed_before = room::apart(callers::before_unloading);
     if life::in_hook().is_none() {
         let result = call_real!(real::dlclose(handle) else -1);
-        room::apart(callers::after_unloading);
+        room::apart(|| callers::after_unloading(removed_before));
         return result;
     }
     let unloading = modules::Unloading::begin(here!().sp);
     let result = call_real!(real::dlclose(handle) else -1);
-    room::apart(callers::after_unloading);
+    room::apart(|| callers::after_unloading(removed_before));
     room::apart(|| write_unloaded(unloading));
     result
 }

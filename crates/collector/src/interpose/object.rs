@@ -17,7 +17,7 @@ mod references;
 mod tables;
 
 pub use definitions::{Definition, Name, gnu_hash};
-pub use references::{Reference, Versions};
+pub use references::{Reference, Versions, has_bound};
 pub use tables::Tables;
 
 const PT_LOAD: u32 = 1;

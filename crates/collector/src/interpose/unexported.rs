@@ -232,9 +232,8 @@ pub fn look_again() {
 
 fn walk_new() {
     let changes = object::changes();
-    // An unloaded object may have been anywhere among the others.
-    let is_more = changes.1 == REMOVED.load(Ordering::Relaxed);
-    let first = if is_more { WALKED.load(Ordering::Relaxed) } else { 0 };
+    let are_all_left = changes.1 == REMOVED.load(Ordering::Relaxed);
+    let first = if are_all_left { WALKED.load(Ordering::Relaxed) } else { walked_and_left(changes.0) };
     let mut number = 0;
     object::each(&mut |object| {
         number += 1;
@@ -243,7 +242,7 @@ fn walk_new() {
         }
         false
     });
-    let (mut number, mut is_unfinished) = (0, !binding::walk(first));
+    let (mut number, mut is_unfinished) = (0, !binding::walk(first, are_all_left));
     object::each(&mut |object| {
         number += 1;
         if number > first {
@@ -259,6 +258,18 @@ fn walk_new() {
     WALKED.store(number, Ordering::Relaxed);
     ADDED.store(changes.0, Ordering::Relaxed);
     REMOVED.store(changes.1, Ordering::Relaxed);
+}
+
+/// How many of those that have been walked are left, where some were unloaded and `added` were loaded in all:
+/// the dynamic linker lists what it loads behind all others. (musl counts otherwise, and never unloads.)
+fn walked_and_left(added: u64) -> usize {
+    let mut count = 0_usize;
+    object::each(&mut |_| {
+        count += 1;
+        false
+    });
+    let since = added.saturating_sub(ADDED.load(Ordering::Relaxed));
+    count.saturating_sub(usize::try_from(since).unwrap_or(usize::MAX))
 }
 
 /// Leads an object's references to the hooks, and takes those to nothing back; false if the dynamic linker

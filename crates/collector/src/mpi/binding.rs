@@ -88,14 +88,13 @@ fn is_alias(function: &Function, address: u64) -> bool {
     }
 }
 
-/// Goes over what is loaded, the first `known` objects of which it has seen before; false if the dynamic
-/// linker has still to bind some words. Inside of [`object::without_unloads`].
-pub fn walk(known: usize) -> bool {
-    if known == 0 {
-        forget_unloaded();
-    }
+/// Goes over what is loaded, the first `known` objects of which it has seen before; `are_all_left`: nothing
+/// has been unloaded since. False if the dynamic linker has still to bind some words. Inside of
+/// [`object::without_unloads`].
+pub fn walk(known: usize, are_all_left: bool) -> bool {
+    let is_gone = !are_all_left && forget_unloaded();
     let was_known = AT.load(Ordering::Relaxed) != 0;
-    if !was_known && !look_for_library(known) {
+    if !was_known && !look_for_library(if is_gone { 0 } else { known }) {
         return true;
     }
     let first = if was_known { known } else { 0 };
@@ -110,11 +109,11 @@ pub fn walk(known: usize) -> bool {
     is_finished
 }
 
-/// The library may be among what has been unloaded.
-fn forget_unloaded() {
+/// The library may be among what has been unloaded: forgets it then, and returns whether it is.
+fn forget_unloaded() -> bool {
     let address = AT.load(Ordering::Relaxed);
     if address == 0 {
-        return;
+        return false;
     }
     let first = all().iter().find(|function| function.real() != 0);
     let is_there = first.is_some_and(|function| {
@@ -125,6 +124,7 @@ fn forget_unloaded() {
     if !is_there {
         AT.store(0, Ordering::Relaxed);
     }
+    !is_there
 }
 
 fn look_for_library(known: usize) -> bool {
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_process_without_mpi_has_none() {
         object::without_unloads(|| {
-            assert!(walk(0));
+            assert!(walk(0, true));
         });
         assert!(!is_known() && AT.load(Ordering::Relaxed) == 0);
     }

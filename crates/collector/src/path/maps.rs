@@ -43,17 +43,34 @@ pub fn find_file(is_wanted: impl Fn(&[u8]) -> bool) -> Option<Mapping> {
     first(|line| line.mapping(|_| true, &is_wanted))
 }
 
+/// Calls `visit` with the addresses and the file's inode of each mapping; false if they cannot be read.
+pub fn each(visit: &mut dyn FnMut(&Range<u64>, u64)) -> bool {
+    in_file(|descriptor| {
+        search::<()>(descriptor, |line| {
+            if let Some((range, inode)) = line.place() {
+                visit(&range, inode);
+            }
+            None
+        });
+    })
+    .is_some()
+}
+
 fn first(found: impl Fn(&Line) -> Option<Mapping>) -> Option<Mapping> {
+    in_file(|descriptor| search(descriptor, found))?
+}
+
+fn in_file<R>(read: impl FnOnce(i32) -> R) -> Option<R> {
     let descriptor = raw::open(c"/proc/self/maps", libc::O_RDONLY, 0);
     if raw::failed(descriptor) {
         return None;
     }
-    let found = search(descriptor as i32, found);
+    let result = read(descriptor as i32);
     raw::close(descriptor as i32);
-    found
+    Some(result)
 }
 
-fn search(descriptor: i32, found: impl Fn(&Line) -> Option<Mapping>) -> Option<Mapping> {
+fn search<R>(descriptor: i32, mut found: impl FnMut(&Line) -> Option<R>) -> Option<R> {
     let mut buffer = [0_u8; 2048];
     let mut line = Line::default();
     loop {
@@ -63,8 +80,8 @@ fn search(descriptor: i32, found: impl Fn(&Line) -> Option<Mapping>) -> Option<M
         }
         for &byte in buffer.get(..got as usize)? {
             if byte == b'\n' {
-                if let Some(mapping) = found(&line) {
-                    return Some(mapping);
+                if let Some(result) = found(&line) {
+                    return Some(result);
                 }
                 line = Line::default();
             } else {
@@ -94,6 +111,12 @@ impl Line {
         }
     }
 
+    fn place(&self) -> Option<(Range<u64>, u64)> {
+        let mut fields = self.text.get(..self.bytes)?.splitn(6, |&byte| byte == b' ');
+        let range = range(fields.next()?)?;
+        Some((range, number(fields.nth(3)?, 10)?))
+    }
+
     fn mapping(
         &self,
         is_range: impl Fn(&Range<u64>) -> bool,
@@ -101,8 +124,7 @@ impl Line {
     ) -> Option<Mapping> {
         let text = self.text.get(..self.bytes)?;
         let mut fields = text.splitn(6, |&byte| byte == b' ');
-        let mut bounds = fields.next()?.splitn(2, |&byte| byte == b'-');
-        let range = number(bounds.next()?, 16)?..number(bounds.next()?, 16)?;
+        let range = range(fields.next()?)?;
         if !is_range(&range) {
             return None;
         }
@@ -127,6 +149,11 @@ impl Line {
             path_bytes,
         })
     }
+}
+
+fn range(text: &[u8]) -> Option<Range<u64>> {
+    let mut bounds = text.splitn(2, |&byte| byte == b'-');
+    Some(number(bounds.next()?, 16)?..number(bounds.next()?, 16)?)
 }
 
 /// An unsigned number in ASCII digits.
@@ -154,6 +181,20 @@ mod tests {
         let stack = find(&raw const local as u64).unwrap();
         assert!(!stack.executable && stack.readable && stack.inode == 0);
         assert!(find(8).is_none());
+    }
+
+    #[test]
+    fn all_are_visited() {
+        let here = find as *const () as u64;
+        let (mut found, mut count) = (None, 0);
+        assert!(each(&mut |range, inode| {
+            count += 1;
+            if range.contains(&here) {
+                found = Some(inode);
+            }
+        }));
+        assert_eq!(found, Some(find(here).unwrap().inode));
+        assert!(count > 5, "{count}");
     }
 
     #[test]

@@ -58,6 +58,19 @@ impl Module {
     }
 }
 
+/// Leaves in `modules` those that are not where they were: none where that cannot be found out.
+pub(super) fn keep_gone(modules: &mut Vec<&'static Module>) {
+    if modules.is_empty() {
+        return;
+    }
+    let is_read = maps::each(&mut |range, inode| {
+        modules.retain(|module| !(range.contains(&module.start) && inode == module.inode));
+    });
+    if !is_read {
+        modules.clear();
+    }
+}
+
 /// Those that are loaded now and stay so for the process's life; `number` numbers them. Takes the dynamic
 /// linker's lock.
 pub(super) fn permanent(number: impl Fn() -> u32) -> Vec<&'static Module> {

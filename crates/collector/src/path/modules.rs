@@ -10,6 +10,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
+use crate::interpose::object;
 use crate::path::Announce;
 use crate::path::jitdump;
 use crate::path::maps;
@@ -167,17 +168,23 @@ impl Modules {
         self.store(module::permanent(|| self.number()));
     }
 
-    fn remove_gone(&self, _: &Mine, retire: &mut dyn FnMut(&Module)) {
+    /// Removes what has been unloaded. `has_loaded`: something was loaded meanwhile, perhaps at the place of
+    /// one that is gone.
+    fn remove_gone(&self, _: &Mine, has_loaded: bool, retire: &mut dyn FnMut(&Module)) {
         let modules = self.all();
-        let mut is_kept = |module: &&'static Module| {
-            module.permanent || module.is_still_loaded() || {
-                retire(module);
-                false
-            }
-        };
-        let kept: Vec<_> = modules.iter().copied().filter(|module| is_kept(module)).collect();
-        if kept.len() != modules.len() {
-            self.store(kept);
+        let mut gone: Vec<_> = modules.iter().copied().filter(|module| !module.permanent).collect();
+        // The dynamic linker's list is far cheaper than that of all mappings.
+        if !has_loaded && !gone.is_empty() {
+            object::each(&mut |object| {
+                gone.retain(|module| !object.contains(module.start));
+                gone.is_empty()
+            });
+        }
+        module::keep_gone(&mut gone);
+        if !gone.is_empty() {
+            gone.iter().for_each(|module| retire(module));
+            let is_kept = |module: &&'static Module| !gone.iter().any(|gone| core::ptr::eq(*gone, *module));
+            self.store(modules.iter().copied().filter(is_kept).collect());
         }
     }
 }
@@ -189,7 +196,12 @@ impl Modules {
 /// hook's stack pointer.
 #[must_use]
 #[derive(Debug)]
-pub struct Unloading(bool);
+pub struct Unloading {
+    /// Other threads see it in the lane's word.
+    is_shown: bool,
+    /// What had been loaded and unloaded in all, before.
+    before: (u64, u64),
+}
 
 /// How long the end of an unload waits for a thread that changes the list.
 const PATIENCE_NS: u64 = 20_000_000;
@@ -198,27 +210,31 @@ impl Unloading {
     /// Begins one, in a hook whose stack pointer is `sp`. Without a lane other threads could not see it:
     /// nothing is begun.
     pub fn begin(sp: u64) -> Unloading {
-        let Some(lane) = lane::current() else { return Unloading(false) };
+        let before = object::changes();
+        let Some(lane) = lane::current() else { return Unloading { is_shown: false, before } };
         let _quiet = Quiet::begin();
         forget_left(lane, sp.saturating_add(1));
         let word = lane.unloading();
         if word.load(Ordering::Relaxed) != 0 {
             // Of a library's own destructor: the outer one is still unloading.
-            return Unloading(false);
+            return Unloading { is_shown: false, before };
         }
         OWN.unloading.fetch_add(1, Ordering::AcqRel);
         word.store(sp, Ordering::Relaxed);
-        Unloading(true)
+        Unloading { is_shown: true, before }
     }
 
     /// That is over. `retire` is called with each module that is gone.
     pub fn end(self, retire: &mut dyn FnMut(&Module)) {
+        let now = object::changes();
         // A thread that gets no turn leaves the list as it is: the next unload, or what is found at the same
-        // place, puts it right.
-        if let Some(changing) = OWN.changing.begin_within(PATIENCE_NS) {
-            OWN.remove_gone(&changing, retire);
+        // place, puts it right. Most calls of `dlclose` only count down.
+        if now.1 != self.before.1
+            && let Some(changing) = OWN.changing.begin_within(PATIENCE_NS)
+        {
+            OWN.remove_gone(&changing, now.0 != self.before.0, retire);
         }
-        if self.0
+        if self.is_shown
             && let Some(lane) = lane::current()
         {
             let _quiet = Quiet::begin();

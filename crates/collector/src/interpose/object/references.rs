@@ -97,8 +97,7 @@ impl Tables {
                 let place = self.base.wrapping_add(relocation.offset);
                 // SAFETY: a place of this object that relocation fills in.
                 let value: u64 = unsafe { read(place) };
-                // Until a function is called first, its place leads back into the object's own code.
-                let is_bound = kind != JUMP_SLOT || !own.contains(&value);
+                let is_bound = kind != JUMP_SLOT || leads_out(own, value);
                 let bound = is_bound.then(|| value.wrapping_sub(relocation.addend as u64));
                 let version = if symbol.section == 0 {
                     self.needed_version(number)
@@ -143,6 +142,20 @@ impl Tables {
             }
         }
     }
+}
+
+/// Until a function is called first, its place leads back into the object's own code.
+fn leads_out(own: &Range<u64>, value: u64) -> bool {
+    !own.contains(&value)
+}
+
+/// Whether the dynamic linker has filled in the word of a function that it binds when it is called first.
+///
+/// # Safety
+/// `place` is that of such a reference ([`Reference::place`]) of an object that is loaded at `own`.
+pub unsafe fn has_bound(own: &Range<u64>, place: u64) -> bool {
+    // SAFETY: the caller's promise.
+    leads_out(own, unsafe { read(place) })
 }
 
 impl Symbol {

@@ -7,14 +7,14 @@
 //! ([`scope`]).
 
 use crate::arena::spread;
-use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use proust_log::records::NoteCode;
 
 use super::routes::{self, changing};
+use super::unbound::{self, Words};
 use super::{Table, World};
-use crate::interpose::object::{self, Object};
+use crate::interpose::object::{self, Object, Reference};
 use crate::interpose::scope::{self, Found, Wanted};
 use crate::openmp::gomp::names::{self, CALLERS, COUNT, Caller, Function, NAMES};
 use crate::{arena, lane, life};
@@ -131,16 +131,16 @@ impl Drop for Workspace {
     }
 }
 
-/// Calls `visit` with each reference of an object to the family, and with whether it is bound: to us. A
-/// reference that is bound elsewhere is found before we are, and never leads here.
-fn each_reference(object: &Object, visit: &mut dyn FnMut(usize, Option<&'static CStr>, bool)) {
+/// Calls `visit` with each reference of an object to the family and its place there. If it is bound, it is to
+/// us: one that is bound elsewhere is found before we are, and never leads here.
+fn each_reference(object: &Object, visit: &mut dyn FnMut(usize, &Reference)) {
     let Some(tables) = object.tables() else { return };
     tables.each_reference(&object.range, &mut |reference| {
         if let Some(place) = names::place(reference.name)
             && CALLERS[place] != Caller::Ourselves
             && reference.bound.is_none_or(scope::is_own)
         {
-            visit(place, reference.version, reference.bound.is_some());
+            visit(place, &reference);
         }
     });
 }
@@ -149,9 +149,9 @@ impl References {
     /// Those of an object that stays loaded for as long as they are used; whether there are any.
     fn read(&mut self, caller: &Object) -> bool {
         let mut any = false;
-        each_reference(caller, &mut |place, version, _| {
+        each_reference(caller, &mut |place, reference| {
             let wanted = &mut self.wanted[place];
-            (wanted.is_wanted, wanted.version) = (true, version);
+            (wanted.is_wanted, wanted.version) = (true, reference.version);
             self.refers[place / 64] |= 1 << (place % 64);
             any = true;
         });
@@ -373,7 +373,8 @@ fn publish(
     })
 }
 
-/// Objects that were looked at and refer to nothing of the family, by what they are; 0 = none.
+/// Objects that were looked at and need not be learnt, by what they are; 0 = none. They refer to nothing of the
+/// family, or nothing of that is bound yet ([`unbound`]).
 static OTHERS: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
 const PLACES: usize = 2048;
 /// Places that are tried for each.
@@ -397,30 +398,66 @@ fn place_with(mark: u64) -> Option<&'static AtomicU64> {
 /// Callers that are learnt in one go.
 const AT_ONCE: usize = 16;
 
+/// What had been loaded and unloaded in all when everything loaded was last found to be learnt, or to need no
+/// learning. (Both only grow: two halves that are right now are of one look.)
+static LOOKED_AT: [AtomicU64; 2] = [const { AtomicU64::new(u64::MAX) }; 2];
+
+/// Whether nothing was loaded, unloaded or bound since then.
+fn is_all_learnt() -> bool {
+    let is_same = || {
+        let [added, removed] = &LOOKED_AT;
+        object::changes() == (added.load(Ordering::Relaxed), removed.load(Ordering::Relaxed))
+    };
+    // SAFETY: nothing is unloaded meanwhile, and what is remembered was loaded when that was looked at.
+    object::without_unloads(|| is_same() && !unsafe { unbound::has_bound_in_any() }).unwrap_or(false)
+}
+
 /// Learns all callers that are loaded and have had something bound.
 pub fn learn_all(lock: Lock) {
+    if is_all_learnt() {
+        return;
+    }
     loop {
+        let changes = object::changes();
         let mut fresh = [0_u64; AT_ONCE];
         let mut count = 0;
+        let mut is_known_all = true;
         object::each(&mut |object| {
             let mark = mark_of(object);
-            if place_with(mark).is_some() || known_at(object.text.start).is_some() {
+            if known_at(object.text.start).is_some() {
                 return false;
             }
-            let (mut any, mut is_bound) = (false, false);
-            each_reference(object, &mut |_, _, bound| (any, is_bound) = (true, is_bound | bound));
-            if !any {
-                if let Some(free) = places_of(mark).find(|place| place.load(Ordering::Relaxed) == 0) {
-                    free.store(mark, Ordering::Relaxed);
+            if let Some(place) = place_with(mark) {
+                // SAFETY: `each` keeps it loaded, and marks of what was unloaded are forgotten.
+                if !unsafe { unbound::has_bound_in(mark) } {
+                    return false;
                 }
-            } else if is_bound {
+                unbound::forget(mark);
+                place.store(0, Ordering::Relaxed);
+            }
+            let (mut words, mut is_bound) = (Words::default(), false);
+            each_reference(object, &mut |_, reference| {
+                is_bound |= reference.bound.is_some();
+                words.push(reference.place);
+            });
+            if !is_bound {
+                let free = places_of(mark).find(|place| place.load(Ordering::Relaxed) == 0);
+                match free.filter(|_| unbound::remember(mark, &object.range, &words)) {
+                    Some(free) => free.store(mark, Ordering::Relaxed),
+                    None => is_known_all = false,
+                }
+            } else {
                 fresh[count] = object.text.start;
                 count += 1;
             }
             count == AT_ONCE
         });
         let learnt = fresh.iter().take(count).filter(|&&address| learn(address, lock).is_some()).count();
-        if count < AT_ONCE || learnt == 0 {
+        if count == 0 && is_known_all {
+            LOOKED_AT[0].store(changes.0, Ordering::Relaxed);
+            LOOKED_AT[1].store(changes.1, Ordering::Relaxed);
+        }
+        if learnt == 0 {
             return;
         }
     }
@@ -431,8 +468,9 @@ pub fn before_change() {
     learn_all(Lock::MayWait);
 }
 
-/// Something is about to be unloaded, perhaps. By the thread that does it.
-pub fn before_unloading() {
+/// Something is about to be unloaded, perhaps. By the thread that does it; returns how much had been unloaded
+/// before.
+pub fn before_unloading() -> u64 {
     before_change();
     for known in live().filter(|known| !known.is_pinned.swap(true, Ordering::Relaxed)) {
         // SAFETY: this thread has not begun to unload it. Where another one does just now, it has no code any
@@ -441,10 +479,18 @@ pub fn before_unloading() {
         unsafe { scope::depend(&known.object, &NAMES[known.pin], None) };
     }
     routes::close();
+    object::changes().1
 }
 
 /// That is over.
-pub fn after_unloading() {
+pub fn after_unloading(removed_before: u64) {
+    if object::changes().1 != removed_before {
+        forget_unloaded();
+    }
+    routes::open(&|key, table| known_at(key).is_some_and(|caller| core::ptr::eq(caller.table(), table)));
+}
+
+fn forget_unloaded() {
     let any = |wanted: &dyn Fn(&Object) -> bool| {
         let mut found = false;
         object::each(&mut |object| {
@@ -467,11 +513,13 @@ pub fn after_unloading() {
     });
     for place in &OTHERS {
         let mark = place.load(Ordering::Relaxed);
-        if mark != 0 {
-            place.store(if mark & STAYS == 0 { 0 } else { mark & !STAYS }, Ordering::Relaxed);
+        if mark & STAYS != 0 {
+            place.store(mark & !STAYS, Ordering::Relaxed);
+        } else if mark != 0 {
+            place.store(0, Ordering::Relaxed);
+            unbound::forget(mark);
         }
     }
-    routes::open(&|key, table| known_at(key).is_some_and(|caller| core::ptr::eq(caller.table(), table)));
 }
 
 /// A forked child has no other threads.
