@@ -127,7 +127,7 @@ fn tick() -> Check {
             Verdict::Ok,
             "kernel tick",
             format!(
-                "{}: at most {:.0} samples a second and thread",
+                "{}: threads that wait very often get at most {:.0} samples a second",
                 duration(ns as f64 / 1e9),
                 tick::highest_rate_hz(ns)
             ),
