@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::shorten::{middle, name};
 use crate::style::{Paint, Style};
+use crate::wrap::legend;
 
 /// On which side a column is flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,14 @@ const NARROWEST: usize = 20;
 /// The other columns may be as wide as this, however narrow the terminal.
 const WIDEST: usize = 32;
 
+/// The line below a table that names the columns for which there was no room; nothing where there was.
+pub fn not_shown(left_out: &[String], style: &Style) -> String {
+    match left_out {
+        [] => String::new(),
+        titles => legend(&format!("Columns not shown for lack of width: {}.", titles.join(", ")), style),
+    }
+}
+
 impl Table {
     /// A table without rows.
     pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = (S, Align)>) -> Table {
@@ -89,7 +98,8 @@ impl Table {
             0 => cell.text.width(),
             tail => cell.text.width() + 2 + tail,
         };
-        let widest = self.rows.iter().map(|row| whole(&row[last])).max().unwrap_or(0);
+        let titles = self.columns.iter().map(|(title, _)| title.width());
+        let widest = self.rows.iter().map(|row| whole(&row[last])).chain(titles.last()).max().unwrap_or(0);
         let needed = widest.min(names);
         let mut left_out = Vec::new();
         for title in dispensable {
@@ -104,6 +114,12 @@ impl Table {
             }
         }
         left_out
+    }
+
+    /// As [`Table::narrow`] and [`Table::render`], with a line below that names the columns that are left out.
+    pub fn render_within(&mut self, dispensable: &[&str], style: &Style) -> String {
+        let left_out = self.narrow(dispensable, NAMES, style);
+        self.render(style) + &not_shown(&left_out, style)
     }
 
     fn widths(&self, style: &Style) -> Vec<usize> {
@@ -197,6 +213,8 @@ mod tests {
         // No more room than asked for.
         assert_eq!(table.narrow(&["bbbbbb", "a"], 20, &style), ["bbbbbb"]);
         assert!(table.narrow(&["c", "none"], 40, &Style { width: 80, ..Style::default() }).is_empty());
+        let text = table.render_within(&["a"], &Style { width: 24, ..Style::default() });
+        assert_eq!(text, format!(" c\n 3  {}\n Columns not shown for\n lack of width: a.\n", "x".repeat(20)));
     }
 
     /// Names of other scripts: characters of two columns, and accents that have none of their own.

@@ -19,6 +19,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 use crate::wording::Notes;
+use crate::wrap::{legend, wrapped};
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 30;
@@ -201,15 +202,16 @@ impl Page for EffortPage {
             return text + " nothing here\n";
         }
         let percent_of = |part: f64| format!("{} %", percent(part, 1.0));
-        text.push_str(&format!(
-            " work {}, idleness {} ({}), overhead {} ({}): {}\n\n",
+        let parts = format!(
+            "work {}, idleness {} ({}), overhead {} ({}): {}",
             duration(self.work_s),
             duration(self.idleness_s),
             percent_of(self.idleness),
             duration(self.overhead_s),
             percent_of(self.overhead),
             advice(self.says)
-        ));
+        );
+        text.push_str(&(wrapped(&parts, 1, style.width) + "\n"));
         let scale = Scale::seconds([self.effort_s]);
         let right = |title: &str| (title.to_owned(), Align::Right);
         let left = |title: &str| (title.to_owned(), Align::Left);
@@ -236,25 +238,19 @@ impl Page for EffortPage {
                 Cell::from(name).with_tail(tail.unwrap_or_default()),
             ]);
         }
-        text.push_str(&table.render(style));
-        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        text.push_str(&table.render_within(&["%"], style));
         if let Some(cut) = &self.cut {
             let (rows, are) = (counted(cut.rows, "more row"), verb(cut.rows, "is", "are"));
-            faint(format!(" {rows} {are} not shown: --limit N shows more."));
+            text.push_str(&legend(&format!("{rows} {are} not shown: --limit N shows more."), style));
         }
-        faint(
-            " Idleness is what others lost because of this; overhead is handing out work and waking each \
-         other."
-                .into(),
-        );
-        faint(format!(
-            " High is idleness from {} on and overhead from {} on. Overhead high: coarsen; idleness high: \
-             refine;",
+        let explained = format!(
+            "Idleness is what others lost because of this; overhead is handing out work and waking each \
+             other. High is idleness from {} on and overhead from {} on. Overhead high: coarsen; idleness \
+             high: refine; both: change the strategy; none: effectively parallel.",
             percent_of(self.thresholds.idleness),
             percent_of(self.thresholds.overhead)
-        ));
-        faint(" both: change the strategy; none: effectively parallel.".into());
-        text
+        );
+        text + &legend(&explained, style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

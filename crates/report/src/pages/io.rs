@@ -28,6 +28,7 @@ impl About for OfIo {
     const NOTHING: &'static str = " no I/O was recorded here";
     const LEGEND: &'static str = "off CPU: blocked, or queued for a processor, which the ledger and \
          findings count apart, as far as it is known; short: only sums of short calls are known.";
+    const LEAST: &'static [&'static str] = &["mean", "off CPU", "longest"];
     type Line = (OperationId, Target);
 
     // The target of a descriptor decides how waiting for it counts, so that the state adds no information.

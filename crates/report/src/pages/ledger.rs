@@ -230,7 +230,7 @@ impl LedgerPage {
         let efficiency = strong(ledger.efficiency.map_or_else(String::new, |e| format!("efficiency {e:.3}")));
         let beyond = beyond(strong(scale.write(shown.all_beyond)));
         table.row(cells.into_iter().chain(beyond).chain([efficiency]).collect());
-        let mut text = table.render(style) + "\n" + &self.classes_text(shown, style);
+        let mut text = table.render_within(&["class", "%"], style) + "\n" + &self.classes_text(shown, style);
         for line in beyond_text(ledger).into_iter().chain(ledger.service.text()) {
             text.push_str(&legend(&line, style));
         }

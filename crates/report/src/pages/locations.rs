@@ -10,7 +10,8 @@ use super::facts::{seconds, seconds_of};
 use super::heading;
 use crate::number::{Scale, sum};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, NAMES, Table};
+use crate::wrap::legend;
 
 /// Seconds by identifier of an account or reason, those that are zero left out.
 pub(super) type Seconds = BTreeMap<&'static str, f64>;
@@ -46,9 +47,10 @@ pub(super) fn unexplained<'r>(rows: impl Iterator<Item = (f64, &'r Seconds)>, st
         return String::new();
     }
     let unknown = crate::duration(unknown_s);
-    let line =
-        format!(" Of the passive time {unknown} are of unknown reason: no recorded operation explains them.");
-    style.paint(Paint::Faint, &line) + "\n"
+    legend(
+        &format!("Of the passive time {unknown} are of unknown reason: no recorded operation explains them."),
+        style,
+    )
 }
 
 /// A location as the table shows it.
@@ -93,8 +95,8 @@ impl Column {
     }
 }
 
-/// Names of threads have at least this much room.
-const NAMES: usize = 16;
+/// As many columns belong to names of threads even where these are shorter.
+const LEAST_NAMES: usize = 16;
 
 impl LocationTable<'_> {
     /// One table if it fits, else one of wall time, one by account, and one by reason.
@@ -183,7 +185,11 @@ impl LocationTable<'_> {
     fn narrow_width(&self, columns: &[&Column]) -> usize {
         let handles = self.rows.iter().map(|row| row.handle.len()).max().unwrap_or(0);
         let numbers: usize = columns.iter().map(|column| column.width(&self.scale)).sum();
-        1 + handles + 2 + numbers + NAMES
+        let names = self.rows.iter().map(|row| match row.tail.width() {
+            0 => row.name.width(),
+            tail => row.name.width() + 2 + tail,
+        });
+        1 + handles + 2 + numbers + names.max().unwrap_or(0).clamp(LEAST_NAMES, NAMES)
     }
 
     fn width(&self, columns: &[&Column]) -> usize {

@@ -27,7 +27,7 @@ use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::shell::shell_word;
 use crate::style::Style;
-use crate::table::{Align, Cell, NAMES, Table};
+use crate::table::{Align, Cell, Table};
 use crate::wording::Notes;
 use crate::wrap::legend;
 
@@ -226,13 +226,7 @@ impl Processes {
         }
         // The largest accounts stay.
         let least: Vec<&str> = accounts.iter().rev().map(|account| account.id()).collect();
-        let left_out = table.narrow(&least, NAMES, style);
-        let mut text = table.render(style);
-        if !left_out.is_empty() {
-            let line = format!("Columns not shown for lack of width: {}.", left_out.join(", "));
-            text.push_str(&legend(&line, style));
-        }
-        text
+        table.render_within(&least, style)
     }
 }
 

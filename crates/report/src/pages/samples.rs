@@ -195,7 +195,8 @@ impl Page for Samples {
             cells.extend([why, format!("{} {}", row.name, row.process)]);
             table.row(cells.into_iter().map(Cell::from).collect());
         }
-        text.push_str(&table.render(style));
+        let least = ["°C", "GHz", "load", "threads", "written", "read", "faults", "peak"];
+        text.push_str(&table.render_within(&least, style));
         if let Some(cut) = &self.cut {
             let more = format!(" {} later are not shown; --limit N shows more", cut.rows);
             text.push_str(&(style.paint(Paint::Faint, &more) + "\n"));

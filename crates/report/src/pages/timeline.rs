@@ -55,6 +55,7 @@ use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
 use crate::wording::Notes;
+use crate::wrap::legend;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -405,7 +406,7 @@ impl Page for Timeline<'_> {
         }
         text.push_str(&self.legend(&used, style));
         let cell_s = (self.end_s - self.start_s) / width as f64;
-        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        let mut faint = |line: String| text.push_str(&legend(&line, style));
         let cell = crate::duration(cell_s);
         faint(match &self.functions {
             None => format!(

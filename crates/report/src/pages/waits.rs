@@ -25,6 +25,7 @@ impl About for OfWaits {
     const LEGEND: &'static str = "time: until the call returns, with time queued for a processor, which \
          the ledger, page locks and findings count apart; objects: distinct locks, conditions, threads; \
          short: only sums of short calls are known.";
+    const LEAST: &'static [&'static str] = &["mean", "objects", "longest"];
     type Line = (OperationId, State);
 
     fn line(&(operation, _, state): &OperationKey) -> Self::Line {

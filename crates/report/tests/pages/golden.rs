@@ -4,6 +4,7 @@ use proust_query::Metrics;
 use proust_report::{Column, Format, PageName, Question, Style, render};
 
 use crate::example::{crowded, profile, waiting};
+use crate::messaging::messaging;
 
 fn page(page: PageName, arguments: &[&str], format: Format) -> Question {
     let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
@@ -79,6 +80,26 @@ fn names_of_regions_keep_forty_columns() {
         }
         assert!(width < 120 || heads.contains("runtime"), "{text}");
     }
+}
+
+/// Only the lines of the page `intervals` that have DVM's own layout are as wide as that.
+#[test]
+fn pages_fit_the_terminal() {
+    let mut wide = Vec::new();
+    for (run, profile) in
+        [("run", profile()), ("waiting", waiting()), ("crowded", crowded()), ("messaging", messaging())]
+    {
+        for &name in PageName::ALL {
+            for width in [80, 120] {
+                let style = Style { width, ..Style::default() };
+                let text = render(&profile, &page(name, &[], Format::Text), &style).unwrap().page;
+                let is_classic = |line: &str| name == PageName::Intervals && line.contains("_time");
+                let lines = text.lines().filter(|line| line.chars().count() > width && !is_classic(line));
+                wide.extend(lines.map(|line| format!("{run} {} {width}: {line}", name.id())));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
 
 /// More threads than processors: what is too much stands beyond them, outside of every total.

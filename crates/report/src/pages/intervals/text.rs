@@ -199,10 +199,9 @@ impl IntervalsPage {
         let mut text = heading(style, "Marked intervals", &self.scope);
         if self.intervals.len() < 2 {
             if self.is_without_marks {
-                text.push_str(
-                    " no marks were executed here; the guide says how to make some \
-                     (docs/pages/intervals.md)\n",
-                );
+                let none = "no marks were executed here; the guide says how to make some \
+                            (docs/pages/intervals.md)";
+                text.push_str(&crate::wrap::wrapped(none, 1, style.width));
             }
             if self.places.is_empty() {
                 text.push_str(&self.characteristics(self.intervals.first(), style));

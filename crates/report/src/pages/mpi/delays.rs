@@ -12,6 +12,7 @@ use super::text::{LINES, LITTLE, more, right, section};
 use crate::number::{Scale, duration, percent, sum};
 use crate::style::Style;
 use crate::table::{Align, Cell, Table};
+use crate::wrap::wrapped;
 
 /// What delays cost.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -84,13 +85,14 @@ impl DelayLines {
     pub(super) fn text(&self, style: &Style) -> String {
         let mut text = section(style, "Delay costs", "waits by the work that was late, also through others");
         let all_s = self.direct_s + self.indirect_s;
-        text.push_str(&format!(
-            " {} waited = {} directly + {} since the partner had waited itself; {} made others wait\n",
+        let parts = format!(
+            "{} waited = {} directly + {} since the partner had waited itself; {} made others wait",
             duration(all_s),
             duration(self.direct_s),
             duration(self.indirect_s),
             duration(self.propagating_s),
-        ));
+        );
+        text.push_str(&wrapped(&parts, 1, style.width));
         let scale = Scale::seconds(self.delays.iter().map(|delay| delay.seconds));
         let mut titles = vec![(scale.title("costs"), Align::Right)];
         titles.extend(right(&["%", "short term", "long term", "rank"]));
@@ -119,7 +121,7 @@ impl DelayLines {
                 },
             ]);
         }
-        text.push_str(&table.render(style));
+        text.push_str(&table.render_within(&["long term", "short term"], style));
         text + &more(self.delays.len() - shown, "delay")
     }
 }

@@ -14,6 +14,7 @@ use super::text::{LINES, LITTLE, more, right, section};
 use crate::number::{Scale, duration, percent};
 use crate::style::Style;
 use crate::table::{Align, Table};
+use crate::wrap::wrapped;
 
 /// The critical path of the whole run.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -115,7 +116,8 @@ impl PathLine {
             0 => String::new(),
             hidden => format!(", {} not shown", counted(hidden, "rank")),
         };
-        text.push_str(&format!(" {}{others}; {}\n", shown.join(", "), counted(self.parts, "part")));
+        let ranks = format!("{}{others}; {}", shown.join(", "), counted(self.parts, "part"));
+        text.push_str(&wrapped(&ranks, 1, style.width));
         let scale = Scale::seconds(self.activities.iter().map(|line| line.seconds));
         let mut titles = vec![(scale.title("on path"), Align::Right)];
         titles.extend(right(&["%", "mean", "imbalance", "costs"]));
@@ -134,7 +136,7 @@ impl PathLine {
                 line.site.cell(),
             ]);
         }
-        text.push_str(&table.render(style));
+        text.push_str(&table.render_within(&["mean", "imbalance"], style));
         text.push_str(&more(self.activities.len() - shown, "activity"));
         let of = &self.impact;
         text + &format!(

@@ -10,6 +10,7 @@ use crate::pages::heading;
 use crate::pages::operations::count;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wrap::wrapped;
 
 /// Lines of each table in text.
 pub(super) const LINES: usize = 12;
@@ -31,13 +32,14 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
         return text + " no calls of MPI were recorded here\n" + &page.notes.lines(style);
     }
     let io = if page.io_s > 0.0 { format!(" + {} in files", duration(page.io_s)) } else { String::new() };
-    text.push_str(&format!(
-        " {} before partners arrived + {} transfer{io} + {} begin and end of MPI = {}\n",
+    let parts = format!(
+        "{} before partners arrived + {} transfer{io} + {} begin and end of MPI = {}",
         duration(page.partner_s),
         duration(page.transfer_s),
         duration(page.runtime_s),
         duration(page.mpi_s),
-    ));
+    );
+    text.push_str(&wrapped(&parts, 1, style.width));
     text.push_str(&efficiency(page, style));
     text.push_str(&waits(page, style));
     text.push_str(&causes(page, style));
@@ -73,25 +75,28 @@ fn efficiency(page: &MpiPage, style: &Style) -> String {
     let Some(of) = &page.efficiency else { return String::new() };
     let scope = format!("of the whole run, {} from the begin of MPI to its end", duration(of.time_s));
     let mut text = section(style, "Efficiency", &scope);
-    text.push_str(&format!(
-        " parallel efficiency {} = load balance {} × communication efficiency {}\n",
+    let product = format!(
+        "parallel efficiency {} = load balance {} × communication efficiency {}",
         fixed(of.parallel_efficiency, 3),
         fixed(of.load_balance, 3),
         fixed(of.communication_efficiency, 3),
-    ));
-    text.push_str(&match of.ideal_s.zip(of.serialisation_efficiency).zip(of.transfer_efficiency) {
+    );
+    let parts = match of.ideal_s.zip(of.serialisation_efficiency).zip(of.transfer_efficiency) {
         Some(((ideal_s, serialisation), transfer)) => format!(
-            " communication efficiency {} = serialisation {} × transfer {}; on an ideal network {}\n",
+            "communication efficiency {} = serialisation {} × transfer {}; on an ideal network {}",
             fixed(of.communication_efficiency, 3),
             fixed(serialisation, 3),
             fixed(transfer, 3),
             duration(ideal_s),
         ),
-        None => " serialisation and transfer are not known, since not all is matched\n".to_owned(),
-    });
+        None => "serialisation and transfer are not known, since not all is matched".to_owned(),
+    };
+    text.push_str(&wrapped(&product, 1, style.width));
+    text.push_str(&wrapped(&parts, 1, style.width));
     text.push_str(&of.hybrid.as_ref().map_or_else(String::new, |hybrid| hybrid.text(style)));
     if let Some(unknown) = of.hybrid_unknown {
-        text.push_str(&format!(" the efficiencies of ranks and their threads are not known: {unknown}\n"));
+        let line = format!("the efficiencies of ranks and their threads are not known: {unknown}");
+        text.push_str(&wrapped(&line, 1, style.width));
     }
     text
 }
@@ -126,13 +131,14 @@ fn waits(page: &MpiPage, style: &Style) -> String {
             site.site.cell(),
         ]);
     }
-    text.push_str(&table.render(style));
+    text.push_str(&table.render_within(&["longest", "waits"], style));
     let wrong_order_s: f64 = sites.iter().map(|(_, site)| site.wrong_order_s).sum();
     if wrong_order_s >= LITTLE * all_s && wrong_order_s > 0.0 {
-        text.push_str(&format!(
-            " {} of it could have been filled with work on messages that were there already (wrong order).\n",
+        let line = format!(
+            "{} of it could have been filled with work on messages that were there already (wrong order).",
             duration(wrong_order_s)
-        ));
+        );
+        text.push_str(&wrapped(&line, 1, style.width));
     }
     text + &more(sites.len() - shown, "place")
 }
@@ -184,7 +190,7 @@ fn operations(page: &MpiPage, style: &Style) -> String {
             line.site.cell(),
         ]);
     }
-    text.push_str(&table.render(style));
+    text.push_str(&table.render_within(&["bytes", "waited"], style));
     let cut = page.cut.as_ref().map_or(0, |cut| cut.rows);
     text + &more(page.operations.len().saturating_sub(LINES) + cut, "place")
 }
@@ -399,7 +405,7 @@ fn matching(page: &MpiPage, style: &Style) -> String {
         return style.paint(Paint::Faint, &all);
     }
     let mut text = section(style, "Not matched", "waits for these are not known");
-    lines.iter().for_each(|line| text.push_str(&format!(" {line}\n")));
+    lines.iter().for_each(|line| text.push_str(&wrapped(line, 1, style.width)));
     text
 }
 

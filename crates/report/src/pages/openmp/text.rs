@@ -8,9 +8,9 @@ use super::row::{LostRow, RegionRow};
 use crate::number::{Scale, duration};
 use crate::pages::operations::count;
 use crate::pages::{heading, place};
-use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, NAMES, Table};
-use crate::wrap::wrapped;
+use crate::style::Style;
+use crate::table::{Align, Cell, NAMES, Table, not_shown};
+use crate::wrap::{legend, wrapped};
 
 /// Regions in text when nothing else is asked for.
 const REGIONS: usize = 12;
@@ -133,13 +133,7 @@ fn overview(page: &OpenmpPage, listed: &[RegionRow], style: &Style) -> String {
     }
     let line = "work: time between sites, of all threads; waits: imbalance + latency; runtime: fork + \
      dispatch; max/mean: the busiest thread's work by the mean.";
-    let wider = match &left_out[..] {
-        [] => String::new(),
-        titles => format!(" Columns not shown for lack of width: {}.", titles.join(", ")),
-    };
-    let line = wrapped(&format!("{line}{wider}"), 1, style.width);
-    text.push_str(&(style.paint(Paint::Faint, line.trim_end_matches('\n')) + "\n"));
-    text
+    text + &legend(line, style) + &not_shown(&left_out, style)
 }
 
 /// A region by the function that opens it, and behind that where it is: the function says more.

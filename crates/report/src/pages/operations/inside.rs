@@ -100,7 +100,7 @@ impl InsideRows {
                 Cell::from(format!("{}{arrow}{}", row.operation, row.caller)).with_tail(tail),
             ]);
         }
-        text.push_str(&table.render(style));
+        text.push_str(&table.render_within(&["longest", "bytes"], style));
         if rows.len() > shown.len() {
             let hidden = counted(rows.len() - shown.len(), "line");
             text.push_str(&format!(" {hidden} not shown: --format json has all.\n"));

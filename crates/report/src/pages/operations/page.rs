@@ -28,6 +28,8 @@ pub(in crate::pages) trait About {
     const NOTHING: &'static str;
     /// Explains words of the table.
     const LEGEND: &'static str;
+    /// Columns of the table that are left out where there is no room, the first one first.
+    const LEAST: &'static [&'static str];
     /// Operations in which this is the same are one line of the table.
     type Line: PartialEq;
 
@@ -76,7 +78,7 @@ impl<A: About> Page for OperationsPage<A> {
         if self.tables.operations.is_empty() {
             return text + A::NOTHING + "\n";
         }
-        text.push_str(&A::table(&self.tables).render(style));
+        text.push_str(&A::table(&self.tables).render_within(A::LEAST, style));
         text.push_str(&legend(A::LEGEND, style));
         text.push_str(&self.tables.sites_text(A::IS_IO, style));
         text.push_str(&self.inside.text(style));
