@@ -305,9 +305,6 @@ impl Line {
         if row.kind == "inline" {
             name.push_str(" (inlined)");
         }
-        if self.folded > 0 {
-            name.push_str(&format!(" (recursive, {} frames)", self.folded + 1));
-        }
         match &self.chain[..] {
             [] => name,
             [only] => format!("{}{arrow}{name}", contexts[*only].name),
@@ -318,12 +315,14 @@ impl Line {
         }
     }
 
-    /// Where it is called.
+    /// How deep it calls itself, and where it is called.
     pub fn tail(&self, contexts: &[ContextRow]) -> String {
         let row = &contexts[self.shown];
         let called = row.is_call() && self.chain.is_empty();
         let place = place(row.file.as_deref(), row.line).filter(|_| called);
-        place.map(|place| format!("called at {place}")).unwrap_or_default()
+        let place = place.map(|place| format!("called at {place}"));
+        let depth = (self.folded > 0).then(|| format!("recursive, {} frames", self.folded + 1));
+        depth.into_iter().chain(place).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -405,8 +404,13 @@ mod tests {
             .iter()
             .map(|line| {
                 let amount = line.amounts.get("cpu_s").unwrap();
-                let name = line.name(&contexts, &Style::default());
-                (name, line.depth, amount.inclusive, amount.exclusive)
+                let (name, tail) = (line.name(&contexts, &Style::default()), line.tail(&contexts));
+                (
+                    format!("{name} {tail}").trim_end().to_owned(),
+                    line.depth,
+                    amount.inclusive,
+                    amount.exclusive,
+                )
             })
             .collect();
         let line = |name: &str, depth, all, own| (name.to_owned(), depth, all, own);
@@ -414,9 +418,9 @@ mod tests {
             shown,
             [
                 line("main", 0, 9.0, 1.0),
-                line("a (recursive, 3 frames)", 1, 8.0, 3.0),
+                line("a recursive, 3 frames", 1, 8.0, 3.0),
                 // Without the calls of a below it, which are part of the line above: all lines add up.
-                line("b (recursive, 2 frames)", 2, 3.0, 2.0),
+                line("b recursive, 2 frames", 2, 3.0, 2.0),
                 line("leaf", 3, 1.0, 1.0),
                 line("leaf", 2, 2.0, 2.0),
             ]
