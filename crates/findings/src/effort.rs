@@ -43,6 +43,10 @@ pub enum Reading {
 }
 
 impl Reading {
+    /// All there are.
+    pub const ALL: [Reading; 5] =
+        [Reading::Parallel, Reading::Coarsen, Reading::Refine, Reading::Change, Reading::Nothing];
+
     /// The stable identifier, as in JSON.
     pub const fn id(self) -> &'static str {
         match self {

@@ -157,6 +157,9 @@ pub enum Sure {
 }
 
 impl Sure {
+    /// All there are, the surest first.
+    pub const ALL: [Sure; 3] = [Sure::Certain, Sure::Likely, Sure::Possible];
+
     /// The stable identifier, as in JSON.
     pub const fn id(self) -> &'static str {
         match self {

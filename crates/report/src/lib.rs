@@ -50,7 +50,7 @@ pub use json_schema::{json_schema_document, json_schema_text};
 pub use kept::{Kept, Rendered, Written};
 pub use metrics::{MetricRow, metric_rows};
 pub use named::{Named, named};
-pub use number::{bytes, duration, utc};
+pub use number::{bytes, duration, units, utc};
 pub use page::{Argument, Need, Orders, PAGES, PageHead, PageName, PageSpec, Takes, listed};
 pub use pages::{render, render_with, written};
 pub use question::{Across, Block, Classic, Format, IntervalsOf, Layout, Question, Sort};

@@ -23,6 +23,16 @@ impl fmt::Display for ShownUnit {
     }
 }
 
+/// Units of time as numbers have them beside them.
+const SECONDS: [&str; 3] = ["s", "ms", "µs"];
+/// Units of amounts of memory and data.
+const BYTES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/// All units that the pages show.
+pub fn units() -> impl Iterator<Item = &'static str> {
+    SECONDS.into_iter().chain(BYTES).chain(["%"])
+}
+
 /// The unit and digits of a column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -37,14 +47,15 @@ impl Scale {
     pub fn of(unit: Unit, numbers: impl IntoIterator<Item = f64>) -> Scale {
         let largest = numbers.into_iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
         let seconds = |unit, factor, decimals| Scale { unit: ShownUnit::Seconds(unit), factor, decimals };
+        let [s, ms, us] = SECONDS;
         let plain = |unit, decimals| Scale { unit, factor: 1.0, decimals };
         match unit {
-            Unit::SECONDS if largest >= 1000.0 => seconds("s", 1.0, 1),
-            Unit::SECONDS if largest >= 100.0 => seconds("s", 1.0, 2),
-            Unit::SECONDS if largest == 0.0 || largest >= 0.1 => seconds("s", 1.0, 3),
-            Unit::SECONDS if largest >= 1e-2 => seconds("ms", 1e3, 2),
-            Unit::SECONDS if largest >= 1e-4 => seconds("ms", 1e3, 3),
-            Unit::SECONDS => seconds("µs", 1e6, 2),
+            Unit::SECONDS if largest >= 1000.0 => seconds(s, 1.0, 1),
+            Unit::SECONDS if largest >= 100.0 => seconds(s, 1.0, 2),
+            Unit::SECONDS if largest == 0.0 || largest >= 0.1 => seconds(s, 1.0, 3),
+            Unit::SECONDS if largest >= 1e-2 => seconds(ms, 1e3, 2),
+            Unit::SECONDS if largest >= 1e-4 => seconds(ms, 1e3, 3),
+            Unit::SECONDS => seconds(us, 1e6, 2),
             Unit::COUNT | Unit::BYTES => plain(ShownUnit::None, 0),
             Unit::RATIO => plain(ShownUnit::None, decimals_of(largest)),
             unit => plain(ShownUnit::Other(unit), decimals_of(largest)),
@@ -183,11 +194,10 @@ pub fn duration(seconds: f64) -> String {
 /// Bytes with a unit that fits. Units are powers of 1024, as those of `--max-size` are: a value given as 1G
 /// is shown as 1 GiB.
 pub fn bytes(number: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let fits = |unit: &usize| number >> (10 * unit) < 1024;
-    let unit = (0..UNITS.len()).find(fits).unwrap_or(UNITS.len() - 1);
+    let unit = (0..BYTES.len()).find(fits).unwrap_or(BYTES.len() - 1);
     let size = fixed(number as f64 / (1_u64 << (10 * unit)) as f64, 1);
-    format!("{} {}", size.strip_suffix(".0").unwrap_or(&size), UNITS[unit])
+    format!("{} {}", size.strip_suffix(".0").unwrap_or(&size), BYTES[unit])
 }
 
 /// Seconds since 1970 as date and time in UTC.

@@ -57,6 +57,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All there are.
+    pub const ALL: [Verdict; 4] = [Verdict::More, Verdict::Less, Verdict::Same, Verdict::Undecided];
+
     /// The stable identifier, as in JSON.
     pub const fn id(self) -> &'static str {
         match self {
