@@ -88,7 +88,7 @@ pub(super) fn read_columns<R: Record>(
 
 /// Makes records of columns, and appends them. Answers the end of the last one.
 pub(super) fn records<R: Record>(
-    columns: &Columns,
+    columns: &mut Columns,
     count: usize,
     base_ns: u64,
     dictionaries: &[Vec<u64>],
@@ -97,14 +97,15 @@ pub(super) fn records<R: Record>(
     let mut previous_ns = base_ns;
     let mut row = [0; MAX_COLUMNS];
     // Most columns of a unit are constant: only the others are looked at for each record.
-    let mut live = [(0, Column::Number); MAX_COLUMNS];
+    let mut live = [0; MAX_COLUMNS];
     let mut lives = 0;
     for (column, &how) in R::COLUMNS.iter().enumerate() {
         match how {
-            Column::Number | Column::Difference if columns.zero[column] => {}
             Column::Dictionary if columns.zero[column] => row[column] = *dictionaries[column].first()?,
+            _ if columns.zero[column] => {}
             _ => {
-                live[lives] = (column, how);
+                to_values(how, &mut columns.values[column][..count], &dictionaries[column])?;
+                live[lives] = column;
                 lives += 1;
             }
         }
@@ -127,15 +128,30 @@ pub(super) fn records<R: Record>(
             }
         };
         previous_ns = end_ns;
-        for &(column, how) in &live[..lives] {
-            let value = columns.values[column][at];
-            row[column] = match how {
-                Column::Number => value,
-                Column::Difference => row[column].wrapping_add(unzigzag(value)),
-                Column::Dictionary => *dictionaries[column].get(usize::try_from(value).ok()?)?,
-            };
+        for &column in &live[..lives] {
+            row[column] = columns.values[column][at];
         }
         records.push(R::load(begin_ns, end_ns, &row)?);
     }
     Some(previous_ns)
+}
+
+/// Makes the values of a column of what is stored for them.
+fn to_values(how: Column, column: &mut [u64], dictionary: &[u64]) -> Option<()> {
+    match how {
+        Column::Number => {}
+        Column::Difference => {
+            let mut before = 0u64;
+            for value in column {
+                before = before.wrapping_add(unzigzag(*value));
+                *value = before;
+            }
+        }
+        Column::Dictionary => {
+            for value in column {
+                *value = *dictionary.get(usize::try_from(*value).ok()?)?;
+            }
+        }
+    }
+    Some(())
 }
