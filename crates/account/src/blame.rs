@@ -19,6 +19,7 @@
 
 mod cause;
 mod charging;
+mod computing;
 mod delays;
 mod doer;
 mod doing;

@@ -27,6 +27,7 @@ const MS: u64 = 1_000_000;
 struct Builder {
     profile: Profile,
     events: Vec<EventRow>,
+    samples: Vec<SampleRow>,
     end_ms: u64,
 }
 
@@ -48,7 +49,7 @@ impl Builder {
         };
         profile.facts.available_processors = 2;
         profile.facts.wall_s = end_s;
-        Builder { profile, events: Vec::new(), end_ms }
+        Builder { profile, events: Vec::new(), samples: Vec::new(), end_ms }
     }
 
     fn function(&mut self, name: &str) -> u32 {
@@ -118,7 +119,7 @@ impl Builder {
             let time_ns = (begin_ms * MS + step * 4 * MS).min(end_ms * MS);
             let cpu_ns = time_ns - before_ns;
             before_ns = time_ns;
-            self.profile.samples.push(SampleRow {
+            self.samples.push(SampleRow {
                 location: LocationId(location),
                 context: ContextId(context),
                 time_ns,
@@ -201,12 +202,12 @@ impl Builder {
 
     fn profile(mut self) -> Profile {
         let profile = &mut self.profile;
-        profile.samples.sort_by_key(|row| (row.location, row.time_ns));
+        profile.samples = self.samples.into();
         profile.releases.sort_by_key(|row| (row.location, row.time_ns));
         profile.segments.sort_by_key(|row| (row.location, row.region, row.operation, row.context));
         let mut cpu_ns = vec![0; profile.locations.len()];
         let mut sums = std::collections::BTreeMap::new();
-        for row in &profile.samples {
+        for row in profile.samples.iter() {
             cpu_ns[row.location.index()] += row.cpu_ns;
             let seconds = |ns: u64| ns as f64 / 1e9;
             for (metric, amount) in [

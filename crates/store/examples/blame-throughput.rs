@@ -23,7 +23,7 @@ use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, EventsBuilder, Location, LocationId, OperationId, Process,
-    Profile, ReleaseRow, RunFacts, RunFile, SampleRow,
+    Profile, ReleaseRow, RunFacts, RunFile, SampleRow, SamplesBuilder,
 };
 
 const THREADS: u64 = 8;
@@ -47,7 +47,7 @@ fn profile(waits: u64) -> Profile {
             .collect(),
         ..Profile::default()
     };
-    let mut events = EventsBuilder::default();
+    let (mut events, mut samples) = (EventsBuilder::default(), SamplesBuilder::default());
     for thread in 0..THREADS {
         let location = thread as u32;
         for turn in 0..turns {
@@ -85,17 +85,18 @@ fn profile(waits: u64) -> Profile {
             if turn % 125 == 124 {
                 let (time_ns, cpu_ns) = ((turn + 1) * TURN_NS, 200_000);
                 let context = (turn % 50) as u32 + 1;
-                profile.samples.push(SampleRow {
+                let sample = SampleRow {
                     location: LocationId(location),
                     context: ContextId(context),
                     time_ns,
                     cpu_ns,
                     ..SampleRow::default()
-                });
+                };
+                samples.push(&sample).expect("samples in order");
             }
         }
     }
-    profile.events = events.finish();
+    (profile.events, profile.samples) = (events.finish(), samples.finish());
     profile
 }
 

@@ -154,16 +154,6 @@ impl<'p> Evidence<'p> {
         self.profile.events.ending_after(location, after_ns).filter(|row| !row.summed)
     }
 
-    /// The samples of each location.
-    pub(super) fn samples(&self) -> Vec<std::ops::Range<usize>> {
-        let mut samples = vec![0..0; self.profile.locations.len()];
-        for (row, sample) in self.profile.samples.iter().enumerate() {
-            let range = &mut samples[sample.location.index()];
-            *range = if range.start == range.end { row..row + 1 } else { range.start..row + 1 };
-        }
-        samples
-    }
-
     /// The lock that a release is of.
     pub(super) fn lock_of_release(&self, row: u32) -> Option<LockId> {
         let release = &self.profile.releases[row as usize];

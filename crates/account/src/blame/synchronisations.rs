@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap as Map;
 pub(super) struct Synchronisations<'e> {
     evidence: &'e Evidence<'e>,
     meetings: &'e Meetings,
-    locations: Vec<Doer>,
+    locations: Vec<Doer<'e>>,
     singles: Singles<'e>,
     /// By group: where it synchronised last.
     sites: Vec<Option<ContextId>>,
@@ -50,12 +50,10 @@ struct Over {
 
 impl<'e> Synchronisations<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>, meetings: &'e Meetings) -> Synchronisations<'e> {
-        let (grains, samples) = (grains_ns(evidence), evidence.samples());
-        let doer = |location: usize| Doer {
-            before: vec![Doing::default(); meetings.of_location[location].len()],
-            grain_ns: grains[location],
-            samples: samples[location].clone(),
-            ..Doer::default()
+        let grains = grains_ns(evidence);
+        let doer = |location: usize| {
+            let groups = meetings.of_location[location].len();
+            Doer::new(evidence, LocationId::from_index(location), grains[location], groups)
         };
         Synchronisations {
             locations: (0..meetings.of_location.len()).map(doer).collect(),
@@ -86,7 +84,7 @@ impl<'e> Synchronisations<'e> {
         if doer.now.as_mut().is_some_and(|now| now.goes_on_with(begun)) {
             return;
         }
-        doer.count_until(start_ns, &self.evidence.profile.samples);
+        doer.count_until(start_ns);
         (doer.now, doer.counted_ns) = (Some(*begun), start_ns);
     }
 
@@ -199,7 +197,7 @@ impl<'e> Synchronisations<'e> {
             let doer = &mut self.locations[member.index()];
             let is_here = waiter == Some(member) || waiter.is_some() && doer.is_waiting();
             if !is_here {
-                doer.count_until(at_ns, &self.evidence.profile.samples);
+                doer.count_until(at_ns);
             }
             let of_groups = &meetings.of_location[member.index()];
             let mut doing = Doing::default();
@@ -214,7 +212,7 @@ impl<'e> Synchronisations<'e> {
             if is_here {
                 // For all others this was waiting as any other. That it continues a moment after the first
                 // one is no reason to arrive late again.
-                doer.count_until(at_ns, &self.evidence.profile.samples);
+                doer.count_until(at_ns);
                 doer.counted_ns = doer.now.map_or(at_ns, |now| now.window.end_ns);
             }
             for (of, before) in of_groups.iter().zip(&mut doer.before) {

@@ -40,7 +40,14 @@ pub(super) fn number(operation: Operation) -> u32 {
 }
 
 /// A profile in the making: one process, contexts 1 to 9 below the program, as many threads as are named.
-pub(super) struct Builder(Profile, Vec<EventRow>);
+pub(super) struct Builder(Profile, Rows);
+
+/// Its rows by location.
+#[derive(Default)]
+pub(super) struct Rows {
+    events: Vec<EventRow>,
+    pub(super) samples: Vec<SampleRow>,
+}
 
 impl Builder {
     pub(super) fn new(threads: u32, end_ms: u64) -> Builder {
@@ -55,7 +62,7 @@ impl Builder {
             operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
             ..Profile::default()
         };
-        Builder(profile, Vec::new())
+        Builder(profile, Rows::default())
     }
 
     /// A location waits for an object in a context.
@@ -67,7 +74,7 @@ impl Builder {
         object: u64,
         (begin_ms, end_ms): (u64, u64),
     ) -> &mut EventRow {
-        self.1.push(EventRow {
+        self.1.events.push(EventRow {
             location: LocationId(location),
             context: ContextId(context),
             operation: OperationId(number(operation)),
@@ -78,7 +85,7 @@ impl Builder {
             object,
             ..EventRow::default()
         });
-        self.1.last_mut().unwrap()
+        self.1.events.last_mut().unwrap()
     }
 
     /// A location is in a call of MPI in which it waits until another one arrives.
@@ -140,7 +147,7 @@ impl Builder {
     /// A location has computed in a context since its last sample.
     pub(super) fn sample(&mut self, location: u32, context: u32, time_ms: u64, cpu_ms: u64) {
         let (time_ns, cpu_ns) = (time_ms * MS, cpu_ms * MS);
-        self.0.samples.push(SampleRow {
+        self.1.samples.push(SampleRow {
             location: LocationId(location),
             context: ContextId(context),
             time_ns,
@@ -152,7 +159,7 @@ impl Builder {
     /// A sample of a location that was in an operation, such as a wait in which it polls.
     pub(super) fn sample_in_operation(&mut self, location: u32, context: u32, time_ns: u64) {
         let in_operation = true;
-        self.0.samples.push(SampleRow {
+        self.1.samples.push(SampleRow {
             location: LocationId(location),
             context: ContextId(context),
             time_ns,
@@ -170,7 +177,7 @@ impl Builder {
 
     /// In unexplained time the threads were blocked, and not preempted.
     pub(super) fn blocks_between_samples(&mut self) {
-        self.0.samples.iter_mut().for_each(|row| row.voluntary_switches = 1);
+        self.1.samples.iter_mut().for_each(|row| row.voluntary_switches = 1);
     }
 
     /// A parallel region, whose context this is.
@@ -205,8 +212,8 @@ impl Builder {
     }
 
     pub(super) fn profile(mut self) -> Profile {
-        self.0.events = self.1.into();
-        self.0.samples.sort_by_key(|row| (row.location, row.time_ns));
+        self.0.events = self.1.events.into();
+        self.0.samples = self.1.samples.into();
         self.0.releases.sort_by_key(|row| (row.location, row.time_ns));
         self.0.partner_waits.sort_by_key(|wait| (wait.location, wait.begin_ns));
         self.0.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));

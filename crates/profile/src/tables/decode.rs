@@ -14,8 +14,8 @@ use super::reader::Table;
 use crate::{
     Context, ContextKind, Detail, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function, InsideRow,
     IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
-    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
-    SegmentRow, StayRow, TransferRow, TrialSums, Value,
+    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SegmentRow,
+    StayRow, TransferRow, TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
@@ -55,11 +55,6 @@ fn rows<T>(
         all.append(&mut group_rows(table, group)?);
     }
     Ok(all)
-}
-
-/// The samples.
-pub(super) fn read_samples(table: &Table) -> Result<Vec<SampleRow>, TablesError> {
-    side_by_side(table, samples)
 }
 
 /// The releases.
@@ -209,33 +204,6 @@ fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {
             .and_then(Metric::from_number)
             .ok_or_else(|| table.damaged(format!("unknown metric {metric}")))?,
         amount,
-    })
-}
-
-fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, time_ns: u64s, cpu_ns: u64s, user_ns: u64s, system_ns: u64s,
-    measurement_ns: u64s, minor_faults: u32s, major_faults: u32s, voluntary_switches: u32s,
-    involuntary_switches: u32s, queued_us: u32s, processor: u32s, tail: bools, partial: bools,
-    in_operation: bools;
-    SampleRow {
-        location,
-        context,
-        time_ns,
-        cpu_ns,
-        user_ns,
-        system_ns,
-        measurement_ns,
-        minor_faults,
-        major_faults,
-        voluntary_switches,
-        involuntary_switches,
-        queued_us,
-        processor: u16::try_from(processor)
-            .map_err(|_| table.damaged(format!("processor {processor} is out of range")))?,
-        tail,
-        partial,
-        in_operation,
     })
 }
 

@@ -12,7 +12,6 @@ pub(super) const MODULES: &str = "modules.parquet";
 pub(super) const PROCESSES: &str = "processes.parquet";
 pub(super) const LOCATIONS: &str = "locations.parquet";
 pub(super) const VALUES: &str = "values.parquet";
-pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
 pub(super) const INSIDE: &str = "inside.parquet";
 pub(super) const RELEASES: &str = "releases.parquet";
@@ -44,7 +43,6 @@ pub(super) fn write_all(
     write(PROCESSES, &processes(profile))?;
     write(LOCATIONS, &locations(profile))?;
     write(VALUES, &values(profile))?;
-    write(SAMPLES, &samples(profile))?;
     write(OPERATIONS, &operations(profile))?;
     write(INSIDE, &inside(profile))?;
     write(RELEASES, &releases(profile))?;
@@ -155,28 +153,6 @@ fn values(profile: &Profile) -> Vec<Column> {
         column!(rows, "location", U32, |r| r.location.0),
         column!(rows, "metric", U32, |r| u32::from(r.metric as u16)),
         column!(rows, "amount", F64, |r| r.amount),
-    ]
-}
-
-fn samples(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.samples;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "context", U32, |r| r.context.0),
-        column!(rows, "time_ns", U64, |r| r.time_ns),
-        column!(rows, "cpu_ns", U64, |r| r.cpu_ns),
-        column!(rows, "user_ns", U64, |r| r.user_ns),
-        column!(rows, "system_ns", U64, |r| r.system_ns),
-        column!(rows, "measurement_ns", U64, |r| r.measurement_ns),
-        column!(rows, "minor_faults", U32, |r| r.minor_faults),
-        column!(rows, "major_faults", U32, |r| r.major_faults),
-        column!(rows, "voluntary_switches", U32, |r| r.voluntary_switches),
-        column!(rows, "involuntary_switches", U32, |r| r.involuntary_switches),
-        column!(rows, "queued_us", U32, |r| r.queued_us),
-        column!(rows, "processor", U32, |r| u32::from(r.processor)),
-        column!(rows, "tail", Bool, |r| r.tail),
-        column!(rows, "partial", Bool, |r| r.partial),
-        column!(rows, "in_operation", Bool, |r| r.in_operation),
     ]
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::error::TablesError;
 use super::manifest::{FileCheck, Manifest};
 use super::reader::Table;
-use super::{EVENTS, FACTS, FactsFile, Provenance, Rows, decode, encode};
-use crate::{Events, Profile};
+use super::{EVENTS, FACTS, FactsFile, Provenance, Rows, SAMPLES, decode, encode};
+use crate::{ByLocation, Profile, Row};
 
 /// How often another profile may take the place of the one that is being opened.
 const ATTEMPTS: usize = 8;
@@ -120,6 +120,10 @@ impl Kept {
         Table::open(self.folder.join(name), self.bytes(name)?)
     }
 
+    fn streams<R: Row>(&self, name: &str) -> Result<ByLocation<R>, TablesError> {
+        ByLocation::read(self.bytes(name)?).map_err(|what| self.damaged(name, what))
+    }
+
     /// Facts, quality, definitions and amounts: all of the profile but its rows.
     ///
     /// # Errors
@@ -140,8 +144,8 @@ impl Kept {
     /// [`TablesError`] when they cannot be read, or contradict the rest.
     pub fn rows(&self, profile: &Profile) -> Result<Rows, TablesError> {
         let rows = Rows {
-            samples: decode::read_samples(&self.table(encode::SAMPLES)?)?,
-            events: Events::read(self.bytes(EVENTS)?).map_err(|what| self.damaged(EVENTS, what))?,
+            samples: self.streams(SAMPLES)?,
+            events: self.streams(EVENTS)?,
             releases: decode::read_releases(&self.table(encode::RELEASES)?)?,
             stays: decode::read_stays(&self.table(encode::STAYS)?)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,

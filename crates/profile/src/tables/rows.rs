@@ -1,7 +1,7 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
 use crate::{
-    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow, StayRow,
+    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, Samples, StayRow,
     TransferRow, invariants,
 };
 
@@ -9,7 +9,7 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// The timeline of samples.
-    pub samples: Vec<SampleRow>,
+    pub samples: Samples,
     /// The timeline of operations.
     pub events: Events,
     /// The timeline of releases and wakes.

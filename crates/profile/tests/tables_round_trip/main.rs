@@ -378,7 +378,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         functions: functions.clone().into(),
                         contexts: contexts.clone().into(),
                         values,
-                        samples,
+                        samples: samples.into(),
                         operations: operations().into(),
                         events: events.into(),
                         inside: inside(&releases, count),
