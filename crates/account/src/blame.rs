@@ -38,6 +38,7 @@ mod releases;
 mod sections;
 mod since;
 mod singles;
+mod stays;
 mod sums;
 mod synchronisation;
 mod synchronisations;

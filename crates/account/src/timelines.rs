@@ -101,10 +101,7 @@ pub(crate) fn in_order<T: Send, E>(
             process: location.process,
             service: location.service,
             spans: replicated::divided(
-                regions::marked(
-                    recorded(id).spans(&states, stolen_ns),
-                    of_location(&profile.stays, |stay| stay.location, id),
-                ),
+                regions::marked(recorded(id).spans(&states, stolen_ns), profile.stays.of(id)),
                 replicated.of_location(id),
             ),
         }

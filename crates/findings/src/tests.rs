@@ -28,6 +28,7 @@ struct Builder {
     profile: Profile,
     events: Vec<EventRow>,
     samples: Vec<SampleRow>,
+    releases: Vec<ReleaseRow>,
     end_ms: u64,
 }
 
@@ -49,7 +50,7 @@ impl Builder {
         };
         profile.facts.available_processors = 2;
         profile.facts.wall_s = end_s;
-        Builder { profile, events: Vec::new(), samples: Vec::new(), end_ms }
+        Builder { profile, events: Vec::new(), samples: Vec::new(), releases: Vec::new(), end_ms }
     }
 
     fn function(&mut self, name: &str) -> u32 {
@@ -187,7 +188,7 @@ impl Builder {
     ) -> &mut ReleaseRow {
         let context = self.path(path);
         let operation = self.number(Operation::MutexUnlock);
-        self.profile.releases.push(ReleaseRow {
+        self.releases.push(ReleaseRow {
             location: LocationId(location),
             context: ContextId(context),
             operation: OperationId(operation),
@@ -197,13 +198,13 @@ impl Builder {
             weight_ns: (held_ms * MS).max(200_000),
             ..ReleaseRow::default()
         });
-        self.profile.releases.last_mut().unwrap()
+        self.releases.last_mut().unwrap()
     }
 
     fn profile(mut self) -> Profile {
         let profile = &mut self.profile;
         profile.samples = self.samples.into();
-        profile.releases.sort_by_key(|row| (row.location, row.time_ns));
+        profile.releases = self.releases.into();
         profile.segments.sort_by_key(|row| (row.location, row.region, row.operation, row.context));
         let mut cpu_ns = vec![0; profile.locations.len()];
         let mut sums = std::collections::BTreeMap::new();

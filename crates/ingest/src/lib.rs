@@ -50,7 +50,7 @@ mod values;
 use proust_log::LogError;
 use proust_profile::notes::RunNote;
 use proust_profile::{
-    EventsBuilder, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleaseRow,
+    EventsBuilder, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleasesBuilder,
     RunFile, SampleRow, SamplesBuilder, SegmentRow, StayRow,
 };
 use proust_structure::MadeCode;
@@ -250,7 +250,7 @@ fn analyse(
         events: EventsBuilder::default(),
         implausible: 0,
         inside: Vec::new(),
-        releases: Vec::new(),
+        releases: ReleasesBuilder::default(),
         regions: regions::Regions::default(),
         intervals: intervals::Intervals::default(),
         places: Vec::new(),
@@ -265,7 +265,7 @@ fn analyse(
     profile.operations = occurring::infos(&operations).into();
     profile.events = filling.events.finish();
     profile.quality.implausible_records += filling.implausible;
-    profile.releases = filling.releases;
+    profile.releases = filling.releases.finish();
     profile.inside = filling.inside;
     mpi::fill(&mut profile, &mut logs, &filling.places, &operations, &clock);
     filling.regions.give_to(&mut profile);
@@ -293,7 +293,7 @@ struct Filling<'p> {
     /// Operations that contradict those before them.
     implausible: u64,
     inside: Vec<InsideRow>,
-    releases: Vec<ReleaseRow>,
+    releases: ReleasesBuilder,
     regions: regions::Regions,
     intervals: intervals::Intervals,
     /// Per log, which location each of its threads is.
@@ -393,7 +393,7 @@ impl Filling<'_> {
                 row.operation = id;
                 row.time_ns = self.clock.since_start_ns(number, row.time_ns);
                 row.since_ns = row.since_ns.map(|since_ns| self.clock.since_start_ns(number, since_ns));
-                self.releases.push(row);
+                self.implausible += u64::from(self.releases.push(&row).is_err());
             }
             for raw in std::mem::take(&mut thread.in_regions.segments) {
                 let Some(operation) = self.operations.get(raw.row.operation.index()).copied().flatten()

@@ -183,28 +183,41 @@ impl<R: Row> ByLocation<R> {
         locations.unwrap_or_default().into_iter().map(|location| LocationId(location.0)).collect()
     }
 
+    fn stream(&self, location: LocationId) -> Option<Stream<'_, R::Record, Vec<u8>>> {
+        let stream = self.streams.as_deref()?.stream(Location(location.0));
+        Some(stream).filter(|stream| !stream.blocks().is_empty())
+    }
+
     /// Those of a location.
     pub fn of(&self, location: LocationId) -> RowsOf<'_, R> {
-        let streams = self.streams.as_deref();
-        let stream = streams.map(|streams| streams.stream(Location(location.0)));
+        let stream = self.stream(location);
         let left = stream.map_or(0, |stream| stream.count());
         RowsOf { location, records: stream.map(Stream::forward), after_ns: None, left }
     }
 
-    /// Those of a location that end after an instant.
-    pub fn ending_after(&self, location: LocationId, after_ns: u64) -> RowsOf<'_, R> {
-        let streams = self.streams.as_deref();
-        let range_ns = after_ns..u64::MAX;
-        let near = streams.map(|streams| streams.stream(Location(location.0)).overlapping(range_ns));
-        RowsOf { location, records: near, after_ns: Some(after_ns), left: 0 }
+    /// How many a location has.
+    pub fn count_of(&self, location: LocationId) -> usize {
+        self.stream(location).map_or(0, |stream| stream.count()) as usize
     }
 
     /// Those of a location, the last one first.
     pub fn of_backward(&self, location: LocationId) -> RowsOf<'_, R> {
-        let streams = self.streams.as_deref();
-        let stream = streams.map(|streams| streams.stream(Location(location.0)));
+        let stream = self.stream(location);
         let left = stream.map_or(0, |stream| stream.count());
         RowsOf { location, records: stream.map(Stream::backward), after_ns: None, left }
+    }
+
+    /// Those of a location that end after an instant.
+    pub fn ending_after(&self, location: LocationId, after_ns: u64) -> RowsOf<'_, R> {
+        let near = self.stream(location).map(|stream| stream.overlapping(after_ns..u64::MAX));
+        RowsOf { location, records: near, after_ns: Some(after_ns), left: 0 }
+    }
+
+    /// Those of a location that begin at an instant or before, the last one first.
+    pub fn begun_backward(&self, location: LocationId, at_ns: u64) -> RowsOf<'_, R> {
+        let range_ns = 0..at_ns.saturating_add(1);
+        let near = self.stream(location).map(|stream| stream.overlapping_backward(range_ns));
+        RowsOf { location, records: near, after_ns: None, left: 0 }
     }
 
     /// All of them, location by location.

@@ -75,8 +75,8 @@ pub use messages::{
 pub use metric::{Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
-pub use regions::{RegionInfo, SegmentRow, StayRow, TrialSums};
-pub use releases::ReleaseRow;
+pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
+pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
 pub use run_file::{Pause, RunFile, Stop};
 pub use samples::{SampleRow, Samples, SamplesBuilder};
 pub use seek::seek;
@@ -132,13 +132,13 @@ pub struct Profile {
     /// Operations inside others.
     pub inside: Vec<InsideRow>,
     /// The timeline of releases and wakes.
-    pub releases: Vec<ReleaseRow>,
+    pub releases: Releases,
     /// The parallel regions by [`RegionId`].
     pub regions: IndexVec<RegionId, RegionInfo>,
     /// Work and waits at their sites.
     pub segments: Vec<SegmentRow>,
     /// The timeline of stays in them.
-    pub stays: Vec<StayRow>,
+    pub stays: Stays,
     /// The marked intervals by [`IntervalId`].
     pub intervals: Vec<IntervalInfo>,
     /// Where in the tree they are.

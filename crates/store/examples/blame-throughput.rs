@@ -23,7 +23,7 @@ use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, EventsBuilder, Location, LocationId, OperationId, Process,
-    Profile, ReleaseRow, RunFacts, RunFile, SampleRow, SamplesBuilder,
+    Profile, ReleaseRow, ReleasesBuilder, RunFacts, RunFile, SampleRow, SamplesBuilder,
 };
 
 const THREADS: u64 = 8;
@@ -48,6 +48,7 @@ fn profile(waits: u64) -> Profile {
         ..Profile::default()
     };
     let (mut events, mut samples) = (EventsBuilder::default(), SamplesBuilder::default());
+    let mut releases = ReleasesBuilder::default();
     for thread in 0..THREADS {
         let location = thread as u32;
         for turn in 0..turns {
@@ -80,7 +81,7 @@ fn profile(waits: u64) -> Profile {
             events.push(&event).expect("events in order");
             // The collector tells one in 50 of sections of this length.
             if !is_barrier && (turn * THREADS + place) % 50 == 7 {
-                profile.releases.push(release);
+                releases.push(&release).expect("releases in order");
             }
             if turn % 125 == 124 {
                 let (time_ns, cpu_ns) = ((turn + 1) * TURN_NS, 200_000);
@@ -97,6 +98,7 @@ fn profile(waits: u64) -> Profile {
         }
     }
     (profile.events, profile.samples) = (events.finish(), samples.finish());
+    profile.releases = releases.finish();
     profile
 }
 

@@ -156,7 +156,7 @@ impl<'p> Evidence<'p> {
 
     /// The lock that a release is of.
     pub(super) fn lock_of_release(&self, row: u32) -> Option<LockId> {
-        let release = &self.profile.releases[row as usize];
+        let release = self.releases.place(row);
         let object = self.known.get(&(self.process(release.location), release.object))?;
         self.groups.lock(*object)
     }

@@ -120,7 +120,7 @@ impl<'e> Doings<'e> {
     /// That it waited for this lock itself is no part of holding it.
     pub(super) fn during(&mut self, row: u32, held: Window) -> &Meanwhile {
         let evidence = self.evidence;
-        let release = &evidence.profile.releases[row as usize];
+        let release = evidence.releases.place(row);
         let location = release.location;
         let found = &mut self.found;
         found.operations.clear();

@@ -7,10 +7,11 @@
 //!
 //! Memory is that of meetings times members, not of waits.
 
-use proust_profile::{Detail, LocationId, OperationKind, ProcessId, Profile, RegionId, StayRow};
+use proust_profile::{Detail, LocationId, OperationKind, ProcessId, RegionId, StayRow};
 
 use super::evidence::{Done, Evidence, Kind};
 use super::object::ObjectId;
+use super::stays::StaysOf;
 use rustc_hash::FxHashMap as Map;
 
 /// Position in [`Meetings::all`].
@@ -50,7 +51,6 @@ pub(super) struct Meetings {
     /// By object, and whether only some of a team wait.
     known: Map<(ObjectId, bool), MeetingId>,
     of_region: Vec<Option<MeetingId>>,
-    stays: Vec<(usize, usize)>,
 }
 
 /// Whether only some of a team wait in this operation.
@@ -71,11 +71,7 @@ impl Meetings {
         if !evidence.met.barriers {
             return Meetings::default();
         }
-        let mut meetings = Meetings {
-            of_region: vec![None; profile.regions.len()],
-            stays: ranges_of_stays(profile),
-            ..Meetings::default()
-        };
+        let mut meetings = Meetings { of_region: vec![None; profile.regions.len()], ..Meetings::default() };
         let mut members: Vec<Vec<LocationId>> = Vec::new();
         let mut in_sums: Vec<LocationId> = Vec::new();
         for location in profile.locations.keys() {
@@ -98,8 +94,7 @@ impl Meetings {
         in_sums: &mut Vec<LocationId>,
     ) {
         let profile = evidence.profile;
-        let (first, last) = self.stays[location.index()];
-        let mut next_stay = first;
+        let mut stays = StaysOf::new(&profile.stays, location);
         for Done { row: event, kind, object, .. } in evidence.of(location) {
             if kind != Kind::Barrier {
                 continue;
@@ -126,10 +121,7 @@ impl Meetings {
             if !is_of_team(operation) {
                 continue;
             }
-            while next_stay < last && profile.stays[next_stay].begin_ns <= event.begin_ns {
-                next_stay += 1;
-            }
-            if let Some(stay) = stay_at(&profile.stays[first..next_stay], event.begin_ns, |_| true) {
+            if let Some(stay) = stays.newest(event.begin_ns, event.begin_ns, |_| true) {
                 self.of_region[stay.region.index()].get_or_insert(meeting);
             }
         }
@@ -144,7 +136,7 @@ impl Meetings {
         in_sums: &[LocationId],
     ) {
         let profile = evidence.profile;
-        for stay in &profile.stays {
+        for stay in profile.stays.iter() {
             if let Some(meeting) = self.of_region[stay.region.index()]
                 && members[meeting as usize].last() != Some(&stay.location)
             {
@@ -224,41 +216,17 @@ impl Meetings {
         self.of_region.get(region.index()).copied().flatten()
     }
 
-    /// The stays of a location, as positions in the profile's.
-    pub(super) fn stays(&self, location: LocationId) -> std::ops::Range<usize> {
-        self.stays.get(location.index()).map_or(0..0, |&(from, to)| from..to)
-    }
-
     /// Whether a location was in a region of this meeting that had begun when the first one continued, and
     /// its own part lasted until some arrived.
     pub(super) fn has_stay(
         &self,
-        profile: &Profile,
-        (meeting, location): (MeetingId, LocationId),
+        meeting: MeetingId,
+        stays: &mut StaysOf<'_>,
         (came_ns, departure_ns): (u64, u64),
     ) -> bool {
-        let stays = &profile.stays[self.stays(location)];
-        let begun = stays.partition_point(|stay| stay.begin_ns <= departure_ns);
         let is_of = |stay: &StayRow| self.of_region(stay.region) == Some(meeting);
-        stay_at(&stays[..begun], came_ns, is_of).is_some()
+        stays.newest(departure_ns, came_ns, is_of).is_some()
     }
-}
-
-/// How many stays are looked back at for the one around a region inside of it.
-const LOOKED_AT: usize = 8;
-
-/// The newest of these stays that lasted until an instant.
-fn stay_at(begun: &[StayRow], at_ns: u64, is_wanted: impl Fn(&StayRow) -> bool) -> Option<&StayRow> {
-    begun.iter().rev().take(LOOKED_AT).find(|stay| stay.end_ns >= at_ns && is_wanted(stay))
-}
-
-fn ranges_of_stays(profile: &Profile) -> Vec<(usize, usize)> {
-    let mut ranges = vec![(0, 0); profile.locations.len()];
-    for (row, stay) in profile.stays.iter().enumerate() {
-        let range = &mut ranges[stay.location.index()];
-        *range = if range.0 == range.1 { (row, row + 1) } else { (range.0, row + 1) };
-    }
-    ranges
 }
 
 /// Of two lists in order, whether all of the first is in the second.

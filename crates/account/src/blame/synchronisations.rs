@@ -19,6 +19,7 @@ use super::evidence::{Done, Evidence};
 use super::forks::Forks;
 use super::meetings::{Group, GroupId, MeetingId, Meetings};
 use super::singles::Singles;
+use super::stays::StaysOf;
 use super::synchronisation::{Come, Last, ShortWaits, Synchronisation};
 use crate::ledger::{Account, Begun, WaitCharge, Window};
 use rustc_hash::FxHashMap as Map;
@@ -35,6 +36,8 @@ pub(super) struct Synchronisations<'e> {
     /// The last one at each meeting that is over.
     over: Map<MeetingId, Over>,
     forks: Forks<'e>,
+    /// By location.
+    stays: Vec<StaysOf<'e>>,
     short: ShortWaits<'e>,
     delays: Delays,
 }
@@ -55,6 +58,7 @@ impl<'e> Synchronisations<'e> {
             let groups = meetings.of_location[location].len();
             Doer::new(evidence, LocationId::from_index(location), grains[location], groups)
         };
+        let stays = |location| StaysOf::new(&evidence.profile.stays, location);
         Synchronisations {
             locations: (0..meetings.of_location.len()).map(doer).collect(),
             singles: Singles::new(evidence),
@@ -62,6 +66,7 @@ impl<'e> Synchronisations<'e> {
             open: Vec::new(),
             over: Map::default(),
             forks: Forks::new(evidence, meetings),
+            stays: evidence.profile.locations.keys().map(stays).collect(),
             short: ShortWaits::new(evidence),
             delays: Delays::new(Account::Barrier),
             evidence,
@@ -256,7 +261,8 @@ impl<'e> Synchronisations<'e> {
 
     /// All that waited have gone on.
     fn close(&mut self, over: Synchronisation) {
-        let Last { arrival_ns, late } = over.last(self.evidence, self.meetings, &mut self.short);
+        let Last { arrival_ns, late } =
+            over.last(self.evidence, self.meetings, &mut self.short, &mut self.stays);
         let group = self.meetings.all[over.meeting as usize].group;
         let begin = self.sites[group as usize];
         let is_late = |location: LocationId| late.binary_search(&location).is_ok();

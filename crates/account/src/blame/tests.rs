@@ -47,6 +47,8 @@ pub(super) struct Builder(Profile, Rows);
 pub(super) struct Rows {
     events: Vec<EventRow>,
     pub(super) samples: Vec<SampleRow>,
+    releases: Vec<ReleaseRow>,
+    stays: Vec<StayRow>,
 }
 
 impl Builder {
@@ -130,7 +132,7 @@ impl Builder {
         time_ms: u64,
         held_ms: u64,
     ) -> &mut ReleaseRow {
-        self.0.releases.push(ReleaseRow {
+        self.1.releases.push(ReleaseRow {
             location: LocationId(location),
             context: ContextId(context),
             site: Some(ContextId(9)),
@@ -141,7 +143,7 @@ impl Builder {
             weight_ns: (held_ms * MS).max(200_000),
             ..ReleaseRow::default()
         });
-        self.0.releases.last_mut().unwrap()
+        self.1.releases.last_mut().unwrap()
     }
 
     /// A location has computed in a context since its last sample.
@@ -194,7 +196,7 @@ impl Builder {
     /// A location had its part of a region that was opened then.
     pub(super) fn stay(&mut self, location: u32, region: u32, fork_ms: u64, end_ms: u64) {
         let (fork_ns, end_ns) = (fork_ms * MS, end_ms * MS);
-        self.0.stays.push(StayRow {
+        self.1.stays.push(StayRow {
             location: LocationId(location),
             region: RegionId(region),
             fork_ns,
@@ -214,9 +216,9 @@ impl Builder {
     pub(super) fn profile(mut self) -> Profile {
         self.0.events = self.1.events.into();
         self.0.samples = self.1.samples.into();
-        self.0.releases.sort_by_key(|row| (row.location, row.time_ns));
+        self.0.releases = self.1.releases.into();
         self.0.partner_waits.sort_by_key(|wait| (wait.location, wait.begin_ns));
-        self.0.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
+        self.0.stays = self.1.stays.into();
         self.0.check().unwrap();
         self.0
     }

@@ -28,7 +28,6 @@ pub struct WakerRow {
 type Place = (LocationId, ContextId);
 
 pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow> {
-    let profile = evidence.profile;
     let mut sums: Map<(Place, Option<Place>), (u64, u64)> = Map::default();
     let all = evidence.met.woken.then(|| evidence.all());
     for Done { row: event, kind, object, .. } in all.into_iter().flatten() {
@@ -45,7 +44,7 @@ pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow
         let wakes = object.map_or(&[][..], |object| evidence.releases.of_object(object));
         let last =
             within(wakes, event.begin_ns, event.end_ns).iter().rfind(|wake| wake.location != event.location);
-        let waker = last.map(|wake| (wake.location, profile.releases[wake.row as usize].context));
+        let waker = last.map(|wake| (wake.location, evidence.releases.place(wake.row).context));
         let sum = sums.entry(((event.location, event.context), waker)).or_default();
         (sum.0, sum.1) = (sum.0 + 1, sum.1.saturating_add(ns));
     }

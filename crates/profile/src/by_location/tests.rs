@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{EventRow, Events, EventsBuilder, SampleRow, Target};
+use crate::{EventRow, Events, EventsBuilder, ReleaseRow, SampleRow, StayRow, Target};
 
 fn event() -> impl Strategy<Value = EventRow> {
     let times = (0u64..1000, 0u64..300, 0u64..300);
@@ -56,6 +56,35 @@ fn sample() -> impl Strategy<Value = SampleRow> {
     })
 }
 
+fn release() -> impl Strategy<Value = ReleaseRow> {
+    let what = (0u32..4, 0u32..9, any::<Option<u32>>(), 0u32..5, 0u64..1300);
+    let site = |site: u32| ContextId(site % 9);
+    (what, any::<[u64; 3]>(), any::<Option<u64>>()).prop_map(move |(what, numbers, since_ns)| ReleaseRow {
+        location: LocationId(what.0),
+        context: ContextId(what.1),
+        site: what.2.map(site),
+        operation: OperationId(what.3),
+        time_ns: what.4,
+        object: numbers[0],
+        held_ns: numbers[1],
+        weight_ns: numbers[2],
+        since_ns: since_ns.map(|since_ns| since_ns % (what.4 + 1)),
+    })
+}
+
+fn stay() -> impl Strategy<Value = StayRow> {
+    let times = (0u64..1300, 0u64..300, 0u64..300);
+    (0u32..4, 0u32..9, times, any::<[u32; 2]>()).prop_map(|(location, region, times, team)| StayRow {
+        location: LocationId(location),
+        region: RegionId(region),
+        fork_ns: times.0.saturating_sub(times.1),
+        begin_ns: times.0,
+        end_ns: times.0 + times.2,
+        number: team[0],
+        team: team[1],
+    })
+}
+
 /// Those of all locations and of one, in both directions and in a range of time, and what is read from the
 /// bytes, are the rows themselves.
 fn come_back<R: Row>(mut rows: Vec<R>, asked: (u32, u64)) -> Result<(), TestCaseError> {
@@ -70,6 +99,10 @@ fn come_back<R: Row>(mut rows: Vec<R>, asked: (u32, u64)) -> Result<(), TestCase
     prop_assert!(all.of_backward(location).eq(of().rev()));
     let after = of().filter(|row| end_ns(row) > after_ns);
     prop_assert!(all.ending_after(location, after_ns).eq(after));
+    let begun = of().filter(|row| row.record().begin_ns() <= after_ns);
+    prop_assert!(all.begun_backward(location, after_ns).eq(begun.rev()));
+    prop_assert_eq!(all.count_of(location), of().count());
+    prop_assert_eq!(all.of(location).size_hint().0, of().count());
     let read = ByLocation::read(all.bytes().to_vec());
     prop_assert_eq!(read.as_ref(), Ok(&all));
     Ok(())
@@ -110,6 +143,22 @@ proptest! {
     }
 
     #[test]
+    fn releases_come_back(
+        rows in prop::collection::vec(release(), 0..400),
+        asked in (0u32..5, 0u64..1400),
+    ) {
+        come_back(rows, asked)?;
+    }
+
+    #[test]
+    fn stays_come_back(
+        rows in prop::collection::vec(stay(), 0..400),
+        asked in (0u32..5, 0u64..1400),
+    ) {
+        come_back(rows, asked)?;
+    }
+
+    #[test]
     fn events_that_were_changed_are_refused(
         rows in prop::collection::vec(event(), 1..200),
         place in any::<prop::sample::Index>(),
@@ -121,6 +170,24 @@ proptest! {
     #[test]
     fn samples_that_were_changed_are_refused(
         rows in prop::collection::vec(sample(), 1..200),
+        place in any::<prop::sample::Index>(),
+        bit in 0u32..8,
+    ) {
+        changed_is_refused(rows, place, bit)?;
+    }
+
+    #[test]
+    fn releases_that_were_changed_are_refused(
+        rows in prop::collection::vec(release(), 1..200),
+        place in any::<prop::sample::Index>(),
+        bit in 0u32..8,
+    ) {
+        changed_is_refused(rows, place, bit)?;
+    }
+
+    #[test]
+    fn stays_that_were_changed_are_refused(
+        rows in prop::collection::vec(stay(), 1..200),
         place in any::<prop::sample::Index>(),
         bit in 0u32..8,
     ) {

@@ -14,8 +14,8 @@ use super::reader::Table;
 use crate::{
     Context, ContextKind, Detail, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function, InsideRow,
     IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
-    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SegmentRow,
-    StayRow, TransferRow, TrialSums, Value,
+    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, SegmentRow, TransferRow,
+    TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
@@ -57,11 +57,6 @@ fn rows<T>(
     Ok(all)
 }
 
-/// The releases.
-pub(super) fn read_releases(table: &Table) -> Result<Vec<ReleaseRow>, TablesError> {
-    side_by_side(table, releases)
-}
-
 /// The executions.
 pub(super) fn read_executions(table: &Table) -> Result<Vec<ExecutionRow>, TablesError> {
     side_by_side(table, executions)
@@ -75,11 +70,6 @@ pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, T
 /// The messages of calls.
 pub(super) fn read_transfers(table: &Table) -> Result<Vec<TransferRow>, TablesError> {
     side_by_side(table, transfers)
-}
-
-/// The stays.
-pub(super) fn read_stays(table: &Table) -> Result<Vec<StayRow>, TablesError> {
-    side_by_side(table, stays)
 }
 
 /// The rows of a large table, row groups side by side on all processors.
@@ -238,23 +228,6 @@ fn operation_kind(
     }))
 }
 
-fn releases(table: &Table, group: usize) -> Result<Vec<ReleaseRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, site: optional_ids, operation: ids, time_ns: u64s, object: u64s,
-    held_ns: u64s, weight_ns: u64s, since_ns: optional_u64s;
-    ReleaseRow {
-        location,
-        context,
-        site,
-        operation,
-        time_ns,
-        object,
-        held_ns,
-        weight_ns,
-        since_ns,
-    })
-}
-
 fn regions(table: &Table, group: usize) -> Result<Vec<RegionInfo>, TablesError> {
     zip_rows!(table, group; process: ids, context: ids, parent: optional_ids, told: bools;
         RegionInfo { process, context, parent, told })
@@ -299,12 +272,6 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
             product: trial_product_ns,
         },
     })
-}
-
-fn stays(table: &Table, group: usize) -> Result<Vec<StayRow>, TablesError> {
-    zip_rows!(table, group;
-        location: ids, region: ids, fork_ns: u64s, begin_ns: u64s, end_ns: u64s, number: u32s, team: u32s;
-        StayRow { location, region, fork_ns, begin_ns, end_ns, number, team })
 }
 
 fn intervals(table: &Table, group: usize) -> Result<Vec<IntervalInfo>, TablesError> {

@@ -14,14 +14,12 @@ pub(super) const LOCATIONS: &str = "locations.parquet";
 pub(super) const VALUES: &str = "values.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
 pub(super) const INSIDE: &str = "inside.parquet";
-pub(super) const RELEASES: &str = "releases.parquet";
 pub(super) const REGIONS: &str = "regions.parquet";
 pub(super) const SEGMENTS: &str = "segments.parquet";
 pub(super) const INTERVALS: &str = "intervals.parquet";
 pub(super) const INTERVAL_CONTEXTS: &str = "interval_contexts.parquet";
 pub(super) const EXECUTIONS: &str = "executions.parquet";
 pub(super) const EXECUTION_SUMS: &str = "execution_sums.parquet";
-pub(super) const STAYS: &str = "stays.parquet";
 pub(super) const PROCESS_SAMPLES: &str = "process_samples.parquet";
 
 pub(super) const COMMUNICATORS: &str = "communicators.parquet";
@@ -45,14 +43,12 @@ pub(super) fn write_all(
     write(VALUES, &values(profile))?;
     write(OPERATIONS, &operations(profile))?;
     write(INSIDE, &inside(profile))?;
-    write(RELEASES, &releases(profile))?;
     write(REGIONS, &regions(profile))?;
     write(SEGMENTS, &segments(profile))?;
     write(INTERVALS, &intervals(profile))?;
     write(INTERVAL_CONTEXTS, &interval_contexts(profile))?;
     write(EXECUTIONS, &executions(profile))?;
     write(EXECUTION_SUMS, &execution_sums(profile))?;
-    write(STAYS, &stays(profile))?;
     write(PROCESS_SAMPLES, &process_samples(profile))?;
     write(COMMUNICATORS, &communicators(profile))?;
     write(TRAFFIC, &traffic(profile))?;
@@ -183,21 +179,6 @@ fn inside(profile: &Profile) -> Vec<Column> {
     ]
 }
 
-fn releases(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.releases;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "context", U32, |r| r.context.0),
-        column!(rows, "site", OptionalU32, |r| r.site.map(u32::from)),
-        column!(rows, "operation", U32, |r| r.operation.0),
-        column!(rows, "time_ns", U64, |r| r.time_ns),
-        column!(rows, "object", Id, |r| r.object),
-        column!(rows, "held_ns", U64, |r| r.held_ns),
-        column!(rows, "weight_ns", U64, |r| r.weight_ns),
-        column!(rows, "since_ns", OptionalU64, |r| r.since_ns),
-    ]
-}
-
 fn regions(profile: &Profile) -> Vec<Column> {
     let rows = &profile.regions;
     vec![
@@ -238,19 +219,6 @@ fn segments(profile: &Profile) -> Vec<Column> {
         column!(rows, "trial_visits2", F64, |r| r.trials.visits2),
         column!(rows, "trial_more_ns2", F64, |r| r.trials.more_ns2),
         column!(rows, "trial_product_ns", F64, |r| r.trials.product),
-    ]
-}
-
-fn stays(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.stays;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "region", U32, |r| r.region.0),
-        column!(rows, "fork_ns", U64, |r| r.fork_ns),
-        column!(rows, "begin_ns", U64, |r| r.begin_ns),
-        column!(rows, "end_ns", U64, |r| r.end_ns),
-        column!(rows, "number", U32, |r| r.number),
-        column!(rows, "team", U32, |r| r.team),
     ]
 }
 

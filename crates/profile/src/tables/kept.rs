@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::error::TablesError;
 use super::manifest::{FileCheck, Manifest};
 use super::reader::Table;
-use super::{EVENTS, FACTS, FactsFile, Provenance, Rows, SAMPLES, decode, encode};
+use super::{EVENTS, FACTS, FactsFile, Provenance, RELEASES, Rows, SAMPLES, STAYS, decode, encode};
 use crate::{ByLocation, Profile, Row};
 
 /// How often another profile may take the place of the one that is being opened.
@@ -146,8 +146,8 @@ impl Kept {
         let rows = Rows {
             samples: self.streams(SAMPLES)?,
             events: self.streams(EVENTS)?,
-            releases: decode::read_releases(&self.table(encode::RELEASES)?)?,
-            stays: decode::read_stays(&self.table(encode::STAYS)?)?,
+            releases: self.streams(RELEASES)?,
+            stays: self.streams(STAYS)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,
             partner_waits: decode::read_partner_waits(&self.table(encode::PARTNER_WAITS)?)?,
             transfers: decode::read_transfers(&self.table(encode::TRANSFERS)?)?,

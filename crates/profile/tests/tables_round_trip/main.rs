@@ -387,10 +387,10 @@ fn profile() -> impl Strategy<Value = Profile> {
                         executions: executions(&releases),
                         execution_sums: execution_sums(&releases),
                         process_samples: process_samples(&releases, process_count),
-                        releases,
+                        releases: releases.into(),
                         regions: regions.0.into(),
                         segments: regions.1,
-                        stays: regions.2,
+                        stays: regions.2.into(),
                     },
                 )
             })

@@ -8,19 +8,24 @@ use crate::varint::{Bytes, put_u64, unzigzag, zigzag};
 pub(crate) struct Columns {
     pub distances: [u64; UNIT],
     pub lengths: [u64; UNIT],
-    pub values: Box<[[u64; UNIT]; MAX_COLUMNS]>,
+    /// As many as a kind has of which records were read.
+    pub values: Vec<[u64; UNIT]>,
     /// Whether all values of a column are 0.
     pub zero: [bool; MAX_COLUMNS],
 }
 
+impl Columns {
+    /// Makes room for the columns of a kind.
+    fn fit<R: Record>(&mut self) {
+        if self.values.len() < R::COLUMNS.len() {
+            self.values.resize(R::COLUMNS.len(), [0; UNIT]);
+        }
+    }
+}
+
 impl Default for Columns {
     fn default() -> Columns {
-        Columns {
-            distances: [0; UNIT],
-            lengths: [0; UNIT],
-            values: Box::new([[0; UNIT]; MAX_COLUMNS]),
-            zero: [false; MAX_COLUMNS],
-        }
+        Columns { distances: [0; UNIT], lengths: [0; UNIT], values: Vec::new(), zero: [false; MAX_COLUMNS] }
     }
 }
 
@@ -34,6 +39,7 @@ pub(super) fn encode<R: Record>(
     columns: &mut Columns,
     mut place: impl FnMut(usize, u64) -> u64,
 ) {
+    columns.fit::<R>();
     put_u64(bytes, base_ns - reference_ns);
     let count = records.len();
     let mut previous_ns = base_ns;
@@ -76,6 +82,7 @@ pub(super) fn read_columns<R: Record>(
     count: usize,
     columns: &mut Columns,
 ) -> Option<()> {
+    columns.fit::<R>();
     unpack(bytes, &mut columns.distances[..count])?;
     if R::TIMES != Times::Instants {
         unpack(bytes, &mut columns.lengths[..count])?;
