@@ -7,7 +7,7 @@
 //!
 //! Memory is that of meetings times members, not of waits.
 
-use proust_profile::{Detail, LocationId, OperationKind, ProcessId, RegionId, StayRow};
+use proust_profile::{Detail, LocationId, OperationKind, ProcessId, Profile, RegionId, StayRow};
 
 use super::evidence::{Done, Evidence, Kind};
 use super::object::ObjectId;
@@ -65,68 +65,79 @@ fn is_of_team(operation: Option<OperationKind>) -> bool {
     )
 }
 
-impl Meetings {
-    pub(super) fn new(evidence: &Evidence<'_>) -> Meetings {
-        let profile = evidence.profile;
-        if !evidence.met.barriers {
-            return Meetings::default();
+/// The meetings that locations were seen at so far.
+pub(super) struct Gathering<'p> {
+    profile: &'p Profile,
+    meetings: Meetings,
+    members: Vec<Vec<LocationId>>,
+    /// Those that wait at some in sums.
+    in_sums: Vec<LocationId>,
+    /// Those of the location that is looked at.
+    stays: Option<(LocationId, StaysOf<'p>)>,
+}
+
+impl<'p> Gathering<'p> {
+    pub(super) fn new(profile: &'p Profile) -> Gathering<'p> {
+        let of_region = vec![None; profile.regions.len()];
+        let meetings = Meetings { of_region, ..Meetings::default() };
+        Gathering { profile, meetings, members: Vec::new(), in_sums: Vec::new(), stays: None }
+    }
+
+    /// Sees an operation: those of a location one after the other.
+    #[inline]
+    pub(super) fn see(&mut self, evidence: &Evidence<'_>, done: &Done) {
+        if done.kind == Kind::Barrier {
+            self.see_barrier(evidence, done);
         }
-        let mut meetings = Meetings { of_region: vec![None; profile.regions.len()], ..Meetings::default() };
-        let mut members: Vec<Vec<LocationId>> = Vec::new();
-        let mut in_sums: Vec<LocationId> = Vec::new();
-        for location in profile.locations.keys() {
-            meetings.gather(evidence, location, &mut members, &mut in_sums);
+    }
+
+    fn see_barrier(&mut self, evidence: &Evidence<'_>, &Done { row: ref event, object, .. }: &Done) {
+        let (location, meetings) = (event.location, &mut self.meetings);
+        let operation = evidence.operation(event.operation);
+        let Some(object) = object else {
+            let may_be_any = event.summed && !is_of_team(operation) && !is_partial(operation);
+            if may_be_any && self.in_sums.last() != Some(&location) {
+                self.in_sums.push(location);
+            }
+            return;
+        };
+        let next = meetings.all.len() as MeetingId;
+        let meeting = *meetings.known.entry((object, is_partial(operation))).or_insert(next);
+        if meeting == next {
+            let (process, is_team) = (evidence.process(location), is_of_team(operation));
+            meetings.all.push(Meeting { object, group: 0, process, is_team });
+            self.members.push(Vec::new());
         }
+        let of_meeting = &mut self.members[meeting as usize];
+        if of_meeting.last() != Some(&location) {
+            of_meeting.push(location);
+        }
+        if !is_of_team(operation) {
+            return;
+        }
+        if self.stays.as_ref().is_none_or(|(of, _)| *of != location) {
+            self.stays = Some((location, StaysOf::new(&self.profile.stays, location)));
+        }
+        let stay =
+            self.stays.as_mut().and_then(|(_, stays)| stays.newest(event.begin_ns, event.begin_ns, |_| true));
+        if let Some(stay) = stay {
+            meetings.of_region[stay.region.index()].get_or_insert(meeting);
+        }
+    }
+
+    /// All of the profile.
+    pub(super) fn finish(self, evidence: &Evidence<'_>) -> Meetings {
+        let Gathering { mut meetings, mut members, in_sums, .. } = self;
         if meetings.all.is_empty() {
             return Meetings::default();
         }
         meetings.add_those_never_seen(evidence, &mut members, &in_sums);
-        meetings.group(members, profile.locations.len());
+        meetings.group(members, evidence.profile.locations.len());
         meetings
     }
+}
 
-    /// Takes up the meetings that a location was seen at.
-    fn gather(
-        &mut self,
-        evidence: &Evidence<'_>,
-        location: LocationId,
-        members: &mut Vec<Vec<LocationId>>,
-        in_sums: &mut Vec<LocationId>,
-    ) {
-        let profile = evidence.profile;
-        let mut stays = StaysOf::new(&profile.stays, location);
-        for Done { row: event, kind, object, .. } in evidence.of(location) {
-            if kind != Kind::Barrier {
-                continue;
-            }
-            let operation = evidence.operation(event.operation);
-            let Some(object) = object else {
-                let may_be_any = event.summed && !is_of_team(operation) && !is_partial(operation);
-                if may_be_any && in_sums.last() != Some(&location) {
-                    in_sums.push(location);
-                }
-                continue;
-            };
-            let next = self.all.len() as MeetingId;
-            let meeting = *self.known.entry((object, is_partial(operation))).or_insert(next);
-            if meeting == next {
-                let (process, is_team) = (evidence.process(location), is_of_team(operation));
-                self.all.push(Meeting { object, group: 0, process, is_team });
-                members.push(Vec::new());
-            }
-            let of_meeting = &mut members[meeting as usize];
-            if of_meeting.last() != Some(&location) {
-                of_meeting.push(location);
-            }
-            if !is_of_team(operation) {
-                continue;
-            }
-            if let Some(stay) = stays.newest(event.begin_ns, event.begin_ns, |_| true) {
-                self.of_region[stay.region.index()].get_or_insert(meeting);
-            }
-        }
-    }
-
+impl Meetings {
     /// A location that always arrives last waits so shortly that it is in sums alone; one that wakes the
     /// others waits nowhere.
     fn add_those_never_seen(
