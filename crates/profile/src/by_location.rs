@@ -245,12 +245,6 @@ pub struct RowsOf<'r, R: Row> {
     left: u64,
 }
 
-impl<R: Row> Default for RowsOf<'_, R> {
-    fn default() -> Self {
-        RowsOf { location: LocationId(0), records: None, after_ns: None, left: 0 }
-    }
-}
-
 impl<R: Row> Iterator for RowsOf<'_, R> {
     type Item = R;
 
