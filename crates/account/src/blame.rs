@@ -19,6 +19,7 @@
 
 mod cause;
 mod charging;
+mod computing;
 mod delays;
 mod doer;
 mod doing;
@@ -37,6 +38,7 @@ mod releases;
 mod sections;
 mod since;
 mod singles;
+mod stays;
 mod sums;
 mod synchronisation;
 mod synchronisations;
@@ -49,12 +51,16 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use proust_profile::{ContextId, LocationId, Profile};
+use rayon::prelude::*;
 
 use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Spans, Windows};
 use crate::timelines::OperationStates;
 use evidence::Evidence;
-use meetings::Meetings;
+use locks::WaitsOf;
+use meetings::Gathering;
 use partners::Partners;
+use queues::{Queueing, QueueingOf};
+use wakers::WakersOf;
 
 pub use cause::{BlameRow, Cause, CauseKind};
 pub use groups::{LockId, LockKind};
@@ -93,7 +99,7 @@ impl Blame {
         processors: Option<&Processors>,
         windows: &Windows,
     ) -> Result<(Ledger, Blame), LedgerError> {
-        let drawn_up = Blame::drawn_up(profile, states, run, processors, windows, |_, _| ())?;
+        let drawn_up = Blame::drawn_up(profile, states, run, processors, windows, false)?;
         Ok((drawn_up.0, drawn_up.1))
     }
 
@@ -108,25 +114,26 @@ impl Blame {
         processors: Option<&Processors>,
     ) -> Result<(Ledger, Blame, Queues), LedgerError> {
         let all = Windows::all();
-        Blame::drawn_up(profile, states, run, processors, &all, Queues::of)
+        let (ledger, blame, queues) = Blame::drawn_up(profile, states, run, processors, &all, true)?;
+        Ok((ledger, blame, queues.unwrap_or_default()))
     }
 
-    /// `more` is found beside the last steps, from the evidence and the number of locks.
-    fn drawn_up<M: Send>(
+    fn drawn_up(
         profile: &Profile,
         states: &OperationStates,
         run: &Run<impl Spans + Sync>,
         processors: Option<&Processors>,
         windows: &Windows,
-        more: impl FnOnce(&Evidence<'_>, usize) -> M + Send,
-    ) -> Result<(Ledger, Blame, M), LedgerError> {
+        with_queues: bool,
+    ) -> Result<(Ledger, Blame, Option<Queues>), LedgerError> {
         let measure = || match processors {
             Some(given) => Ok(Cow::Borrowed(given)),
             None => Processors::measured(run, &Windows::all()).map(Cow::Owned),
         };
         let look = || {
-            let evidence = Evidence::new(profile, states);
-            let meetings = Meetings::new(&evidence);
+            let mut gathering = Gathering::new(profile);
+            let evidence = Evidence::new(profile, states, |evidence, done| gathering.see(evidence, done));
+            let meetings = gathering.finish(&evidence);
             (evidence, meetings)
         };
         let (processors, (evidence, meetings)) = rayon::join(measure, look);
@@ -144,13 +151,42 @@ impl Blame {
             ledger.caused = caused(&ledger, &rows);
             rows
         };
-        let look = || {
-            let (lock_waits, wakers) = (locks::waits(&evidence, windows), wakers::wakers(&evidence, windows));
-            (lock_waits, wakers, more(&evidence, locks.len()))
-        };
-        let (rows, (lock_waits, wakers, more)) = rayon::join(settle, look);
-        Ok((ledger, Blame { rows, locks, lock_waits, wakers }, more))
+        let look = || looked_at(&evidence, windows, with_queues.then_some(locks.len()));
+        let (rows, (lock_waits, wakers, queues)) = rayon::join(settle, look);
+        Ok((ledger, Blame { rows, locks, lock_waits, wakers }, queues))
     }
+}
+
+/// What operations say beyond the causes: all of it with one look at each. The queues are those of so many
+/// locks.
+fn looked_at(
+    evidence: &Evidence<'_>,
+    windows: &Windows,
+    locks: Option<usize>,
+) -> (Vec<LockWaits>, Vec<WakerRow>, Option<Queues>) {
+    let queueing = locks.map(|_| Queueing::new(evidence));
+    let of_location = |location: LocationId| {
+        let (mut waits, mut wakers) = (WaitsOf::new(evidence, windows), WakersOf::new(evidence, windows));
+        let mut queue = queueing.as_ref().map(|queueing| queueing.of(location));
+        for done in evidence.of(location) {
+            waits.see(&done);
+            wakers.see(&done);
+            queue.iter_mut().for_each(|queue| queue.see(&done));
+        }
+        (waits.rows(), wakers.rows(), queue.map(QueueingOf::finish).unwrap_or_default())
+    };
+    let needed = evidence.met.locks || evidence.met.woken;
+    let locations = if needed { evidence.profile.events.locations() } else { Vec::new() };
+    let by_location: Vec<_> = locations.into_par_iter().map(of_location).collect();
+    let (mut lock_waits, mut wakers, mut queues) = (Vec::new(), Vec::new(), Vec::new());
+    for (of_waits, of_wakers, queue) in by_location {
+        lock_waits.extend(of_waits);
+        wakers.extend(of_wakers);
+        queues.push(queue);
+    }
+    lock_waits.sort_unstable();
+    wakers.sort_unstable();
+    (lock_waits, wakers, queueing.zip(locks).map(|(queueing, locks)| queueing.finish(queues, locks)))
 }
 
 /// The losses, by the location and context that caused them.

@@ -3,7 +3,7 @@
 //!
 //! From the bottom up; no module uses one below it in this list:
 //!
-//! - [`search`]: searching in sorted rows
+//! - `search`: searching in sorted rows
 //! - [`ledger`]: accounts of timelines of states
 //! - [`classes`]: what waits count as, by call path
 //! - [`timelines`]: a profile's rows as timelines of states
@@ -15,6 +15,6 @@ pub mod accounted;
 pub mod blame;
 pub mod classes;
 pub mod ledger;
-pub mod search;
+mod search;
 pub mod stored;
 pub mod timelines;

@@ -23,28 +23,9 @@ pub fn partition_near<T>(list: &[T], guess: usize, before: impl Fn(&T) -> bool) 
     from + list[from..to].partition_point(before)
 }
 
-/// The parts of a list, sorted by `key`, that have the same key. Finds their ends by bisection: parts should
-/// be long.
-pub fn groups<T, K: Ord>(mut list: &[T], key: impl Fn(&T) -> K) -> impl Iterator<Item = &[T]> {
-    std::iter::from_fn(move || {
-        let first = key(list.first()?);
-        let (group, rest) = list.split_at(partition_near(list, 0, |one| key(one) <= first));
-        list = rest;
-        Some(group)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn groups_are_those_of_one_key_each() {
-        for length in 0..20 {
-            let list: Vec<usize> = (0..length).map(|n| n * n / 10).collect();
-            assert!(groups(&list, |&n| n).eq(list.chunk_by(|a, b| a == b)), "{list:?}");
-        }
-    }
 
     #[test]
     fn any_guess_leads_to_the_same_place() {

@@ -86,7 +86,7 @@ pub(crate) fn in_order<T: Send, E>(
         stops: stops.of_process(profile.locations[id].process),
         pauses: pauses.of_process(profile.locations[id].process),
         location: &profile.locations[id],
-        rows: of_location(&profile.samples, |row| row.location, id),
+        rows: profile.samples.of(id).collect(),
         events: profile.events.of(id).collect(),
         waits: of_location(&profile.partner_waits, |wait| wait.location, id),
     };
@@ -101,10 +101,7 @@ pub(crate) fn in_order<T: Send, E>(
             process: location.process,
             service: location.service,
             spans: replicated::divided(
-                regions::marked(
-                    recorded(id).spans(&states, stolen_ns),
-                    of_location(&profile.stays, |stay| stay.location, id),
-                ),
+                regions::marked(recorded(id).spans(&states, stolen_ns), profile.stays.of(id)),
                 replicated.of_location(id),
             ),
         }
@@ -213,7 +210,7 @@ impl<'a> Parents<'a> {
 /// The data of one location.
 struct Recorded<'a> {
     location: &'a Location,
-    rows: &'a [SampleRow],
+    rows: Vec<SampleRow>,
     events: Vec<EventRow>,
     /// Which parts of its calls of MPI were waits for partners.
     waits: &'a [PartnerWaitRow],
@@ -227,7 +224,7 @@ struct Recorded<'a> {
 
 impl Recorded<'_> {
     fn charged(&self, states: &States) -> Vec<ContextId> {
-        charged::charged(self.rows, |row| states.is_lost(row.context))
+        charged::charged(&self.rows, |row| states.is_lost(row.context))
     }
 
     /// `stolen_ns`: the time that may have been stolen from it beyond the certain part.
@@ -244,9 +241,9 @@ impl Recorded<'_> {
             charged.get(row).copied().unwrap_or(ContextId(0))
         });
         operations.pause(self.pauses, (start_ns, end_ns));
-        let gaps = gaps::gaps(start_ns, end_ns, self.rows, &self.events);
+        let gaps = gaps::gaps(start_ns, end_ns, &self.rows, &self.events);
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
-        explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
+        explained::explain(self.location, &self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
     }
 
     fn spans(&self, states: &States, stolen_ns: u64) -> Vec<Span> {

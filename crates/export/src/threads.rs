@@ -66,10 +66,7 @@ pub fn threads<'p>(selection: &Selection<'p>) -> Vec<Thread<'p>> {
 
 /// The processor time of a thread in scope, in the order of time; its ends that no sample stands for are part
 /// of it.
-pub fn samples<'s>(selection: &'s Selection<'_>, thread: LocationId) -> impl Iterator<Item = &'s SampleRow> {
-    // The profile's rows are sorted by location and time.
-    let rows = &selection.profile().samples;
-    let first = rows.partition_point(|row| row.location < thread);
-    let rows = rows[first..].iter().take_while(move |row| row.location == thread);
+pub fn samples<'s>(selection: &'s Selection<'_>, thread: LocationId) -> impl Iterator<Item = SampleRow> + 's {
+    let rows = selection.profile().samples.of(thread);
     rows.filter(|row| row.cpu_ns > 0 && selection.has_sample(row))
 }

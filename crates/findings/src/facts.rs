@@ -190,7 +190,7 @@ impl<'r> Facts<'r> {
     }
 
     /// The samples of a process.
-    pub(super) fn samples_of(&self, process: ProcessId) -> impl Iterator<Item = &'r SampleRow> {
+    pub(super) fn samples_of(&self, process: ProcessId) -> impl Iterator<Item = SampleRow> + 'r {
         let profile = self.profile;
         let rows = profile.samples.iter();
         rows.filter(move |row| profile.locations[row.location].process == process)

@@ -375,7 +375,7 @@ fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
         let is_io = operations.nature(call.operation).is_some_and(|nature| nature.is_io());
         synchronises[call.context.index()] |= !is_io;
     }
-    for release in &profile.releases {
+    for release in profile.releases.iter() {
         synchronises[release.context.index()] = true;
     }
     for id in (0..profile.contexts.len()).rev() {

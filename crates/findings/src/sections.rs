@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 use super::facts::Facts;
 use proust_account::ledger::Account;
-use proust_account::search::groups;
 use rustc_hash::FxHashMap as Map;
 
 /// Critical sections of one holder: a thread and the call path that releases the lock.
@@ -36,16 +35,16 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
     for calls in facts.calls.iter().filter(|calls| doing(facts.nature(calls.operation)).is_some()) {
         looks[calls.location.index()] = true;
     }
+    let releases = &facts.profile.releases;
     let mut first_row = 0;
-    let mut releases = Vec::new();
-    for of_location in groups(&facts.profile.releases, |release| release.location) {
-        releases.push((first_row, of_location));
-        first_row += of_location.len();
+    let mut parts = Vec::new();
+    for location in releases.locations() {
+        parts.push((first_row, location));
+        first_row += releases.count_of(location);
     }
-    let by_location = releases.into_par_iter().flat_map_iter(|(first_row, releases)| {
-        let location = releases[0].location;
+    let by_location = parts.into_par_iter().flat_map_iter(|(first_row, location)| {
         let meanwhile = Meanwhile::of(facts, location, looks[location.index()]);
-        of_location(facts, first_row, releases, &meanwhile)
+        of_location(facts, first_row, releases.of(location), &meanwhile)
     });
     by_location.collect()
 }
@@ -54,11 +53,11 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
 fn of_location(
     facts: &Facts<'_>,
     first_row: usize,
-    releases: &[ReleaseRow],
+    releases: impl Iterator<Item = ReleaseRow>,
     meanwhile: &Meanwhile,
 ) -> Holders {
     let mut holders = Holders::default();
-    for (row, release) in releases.iter().enumerate() {
+    for (row, release) in releases.enumerate() {
         let mut section_ns = release.held_ns;
         if let Some(since_ns) = release.since_ns {
             let since_ns = release.time_ns.saturating_sub(since_ns);
@@ -78,13 +77,13 @@ fn of_location(
         sections.count += times;
         sections.held_s += times * section_ns as f64 / 1e9;
         let from_ns = release.time_ns - section_ns.min(release.time_ns);
-        for (doing, event) in meanwhile.during(from_ns, release.time_ns) {
-            let part = match *doing {
+        for taken in meanwhile.during(from_ns, release.time_ns) {
+            let part = match taken.doing {
                 Doing::Io => &mut sections.io_s,
                 Doing::Nothing => &mut sections.passive_s,
             };
-            *part.entry(event.context).or_default() +=
-                times * meanwhile.inside_s(event, from_ns, release.time_ns);
+            *part.entry(taken.context).or_default() +=
+                times * meanwhile.inside_s(taken, from_ns, release.time_ns);
         }
     }
     holders
@@ -109,10 +108,28 @@ fn doing(nature: Option<Nature>) -> Option<Doing> {
     }
 }
 
+/// Time that such an operation takes, or a sum of such.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    doing: Doing,
+    context: ContextId,
+    begin_ns: u64,
+    end_ns: u64,
+    time_ns: u64,
+    summed: bool,
+}
+
+impl Taken {
+    fn by(event: &EventRow, doing: Doing) -> Taken {
+        let &EventRow { context, begin_ns, end_ns, time_ns, summed, .. } = event;
+        Taken { doing, context, begin_ns, end_ns, time_ns, summed }
+    }
+}
+
 /// Such operations of a location, by their ends.
 #[derive(Default)]
 struct Meanwhile {
-    events: Vec<(Doing, EventRow)>,
+    all: Vec<Taken>,
     longest_ns: u64,
     /// The part of its life in which it waited for locks.
     waits: f64,
@@ -122,37 +139,37 @@ impl Meanwhile {
     /// Without a look at its operations if none of them is of use.
     fn of(facts: &Facts<'_>, location: LocationId, looks: bool) -> Meanwhile {
         let events = looks.then(|| facts.profile.events.of(location)).into_iter().flatten();
-        let events = events.filter_map(|event| Some((doing(facts.nature(event.operation))?, event)));
+        let all = events.filter_map(|event| Some(Taken::by(&event, doing(facts.nature(event.operation))?)));
         let lived = &facts.profile.locations[location];
         let lived_s = (lived.end_s - lived.start_s).max(f64::MIN_POSITIVE);
-        Meanwhile::from(events.collect(), facts.spent_s(location, &[Account::Lock]) / lived_s)
+        Meanwhile::from(all.collect(), facts.spent_s(location, &[Account::Lock]) / lived_s)
     }
 
-    fn from(events: Vec<(Doing, EventRow)>, waits: f64) -> Meanwhile {
-        let length = |(_, event): &(Doing, EventRow)| event.end_ns.saturating_sub(event.begin_ns);
-        Meanwhile { longest_ns: events.iter().map(length).max().unwrap_or(0), events, waits }
+    fn from(all: Vec<Taken>, waits: f64) -> Meanwhile {
+        let length = |taken: &Taken| taken.end_ns.saturating_sub(taken.begin_ns);
+        Meanwhile { longest_ns: all.iter().map(length).max().unwrap_or(0), all, waits }
     }
 
     /// Those that have something in common with a stretch of time.
-    fn during(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &(Doing, EventRow)> {
-        let first = self.events.partition_point(|(_, event)| event.end_ns <= from_ns);
+    fn during(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &Taken> {
+        let first = self.all.partition_point(|taken| taken.end_ns <= from_ns);
         let last_ns = to_ns.saturating_add(self.longest_ns);
-        let near = self.events[first..].iter().take_while(move |(_, event)| event.end_ns <= last_ns);
-        near.filter(move |(_, event)| event.begin_ns < to_ns)
+        let near = self.all[first..].iter().take_while(move |taken| taken.end_ns <= last_ns);
+        near.filter(move |taken| taken.begin_ns < to_ns)
     }
 
-    /// How much of an event lies in a stretch of time in which the thread waited for no lock, s. Of a sum a
+    /// How much of it lies in a stretch of time in which the thread waited for no lock, s. Of a sum a
     /// proportional part does, and none of it where the thread waited.
-    fn inside_s(&self, event: &EventRow, from_ns: u64, to_ns: u64) -> f64 {
-        let length_ns = event.end_ns.saturating_sub(event.begin_ns);
-        let common_ns = event.end_ns.min(to_ns).saturating_sub(event.begin_ns.max(from_ns));
+    fn inside_s(&self, taken: &Taken, from_ns: u64, to_ns: u64) -> f64 {
+        let length_ns = taken.end_ns.saturating_sub(taken.begin_ns);
+        let common_ns = taken.end_ns.min(to_ns).saturating_sub(taken.begin_ns.max(from_ns));
         let common_s = common_ns as f64 / 1e9;
-        match (length_ns, event.summed) {
+        match (length_ns, taken.summed) {
             (0, _) => 0.0,
             (_, false) => common_s,
             (_, true) => {
                 let at_work_ns = length_ns as f64 * (1.0 - self.waits).max(f64::MIN_POSITIVE);
-                common_s.min(common_s * event.time_ns as f64 / at_work_ns)
+                common_s.min(common_s * taken.time_ns as f64 / at_work_ns)
             }
         }
     }
@@ -162,25 +179,26 @@ impl Meanwhile {
 mod tests {
     use super::*;
 
-    fn event(begin_ns: u64, end_ns: u64) -> EventRow {
-        EventRow { begin_ns, end_ns, time_ns: end_ns - begin_ns, ..EventRow::default() }
+    fn taken(begin_ns: u64, end_ns: u64) -> Taken {
+        let event = EventRow { begin_ns, end_ns, time_ns: end_ns - begin_ns, ..EventRow::default() };
+        Taken::by(&event, Doing::Io)
     }
 
     #[test]
     fn events_that_reach_into_a_stretch_are_found() {
-        let events = [event(0, 10), event(10, 40), event(45, 50), event(55, 100), event(200, 210)];
-        let events = Meanwhile::from(events.iter().map(|event| (Doing::Io, *event)).collect(), 0.0);
-        let found: Vec<u64> = events.during(20, 60).map(|(_, event)| event.begin_ns).collect();
+        let all = [taken(0, 10), taken(10, 40), taken(45, 50), taken(55, 100), taken(200, 210)];
+        let meanwhile = Meanwhile::from(all.to_vec(), 0.0);
+        let found: Vec<u64> = meanwhile.during(20, 60).map(|taken| taken.begin_ns).collect();
         assert_eq!(found, [10, 45, 55]);
     }
 
     #[test]
     fn of_a_sum_a_part_lies_inside() {
-        let sum = EventRow { summed: true, time_ns: 100, ..event(0, 1000) };
-        let by = |waits, event: &EventRow| Meanwhile::from(Vec::new(), waits).inside_s(event, 500, 2000);
+        let sum = Taken { summed: true, time_ns: 100, ..taken(0, 1000) };
+        let by = |waits, taken: &Taken| Meanwhile::from(Vec::new(), waits).inside_s(taken, 500, 2000);
         assert!((by(0.0, &sum) - 50e-9).abs() < 1e-15);
         assert!((by(0.6, &sum) - 125e-9).abs() < 1e-15);
         assert!((by(0.99, &sum) - 500e-9).abs() < 1e-15);
-        assert!((by(0.6, &event(0, 1000)) - 500e-9).abs() < 1e-15);
+        assert!((by(0.6, &taken(0, 1000)) - 500e-9).abs() < 1e-15);
     }
 }

@@ -27,6 +27,8 @@ const MS: u64 = 1_000_000;
 struct Builder {
     profile: Profile,
     events: Vec<EventRow>,
+    samples: Vec<SampleRow>,
+    releases: Vec<ReleaseRow>,
     end_ms: u64,
 }
 
@@ -48,7 +50,7 @@ impl Builder {
         };
         profile.facts.available_processors = 2;
         profile.facts.wall_s = end_s;
-        Builder { profile, events: Vec::new(), end_ms }
+        Builder { profile, events: Vec::new(), samples: Vec::new(), releases: Vec::new(), end_ms }
     }
 
     fn function(&mut self, name: &str) -> u32 {
@@ -118,7 +120,7 @@ impl Builder {
             let time_ns = (begin_ms * MS + step * 4 * MS).min(end_ms * MS);
             let cpu_ns = time_ns - before_ns;
             before_ns = time_ns;
-            self.profile.samples.push(SampleRow {
+            self.samples.push(SampleRow {
                 location: LocationId(location),
                 context: ContextId(context),
                 time_ns,
@@ -186,7 +188,7 @@ impl Builder {
     ) -> &mut ReleaseRow {
         let context = self.path(path);
         let operation = self.number(Operation::MutexUnlock);
-        self.profile.releases.push(ReleaseRow {
+        self.releases.push(ReleaseRow {
             location: LocationId(location),
             context: ContextId(context),
             operation: OperationId(operation),
@@ -196,17 +198,17 @@ impl Builder {
             weight_ns: (held_ms * MS).max(200_000),
             ..ReleaseRow::default()
         });
-        self.profile.releases.last_mut().unwrap()
+        self.releases.last_mut().unwrap()
     }
 
     fn profile(mut self) -> Profile {
         let profile = &mut self.profile;
-        profile.samples.sort_by_key(|row| (row.location, row.time_ns));
-        profile.releases.sort_by_key(|row| (row.location, row.time_ns));
+        profile.samples = self.samples.into();
+        profile.releases = self.releases.into();
         profile.segments.sort_by_key(|row| (row.location, row.region, row.operation, row.context));
         let mut cpu_ns = vec![0; profile.locations.len()];
         let mut sums = std::collections::BTreeMap::new();
-        for row in &profile.samples {
+        for row in profile.samples.iter() {
             cpu_ns[row.location.index()] += row.cpu_ns;
             let seconds = |ns: u64| ns as f64 / 1e9;
             for (metric, amount) in [

@@ -50,8 +50,8 @@ mod values;
 use proust_log::LogError;
 use proust_profile::notes::RunNote;
 use proust_profile::{
-    EventsBuilder, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleaseRow,
-    RunFile, SampleRow, SegmentRow, StayRow,
+    EventsBuilder, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleasesBuilder,
+    RunFile, SampleRow, SamplesBuilder, SegmentRow, StayRow,
 };
 use proust_structure::MadeCode;
 use rayon::prelude::*;
@@ -245,13 +245,12 @@ fn analyse(
         paths: Paths::new(&modules, shown),
         sums: Sums::new(),
         locations: Vec::new(),
-        samples: Vec::new(),
-        rows: logs.iter().flat_map(LogHarvest::threads).map(|thread| thread.rows.len()).sum(),
+        samples: SamplesBuilder::default(),
         operations: occurring::numbers(&logs),
         events: EventsBuilder::default(),
         implausible: 0,
         inside: Vec::new(),
-        releases: Vec::new(),
+        releases: ReleasesBuilder::default(),
         regions: regions::Regions::default(),
         intervals: intervals::Intervals::default(),
         places: Vec::new(),
@@ -261,12 +260,12 @@ fn analyse(
         filling.add_log(number, log, counter);
     }
     profile.locations = filling.locations.into();
-    profile.samples = filling.samples;
+    profile.samples = filling.samples.finish();
     let operations = std::mem::take(&mut filling.operations);
     profile.operations = occurring::infos(&operations).into();
     profile.events = filling.events.finish();
     profile.quality.implausible_records += filling.implausible;
-    profile.releases = filling.releases;
+    profile.releases = filling.releases.finish();
     profile.inside = filling.inside;
     mpi::fill(&mut profile, &mut logs, &filling.places, &operations, &clock);
     filling.regions.give_to(&mut profile);
@@ -287,16 +286,14 @@ struct Filling<'p> {
     paths: Paths<'p>,
     sums: Sums,
     locations: Vec<Location>,
-    samples: Vec<SampleRow>,
-    /// How many there will be of all threads.
-    rows: usize,
+    samples: SamplesBuilder,
     /// The profile's number of each of the log's operations.
     operations: Vec<Option<OperationId>>,
     events: EventsBuilder,
     /// Operations that contradict those before them.
     implausible: u64,
     inside: Vec<InsideRow>,
-    releases: Vec<ReleaseRow>,
+    releases: ReleasesBuilder,
     regions: regions::Regions,
     intervals: intervals::Intervals,
     /// Per log, which location each of its threads is.
@@ -333,28 +330,19 @@ impl Filling<'_> {
             places.insert((l, t), location);
             let (mut cpu_ns, mut measurement_ns) = (0, 0);
             let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
-            let mut fill_in = |row: &mut SampleRow| {
+            for mut row in rows {
                 paths.go_to(contexts, number, row.time_ns);
                 row.context =
                     paths.charge(contexts, number, &lane.nodes, row.context.0, row.partial, lost_as);
                 row.location = location;
                 row.time_ns = clock.since_start_ns(number, row.time_ns);
+                if self.samples.push(&row).is_err() {
+                    self.implausible += 1;
+                    continue;
+                }
                 cpu_ns += row.cpu_ns;
                 measurement_ns += row.measurement_ns;
-                sums.add(row);
-            };
-            if self.samples.is_empty() {
-                // The first thread's rows stay where they are: memory that is touched for the first time
-                // costs as much as all else that is done with a row. What is reserved behind them moves no
-                // page.
-                self.samples = rows;
-                self.samples.iter_mut().for_each(fill_in);
-                self.samples.reserve_exact(self.rows.saturating_sub(self.samples.len()));
-            } else {
-                self.samples.extend(rows.into_iter().map(|mut row| {
-                    fill_in(&mut row);
-                    row
-                }));
+                sums.add(&row);
             }
             for event in std::mem::take(&mut thread.events.rows) {
                 let (mut row, operation) = (event.row, event.row.operation.index());
@@ -405,7 +393,7 @@ impl Filling<'_> {
                 row.operation = id;
                 row.time_ns = self.clock.since_start_ns(number, row.time_ns);
                 row.since_ns = row.since_ns.map(|since_ns| self.clock.since_start_ns(number, since_ns));
-                self.releases.push(row);
+                self.implausible += u64::from(self.releases.push(&row).is_err());
             }
             for raw in std::mem::take(&mut thread.in_regions.segments) {
                 let Some(operation) = self.operations.get(raw.row.operation.index()).copied().flatten()
@@ -466,9 +454,11 @@ impl Filling<'_> {
             tail: true,
             ..SampleRow::default()
         };
-        self.sums.add(&row);
+        match self.samples.push(&row) {
+            Ok(()) => self.sums.add(&row),
+            Err(_) => self.implausible += 1,
+        }
         self.sums.finish_location(location);
-        self.samples.push(row);
         self.locations.push(Location {
             process: ProcessId::from_index(number),
             name: UNRECORDED_THREADS.into(),

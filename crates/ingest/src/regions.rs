@@ -98,10 +98,9 @@ impl Regions {
         }
     }
 
-    pub(super) fn give_to(mut self, profile: &mut Profile) {
-        self.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
+    pub(super) fn give_to(self, profile: &mut Profile) {
         profile.regions = self.regions.into();
         profile.segments = self.segments.into_values().collect();
-        profile.stays = self.stays;
+        profile.stays = self.stays.into();
     }
 }

@@ -1,12 +1,16 @@
 //! The intercepted operations: waits and I/O, with their exact times.
 
-mod encoded;
+mod record;
 
 use serde::{Deserialize, Serialize};
 
+use crate::by_location::{ByLocation, RowsBuilder};
 use crate::{ContextId, LocationId, OperationId};
 
-pub use encoded::{Events, EventsBuilder};
+/// The operations of a run, each location's in the order of their ends.
+pub type Events = ByLocation<EventRow>;
+/// Makes [`Events`].
+pub type EventsBuilder = RowsBuilder<EventRow>;
 
 /// The target of an operation's descriptor. Positions in [`Target::ALL`] are its numbers in tables.
 #[repr(u8)]

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{
     ContextId, ContextKind, EventRow, Events, ExecutionRow, IndexSlice, InsideRow, LocationId,
-    PartnerWaitRow, Profile, RegionId, ReleaseRow, SampleRow, StayRow, TransferRow,
+    PartnerWaitRow, Profile, RegionId, Releases, Samples, Stays, TransferRow,
 };
 
 /// How a profile contradicts itself.
@@ -321,17 +321,14 @@ impl Profile {
     }
 }
 
-/// Checks the samples of a profile of which the rest is known.
-pub(crate) fn check_samples(samples: &[SampleRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    let mut previous = (LocationId(0), 0);
-    for (row, sample) in samples.iter().enumerate() {
-        in_range("samples", row, "context", sample.context, &profile.contexts)?;
-        in_range("samples", row, "location", sample.location, &profile.locations)?;
-        let key = (sample.location, sample.time_ns);
-        if previous > key {
-            return Err(BrokenInvariant::Unsorted { table: "samples", row, order: "by location and time" });
+/// Checks the samples of a profile of which the rest is known. That they are in order holds for all
+/// [`Samples`].
+pub(crate) fn check_samples(samples: &Samples, profile: &Profile) -> Result<(), BrokenInvariant> {
+    if !samples.ids().are_of(profile) {
+        for (row, sample) in samples.iter().enumerate() {
+            in_range("samples", row, "context", sample.context, &profile.contexts)?;
+            in_range("samples", row, "location", sample.location, &profile.locations)?;
         }
-        previous = key;
     }
     Ok(())
 }
@@ -339,8 +336,7 @@ pub(crate) fn check_samples(samples: &[SampleRow], profile: &Profile) -> Result<
 /// Checks the operations of a profile of which the rest is known. That they are in order, and none ends
 /// before it begins, holds for all [`Events`].
 pub(crate) fn check_events(events: &Events, profile: &Profile) -> Result<(), BrokenInvariant> {
-    let (locations, contexts) = (profile.locations.len(), profile.contexts.len());
-    if !events.refer_to(locations, contexts, profile.operations.len()) {
+    if !events.ids().are_of(profile) {
         for (row, event) in events.iter().enumerate() {
             in_range("events", row, "context", event.context, &profile.contexts)?;
             in_range("events", row, "location", event.location, &profile.locations)?;
@@ -353,34 +349,28 @@ pub(crate) fn check_events(events: &Events, profile: &Profile) -> Result<(), Bro
     Ok(())
 }
 
-/// Checks the releases of a profile of which the rest is known.
-pub(crate) fn check_releases(releases: &[ReleaseRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    let mut previous = (LocationId(0), 0);
-    for (row, release) in releases.iter().enumerate() {
-        in_range("releases", row, "context", release.context, &profile.contexts)?;
-        in_range("releases", row, "context", release.site.unwrap_or(ContextId::PROGRAM), &profile.contexts)?;
-        in_range("releases", row, "location", release.location, &profile.locations)?;
-        in_range("releases", row, "operation", release.operation, &profile.operations)?;
-        let key = (release.location, release.time_ns);
-        if previous > key {
-            return Err(BrokenInvariant::Unsorted { table: "releases", row, order: "by location and time" });
+/// Checks the releases of a profile of which the rest is known. That they are in order holds for all
+/// [`Releases`].
+pub(crate) fn check_releases(releases: &Releases, profile: &Profile) -> Result<(), BrokenInvariant> {
+    if !releases.ids().are_of(profile) {
+        for (row, release) in releases.iter().enumerate() {
+            let site = release.site.unwrap_or(ContextId::PROGRAM);
+            in_range("releases", row, "context", release.context, &profile.contexts)?;
+            in_range("releases", row, "context", site, &profile.contexts)?;
+            in_range("releases", row, "location", release.location, &profile.locations)?;
+            in_range("releases", row, "operation", release.operation, &profile.operations)?;
         }
-        previous = key;
     }
     Ok(())
 }
 
-/// Checks the stays of a profile of which the rest is known.
-pub(crate) fn check_stays(stays: &[StayRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    let mut previous = (LocationId(0), 0);
-    for (row, stay) in stays.iter().enumerate() {
-        in_range("stays", row, "location", stay.location, &profile.locations)?;
-        in_range("stays", row, "region", stay.region, &profile.regions)?;
-        let key = (stay.location, stay.begin_ns);
-        if previous > key {
-            return Err(BrokenInvariant::Unsorted { table: "stays", row, order: "by location and begin" });
+/// Checks the stays of a profile of which the rest is known. That they are in order holds for all [`Stays`].
+pub(crate) fn check_stays(stays: &Stays, profile: &Profile) -> Result<(), BrokenInvariant> {
+    if !stays.ids().are_of(profile) {
+        for (row, stay) in stays.iter().enumerate() {
+            in_range("stays", row, "location", stay.location, &profile.locations)?;
+            in_range("stays", row, "region", stay.region, &profile.regions)?;
         }
-        previous = key;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@
 //! - [`location`]: which thread of which process
 //! - [`metric`]: what is counted, and in which unit
 //! - [`processor_set`]: which processors a process may use; [`bindings`]: the sets and jobs of a run
+//! - `by_location`: rows of locations, encoded in memory as on disk
 //! - `clocks`: how the clocks of several hosts were brought to one
 //! - [`facts`]: facts about the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
@@ -19,13 +20,14 @@
 //! - `messages`: communicators of MPI, messages, and waits for their partners
 //! - [`releases`]: releases of objects for which others waited, and wakes
 //! - [`invariants`]: what holds in every profile, and the check of it
-//! - [`tables`]: all of it on disk, as Parquet tables
+//! - [`tables`]: all of it on disk, as Parquet tables and streams
 //! - [`run_file`]: what `record` notes of the run as a whole, before and after it
 //! - [`sweep_file`]: what `sweep` notes of many runs of one command
 
 use std::collections::BTreeSet;
 
 pub mod bindings;
+mod by_location;
 mod clocks;
 pub mod context;
 pub mod event_metrics;
@@ -52,6 +54,7 @@ pub mod tables;
 mod unit;
 mod whole_file;
 
+pub use by_location::{ByLocation, Ids, Row, RowsBuilder, RowsOf};
 pub use clocks::{ClockBasis, HostClock};
 pub use context::{Context, ContextKind, Function, Module};
 pub use events::{EventRow, Events, EventsBuilder, InsideRow, Target};
@@ -72,10 +75,10 @@ pub use messages::{
 pub use metric::{Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
-pub use regions::{RegionInfo, SegmentRow, StayRow, TrialSums};
-pub use releases::ReleaseRow;
+pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
+pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
 pub use run_file::{Pause, RunFile, Stop};
-pub use samples::SampleRow;
+pub use samples::{SampleRow, Samples, SamplesBuilder};
 pub use seek::seek;
 pub use sweep_file::SweepFile;
 pub use unit::Unit;
@@ -121,7 +124,7 @@ pub struct Profile {
     /// The numbers.
     pub values: Vec<Value>,
     /// The timeline of samples.
-    pub samples: Vec<SampleRow>,
+    pub samples: Samples,
     /// The intercepted operations by [`OperationId`]; only those that occur.
     pub operations: IndexVec<OperationId, OperationInfo>,
     /// The timeline of operations.
@@ -129,13 +132,13 @@ pub struct Profile {
     /// Operations inside others.
     pub inside: Vec<InsideRow>,
     /// The timeline of releases and wakes.
-    pub releases: Vec<ReleaseRow>,
+    pub releases: Releases,
     /// The parallel regions by [`RegionId`].
     pub regions: IndexVec<RegionId, RegionInfo>,
     /// Work and waits at their sites.
     pub segments: Vec<SegmentRow>,
     /// The timeline of stays in them.
-    pub stays: Vec<StayRow>,
+    pub stays: Stays,
     /// The marked intervals by [`IntervalId`].
     pub intervals: Vec<IntervalInfo>,
     /// Where in the tree they are.

@@ -1,7 +1,13 @@
 //! Parallel regions: where they are, which threads were in them when, and the work and waits at each of their
 //! sites.
 
+mod record;
+
+use crate::by_location::ByLocation;
 use crate::{ContextId, LocationId, OperationId, ProcessId, RegionId};
+
+/// The stays of a run, each location's in the order of their begins.
+pub type Stays = ByLocation<StayRow>;
 
 /// A parallel region: a construct on a call path, however often it was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,14 @@
 //! The other end of waits: releases of locks, and wakes, while others waited.
 
+mod record;
+
+use crate::by_location::{ByLocation, RowsBuilder};
 use crate::{ContextId, LocationId, OperationId};
+
+/// The releases of a run, each location's in the order of their times.
+pub type Releases = ByLocation<ReleaseRow>;
+/// Makes [`Releases`].
+pub type ReleasesBuilder = RowsBuilder<ReleaseRow>;
 
 /// Of sections shorter than this, ns, only some may be here, so that a row stands for about as much held
 /// time.

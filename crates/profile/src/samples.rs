@@ -1,6 +1,14 @@
 //! The timeline of samples, for questions about time ranges, processors and states.
 
+mod record;
+
+use crate::by_location::{ByLocation, RowsBuilder};
 use crate::{ContextId, LocationId};
+
+/// The samples of a run, each location's in the order of their times.
+pub type Samples = ByLocation<SampleRow>;
+/// Makes [`Samples`].
+pub type SamplesBuilder = RowsBuilder<SampleRow>;
 
 /// No time in the run queue is known up to this row.
 pub const NOT_READ: u32 = u32::MAX;

@@ -1,17 +1,20 @@
-//! All of a profile on disk: Parquet tables, and operations as streams.
+//! All of a profile on disk: Parquet tables, and streams of what has a time and a location.
 //!
 //! ```text
 //! profile/manifest.json     schema, what the profile was made from, its folder, length and digest of files
 //! profile/analysis-…/       one profile; it never changes
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
-//!   operations.parquet, values.parquet, samples.parquet, inside.parquet,
-//!   releases.parquet, regions.parquet, segments.parquet, stays.parquet, intervals.parquet,
+//!   operations.parquet, values.parquet, inside.parquet,
+//!   regions.parquet, segments.parquet, intervals.parquet,
 //!   interval_contexts.parquet, executions.parquet, execution_sums.parquet, process_samples.parquet,
 //!   communicators.parquet,
 //!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet,
 //!   transfers.parquet
 //!                           one row per item; ids are row numbers
+//!   samples.streams         the samples ([`Samples`](crate::Samples))
 //!   events.streams          the operations ([`Events`](crate::Events))
+//!   releases.streams        the releases ([`Releases`](crate::Releases))
+//!   stays.streams           the stays in parallel regions ([`Stays`](crate::Stays))
 //!   facts.json              the run's facts and its quality
 //!   …                       what a later stage keeps beside it ([`Building::add`])
 //! ```
@@ -51,10 +54,13 @@ use crate::{Profile, Quality, RunFacts};
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 22;
+pub const SCHEMA: u32 = 24;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
+const SAMPLES: &str = "samples.streams";
 const EVENTS: &str = "events.streams";
+const RELEASES: &str = "releases.streams";
+const STAYS: &str = "stays.streams";
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +116,10 @@ pub fn add(building: &mut Building, profile: &Profile) -> Result<(), TablesError
     // A number that is not finite is written as null and could never be read again.
     serde_json::from_slice::<FactsFile>(&text).map_err(json)?;
     building.add(FACTS, &text)?;
+    building.add(SAMPLES, profile.samples.bytes())?;
     building.add(EVENTS, profile.events.bytes())?;
+    building.add(RELEASES, profile.releases.bytes())?;
+    building.add(STAYS, profile.stays.bytes())?;
     encode::write_all(profile, |name, columns| {
         let bytes = columns::to_parquet(columns)
             .map_err(|source| TablesError::Parquet { path: building.path(name), source })?;

@@ -2,7 +2,7 @@
 
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, FunctionId, Location, LocationId, Metric, OperationId,
-    OperationInfo, Process, ProcessId, Profile, ReleaseRow, SampleRow, Value,
+    OperationInfo, Process, ProcessId, Profile, RegionId, RegionInfo, ReleaseRow, SampleRow, StayRow, Value,
 };
 
 #[test]
@@ -19,14 +19,17 @@ fn every_invariant_is_checked() {
             metric: Metric::Cpu,
             amount: 1.0,
         }],
-        samples: vec![SampleRow::default()],
+        samples: vec![SampleRow::default()].into(),
         operations: vec![OperationInfo::default()].into(),
         events: vec![EventRow { begin_ns: 2, end_ns: 5, time_ns: 3, ..EventRow::default() }].into(),
-        releases: vec![ReleaseRow { time_ns: 1, site: Some(ContextId(1)), ..ReleaseRow::default() }],
+        releases: vec![ReleaseRow { time_ns: 1, site: Some(ContextId(1)), ..ReleaseRow::default() }].into(),
+        regions: vec![RegionInfo { process: ProcessId(0), context: ContextId(1), parent: None, told: false }]
+            .into(),
+        stays: vec![StayRow::default()].into(),
         ..Profile::default()
     };
     assert_eq!(good.check(), Ok(()));
-    let broken: [fn(&mut Profile); 20] = [
+    let broken: [fn(&mut Profile); 21] = [
         |p| p.contexts[ContextId(0)].parent = Some(ContextId(0)),
         |p| p.contexts[ContextId(1)].parent = None,
         |p| p.contexts[ContextId(1)].parent = Some(ContextId(1)),
@@ -35,18 +38,19 @@ fn every_invariant_is_checked() {
         |p| p.values[0].context = ContextId(2),
         |p| p.values[0].amount = f64::INFINITY,
         |p| p.values.push(p.values[0]),
-        |p| p.samples[0].location = LocationId(1),
-        |p| p.samples = vec![SampleRow { time_ns: 2, ..SampleRow::default() }, SampleRow::default()],
+        |p| p.samples.edit(|samples| samples[0].context = ContextId(2)),
+        |p| p.samples.edit(|samples| samples[0].location = LocationId(1)),
         |p| p.events.edit(|events| events[0].context = ContextId(2)),
         |p| p.events.edit(|events| events[0].location = LocationId(1)),
         |p| p.events.edit(|events| events[0].operation = OperationId(1)),
         |p| p.events.edit(|events| events[0].time_ns = 2),
         |p| p.events.edit(|events| (events[0].summed, events[0].time_ns) = (true, 4)),
-        |p| p.releases[0].context = ContextId(2),
-        |p| p.releases[0].site = Some(ContextId(2)),
-        |p| p.releases[0].location = LocationId(1),
-        |p| p.releases[0].operation = OperationId(1),
-        |p| p.releases.push(ReleaseRow::default()),
+        |p| p.releases.edit(|releases| releases[0].context = ContextId(2)),
+        |p| p.releases.edit(|releases| releases[0].site = Some(ContextId(2))),
+        |p| p.releases.edit(|releases| releases[0].location = LocationId(1)),
+        |p| p.releases.edit(|releases| releases[0].operation = OperationId(1)),
+        |p| p.stays.edit(|stays| stays[0].location = LocationId(1)),
+        |p| p.stays.edit(|stays| stays[0].region = RegionId(1)),
     ];
     for (number, break_it) in broken.iter().enumerate() {
         let mut profile = good.clone();

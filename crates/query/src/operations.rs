@@ -1,8 +1,9 @@
 //! Operations summed up: which operations were called where, how often, and how long they took.
 
 use std::collections::HashSet;
+use std::iter::Peekable;
 
-use proust_profile::{ContextId, EventRow, LocationId, OperationId, Profile, SampleRow, Target};
+use proust_profile::{ContextId, EventRow, LocationId, OperationId, Profile, RowsOf, SampleRow, Target};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -137,11 +138,13 @@ fn of_location(
 ) -> OfLocation {
     let mut sums = OfLocation::default();
     let mut known: Map<(OperationKey, ContextId), usize> = Map::default();
-    let before = profile.samples.partition_point(|row| row.location < location);
-    let here = profile.samples[before..].partition_point(|row| row.location == location);
-    let samples = &profile.samples[before..before + here];
     let start_ns = (profile.locations[location].start_s.max(0.0) * 1e9) as u64;
-    let mut clock = Clock { samples, sampled_ns: 0, time_ns: start_ns, cpu_ns: 0 };
+    let mut clock = Clock {
+        samples: profile.samples.of(location).peekable(),
+        sampled_ns: 0,
+        time_ns: start_ns,
+        cpu_ns: 0,
+    };
     for event in profile.events.of(location) {
         let event = &event;
         let off_ns = clock.off_processor_ns(event);
@@ -205,7 +208,7 @@ impl OperationSum {
 /// The CPU clock of a location, from its samples and operations.
 struct Clock<'p> {
     /// The remaining ones.
-    samples: &'p [SampleRow],
+    samples: Peekable<RowsOf<'p, SampleRow>>,
     /// CPU time of the samples that have passed.
     sampled_ns: u64,
     /// When the clock was last read, and its value.
@@ -217,14 +220,11 @@ impl Clock<'_> {
     /// How long the location had no processor since the clock was last read: in this operation, as far as it
     /// lasted.
     fn off_processor_ns(&mut self, event: &EventRow) -> u64 {
-        while let Some((row, rest)) = self.samples.split_first()
-            && row.time_ns <= event.end_ns
-        {
+        while let Some(row) = self.samples.next_if(|row| row.time_ns <= event.end_ns) {
             self.sampled_ns += row.cpu_ns;
             if row.time_ns >= self.time_ns {
                 (self.time_ns, self.cpu_ns) = (row.time_ns, self.sampled_ns.max(self.cpu_ns));
             }
-            self.samples = rest;
         }
         let Some(clock_ns) = event.cpu_clock_ns else { return 0 };
         let wall_ns = event.end_ns.saturating_sub(self.time_ns);
@@ -274,7 +274,7 @@ mod tests {
             processes: vec![Default::default()].into(),
             locations: vec![Location { end_s: 0.1, ..Location::default() }].into(),
             contexts: vec![program].into(),
-            samples: vec![SampleRow { time_ns: 10 * MS, cpu_ns: 10 * MS, ..SampleRow::default() }],
+            samples: vec![SampleRow { time_ns: 10 * MS, cpu_ns: 10 * MS, ..SampleRow::default() }].into(),
             operations: ["read", "pthread_mutex_lock"].map(operation_info).to_vec().into(),
             events: vec![
                 event(OperationId(0), Target::File, 10, 15, 14, 3),

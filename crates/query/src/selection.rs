@@ -394,7 +394,7 @@ fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
         }
     };
     for row in profile.samples.iter().filter(|row| scope.has_sample(row)) {
-        add(row.context, row.location, &metrics_of_sample(row));
+        add(row.context, row.location, &metrics_of_sample(&row));
     }
     let operations = Operations::of(profile);
     for row in profile.events.iter().filter(|row| scope.has_event(row)) {

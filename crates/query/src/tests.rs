@@ -62,7 +62,7 @@ fn profile() -> Profile {
         ..Location::default()
     };
     let spent = [(2, 0, 1), (4, 0, 2), (4, 1, 3), (6, 0, 1), (8, 0, 2), (10, 0, 4), (13, 1, 7)];
-    let mut samples: Vec<SampleRow> = spent
+    let samples: Vec<SampleRow> = spent
         .iter()
         .enumerate()
         .map(|(n, &(context, location, seconds))| SampleRow {
@@ -74,7 +74,6 @@ fn profile() -> Profile {
             ..SampleRow::default()
         })
         .collect();
-    samples.sort_by_key(|row| (row.location, row.time_ns));
     Profile {
         processes: vec![Process { pid: 100, name: "app".into(), ..Process::default() }].into(),
         locations: vec![location(100, "app"), location(101, "worker-0")].into(),
@@ -90,7 +89,7 @@ fn profile() -> Profile {
                 amount: seconds as f64,
             })
             .collect(),
-        samples,
+        samples: samples.into(),
         ..Profile::default()
     }
 }

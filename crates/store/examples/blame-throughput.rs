@@ -23,7 +23,7 @@ use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, EventsBuilder, Location, LocationId, OperationId, Process,
-    Profile, ReleaseRow, RunFacts, RunFile, SampleRow,
+    Profile, ReleaseRow, ReleasesBuilder, RunFacts, RunFile, SampleRow, SamplesBuilder,
 };
 
 const THREADS: u64 = 8;
@@ -47,7 +47,8 @@ fn profile(waits: u64) -> Profile {
             .collect(),
         ..Profile::default()
     };
-    let mut events = EventsBuilder::default();
+    let (mut events, mut samples) = (EventsBuilder::default(), SamplesBuilder::default());
+    let mut releases = ReleasesBuilder::default();
     for thread in 0..THREADS {
         let location = thread as u32;
         for turn in 0..turns {
@@ -80,22 +81,24 @@ fn profile(waits: u64) -> Profile {
             events.push(&event).expect("events in order");
             // The collector tells one in 50 of sections of this length.
             if !is_barrier && (turn * THREADS + place) % 50 == 7 {
-                profile.releases.push(release);
+                releases.push(&release).expect("releases in order");
             }
             if turn % 125 == 124 {
                 let (time_ns, cpu_ns) = ((turn + 1) * TURN_NS, 200_000);
                 let context = (turn % 50) as u32 + 1;
-                profile.samples.push(SampleRow {
+                let sample = SampleRow {
                     location: LocationId(location),
                     context: ContextId(context),
                     time_ns,
                     cpu_ns,
                     ..SampleRow::default()
-                });
+                };
+                samples.push(&sample).expect("samples in order");
             }
         }
     }
-    profile.events = events.finish();
+    (profile.events, profile.samples) = (events.finish(), samples.finish());
+    profile.releases = releases.finish();
     profile
 }
 

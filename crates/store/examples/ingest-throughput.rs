@@ -150,7 +150,7 @@ fn main() {
     print("opening the profile without samples", profile.values.len() as u64, "values", (best, worst));
     let (best, worst, _) = timed(|| kept.rows(&without).expect("rows"));
     print("reading the rows", samples, "samples", (best, worst));
-    let size = fs::metadata(kept.folder().join("samples.parquet")).map_or(0, |file| file.len());
+    let size = fs::metadata(kept.folder().join("samples.streams")).map_or(0, |file| file.len());
     println!("{:.1} bytes a sample in the profile", size as f64 / samples as f64);
     fs::remove_dir_all(&dir).expect("the temporary folder is removed");
 }

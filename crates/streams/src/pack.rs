@@ -19,20 +19,33 @@ const MOST_EXCEPTIONS: usize = UNIT / 8;
 /// Appends a column.
 pub(crate) fn pack(bytes: &mut Vec<u8>, values: &[u64]) {
     debug_assert!(values.len() <= UNIT);
-    let width = best_width(values);
-    let exceptions = values.iter().filter(|&&value| high(value, width) > 0).count();
+    let widest = 64 - values.iter().fold(0, |all, value| all | value).leading_zeros();
+    if widest == 0 {
+        bytes.extend([0, 0]);
+        return;
+    }
+    let width = best_width(values, widest);
+    let exceptions = match width == widest {
+        true => 0,
+        false => values.iter().filter(|&&value| high(value, width) > 0).count(),
+    };
     bytes.extend([width as u8, exceptions as u8]);
-    let (mut held, mut bits) = (0u128, 0);
+    let (mut held, mut bits) = (0u64, 0);
     for &value in values {
-        held |= u128::from(low(value, width)) << bits;
+        let value = low(value, width);
+        held |= value << bits;
         bits += width;
         if bits >= 64 {
-            bytes.extend((held as u64).to_le_bytes());
-            held >>= 64;
+            bytes.extend(held.to_le_bytes());
             bits -= 64;
+            // What of the value found no room.
+            held = high(value, width - bits);
         }
     }
-    bytes.extend(&(held as u64).to_le_bytes()[..bits.div_ceil(8) as usize]);
+    bytes.extend(&held.to_le_bytes()[..bits.div_ceil(8) as usize]);
+    if exceptions == 0 {
+        return;
+    }
     for (place, &value) in values.iter().enumerate() {
         let high = high(value, width);
         if high > 0 {
@@ -105,12 +118,13 @@ fn high(value: u64, width: u32) -> u64 {
     value.checked_shr(width).unwrap_or(0)
 }
 
-fn best_width(values: &[u64]) -> u32 {
+/// The width that makes the column shortest. `widest`: that of its longest number.
+fn best_width(values: &[u64], widest: u32) -> u32 {
     let mut count_of = [0usize; 65];
     for value in values {
         count_of[(64 - value.leading_zeros()) as usize] += 1;
     }
-    let widest = (0..=64).rev().find(|&bits| count_of[bits] > 0).unwrap_or(0);
+    let widest = widest as usize;
     let (mut best, mut least) = (widest, usize::MAX);
     let mut exceptions = 0;
     for width in (0..=widest).rev() {

@@ -1,8 +1,8 @@
 //! A location during the sweep: its acts since its groups synchronised, and the wait it is in.
 
-use std::ops::Range;
+use std::iter::Peekable;
 
-use proust_profile::{ContextId, SampleRow};
+use proust_profile::{ContextId, LocationId, RowsOf, SampleRow};
 
 use super::delays::Causes;
 use super::doing::Doing;
@@ -11,8 +11,7 @@ use super::meetings::MeetingId;
 use crate::ledger::{self, Begun, PassiveReason, State, Window};
 
 /// A location.
-#[derive(Debug, Default)]
-pub(super) struct Doer {
+pub(super) struct Doer<'e> {
     /// Its present act, counted up to `counted_ns`.
     pub(super) now: Option<Begun>,
     pub(super) counted_ns: u64,
@@ -23,8 +22,8 @@ pub(super) struct Doer {
     pub(super) before: Vec<Doing>,
     /// See [`grains_ns`].
     pub(super) grain_ns: f64,
-    /// Its samples that were not looked at yet, as positions in the profile's.
-    pub(super) samples: Range<usize>,
+    /// Its samples that were not looked at yet.
+    samples: Peekable<RowsOf<'e, SampleRow>>,
     /// A wait that no synchronisation was found for yet, as it is not over.
     pub(super) unfinished: Option<Unfinished>,
     /// The number of the wait that a synchronisation was found for last, and that one's causes.
@@ -61,26 +60,42 @@ pub(super) fn is_interrupted(begun: &Begun) -> bool {
     matches!(begun.state, State::Passive(PassiveReason::Stopped | PassiveReason::NotRecorded))
 }
 
-impl Doer {
+impl<'e> Doer<'e> {
+    /// A location that has done nothing yet, and is in so many groups.
+    pub(super) fn new(
+        evidence: &Evidence<'e>,
+        location: LocationId,
+        grain_ns: f64,
+        groups: usize,
+    ) -> Doer<'e> {
+        Doer {
+            now: None,
+            counted_ns: 0,
+            current: Doing::default(),
+            before: vec![Doing::default(); groups],
+            grain_ns,
+            samples: evidence.profile.samples.of(location).peekable(),
+            unfinished: None,
+            known: None,
+        }
+    }
+
     pub(super) fn is_waiting(&self) -> bool {
         self.unfinished.is_some() || self.now.is_some_and(|now| waits_for_others(&now))
     }
 
     /// Counts what it does until an instant.
-    pub(super) fn count_until(&mut self, at_ns: u64, rows: &[SampleRow]) {
+    pub(super) fn count_until(&mut self, at_ns: u64) {
         let Some(now) = &self.now else { return };
         let until_ns = at_ns.min(now.window.end_ns);
         if until_ns <= self.counted_ns {
             return;
         }
         self.current.add(now, self.counted_ns, until_ns, self.grain_ns);
-        while let Some(row) = rows.get(self.samples.start).filter(|_| !self.samples.is_empty())
-            && row.time_ns <= until_ns
-        {
+        while let Some(row) = self.samples.next_if(|row| row.time_ns <= until_ns) {
             if row.time_ns > self.counted_ns && !row.tail && !row.in_operation {
                 self.current.sample(row.context, row.cpu_ns as f64);
             }
-            self.samples.start += 1;
         }
         self.counted_ns = until_ns;
     }

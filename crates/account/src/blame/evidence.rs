@@ -67,7 +67,12 @@ pub(super) struct Met {
 }
 
 impl<'p> Evidence<'p> {
-    pub(super) fn new(profile: &'p Profile, states: &'p OperationStates) -> Evidence<'p> {
+    /// `see` sees each operation, location by location, as soon as its object is known.
+    pub(super) fn new(
+        profile: &'p Profile,
+        states: &'p OperationStates,
+        see: impl FnMut(&Evidence<'p>, &Done),
+    ) -> Evidence<'p> {
         let mut evidence = Evidence {
             profile,
             states,
@@ -78,43 +83,51 @@ impl<'p> Evidence<'p> {
             met: Met::default(),
             operations: Operations::of(profile),
         };
-        evidence.find_objects();
+        evidence.find_objects(see);
         evidence.releases = Releases::new(profile, &evidence.known, &evidence.objects);
         evidence.groups = Groups::new(&evidence.objects, &evidence.operations);
         evidence
     }
 
-    fn find_objects(&mut self) {
-        for event in self.profile.events.iter() {
-            let event = &event;
-            let kind = self.kind_of(event);
-            match kind {
-                Kind::Barrier => self.met.barriers = true,
-                Kind::Woken => self.met.woken = true,
-                Kind::Lock if event.summed => self.met.lock_sums = true,
-                Kind::Lock => self.met.locks = true,
-                Kind::OtherWait | Kind::Other => {}
-            }
-            if !has_object(event, kind) {
-                continue;
-            }
-            let process = self.process(event.location);
-            let next = self.objects.len() as ObjectId;
-            let id = *self.known.entry((process, event.object)).or_insert(next);
-            let first = First::of(event);
-            if id == next {
-                self.objects.push(Object { process, first, lock_waits: 0, other_waits: 0 });
-            }
-            let object = &mut self.objects[id as usize];
-            if (first.begin_ns, first.location) < (object.first.begin_ns, object.first.location) {
-                object.first = first;
-            }
-            if kind == Kind::Lock {
-                object.lock_waits += 1;
-            } else {
-                object.other_waits += 1;
-            }
+    fn find_objects(&mut self, mut see: impl FnMut(&Evidence<'p>, &Done)) {
+        let events = &self.profile.events;
+        let all = events.locations().into_iter().flat_map(|location| (0..).zip(events.of(location)));
+        for (number, row) in all {
+            let kind = self.kind_of(&row);
+            let object = self.find_object(&row, kind);
+            see(self, &Done { number, row, kind, object });
         }
+    }
+
+    /// What an operation waits for, if that is known, met for the first time or again.
+    fn find_object(&mut self, event: &EventRow, kind: Kind) -> Option<ObjectId> {
+        match kind {
+            Kind::Barrier => self.met.barriers = true,
+            Kind::Woken => self.met.woken = true,
+            Kind::Lock if event.summed => self.met.lock_sums = true,
+            Kind::Lock => self.met.locks = true,
+            Kind::OtherWait | Kind::Other => {}
+        }
+        if !has_object(event, kind) {
+            return None;
+        }
+        let process = self.process(event.location);
+        let next = self.objects.len() as ObjectId;
+        let id = *self.known.entry((process, event.object)).or_insert(next);
+        let first = First::of(event);
+        if id == next {
+            self.objects.push(Object { process, first, lock_waits: 0, other_waits: 0 });
+        }
+        let object = &mut self.objects[id as usize];
+        if (first.begin_ns, first.location) < (object.first.begin_ns, object.first.location) {
+            object.first = first;
+        }
+        if kind == Kind::Lock {
+            object.lock_waits += 1;
+        } else {
+            object.other_waits += 1;
+        }
+        Some(id)
     }
 
     fn kind_of(&self, event: &EventRow) -> Kind {
@@ -154,19 +167,9 @@ impl<'p> Evidence<'p> {
         self.profile.events.ending_after(location, after_ns).filter(|row| !row.summed)
     }
 
-    /// The samples of each location.
-    pub(super) fn samples(&self) -> Vec<std::ops::Range<usize>> {
-        let mut samples = vec![0..0; self.profile.locations.len()];
-        for (row, sample) in self.profile.samples.iter().enumerate() {
-            let range = &mut samples[sample.location.index()];
-            *range = if range.start == range.end { row..row + 1 } else { range.start..row + 1 };
-        }
-        samples
-    }
-
     /// The lock that a release is of.
     pub(super) fn lock_of_release(&self, row: u32) -> Option<LockId> {
-        let release = &self.profile.releases[row as usize];
+        let release = self.releases.place(row);
         let object = self.known.get(&(self.process(release.location), release.object))?;
         self.groups.lock(*object)
     }

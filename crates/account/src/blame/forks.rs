@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use proust_profile::{LocationId, RegionId};
+use proust_profile::{LocationId, RegionId, RowsOf, StayRow};
 
 use super::evidence::Evidence;
 use super::meetings::{MeetingId, Meetings};
@@ -12,8 +12,10 @@ use rustc_hash::FxHashMap as Map;
 /// The forks of regions, in order of time.
 pub(super) struct Forks<'e> {
     evidence: &'e Evidence<'e>,
-    /// The next stay of each location: when its region was opened, the stay, and the first behind them all.
-    next: BinaryHeap<Reverse<(u64, usize, usize)>>,
+    /// By location, the stays behind the next one.
+    rest: Vec<RowsOf<'e, StayRow>>,
+    /// When the region of each location's next stay was opened, whose it is, and of which region.
+    next: BinaryHeap<Reverse<(u64, LocationId, RegionId)>>,
     /// When each meeting's last one was.
     last_ns: Map<MeetingId, u64>,
 }
@@ -21,13 +23,21 @@ pub(super) struct Forks<'e> {
 impl<'e> Forks<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>, meetings: &Meetings) -> Forks<'e> {
         let stays = &evidence.profile.stays;
-        let ranges =
-            (0..meetings.of_location.len()).map(|location| meetings.stays(LocationId::from_index(location)));
-        let next = ranges.filter(|range| !range.is_empty());
-        Forks {
+        let locations = (0..meetings.of_location.len()).map(LocationId::from_index);
+        let mut forks = Forks {
             evidence,
-            next: next.map(|range| Reverse((stays[range.start].fork_ns, range.start, range.end))).collect(),
+            rest: locations.clone().map(|location| stays.of(location)).collect(),
+            next: BinaryHeap::new(),
             last_ns: Map::default(),
+        };
+        locations.for_each(|location| forks.read(location));
+        forks
+    }
+
+    /// Reads the next stay of a location.
+    fn read(&mut self, location: LocationId) {
+        if let Some(stay) = self.rest[location.index()].next() {
+            self.next.push(Reverse((stay.fork_ns, location, stay.region)));
         }
     }
 
@@ -38,24 +48,21 @@ impl<'e> Forks<'e> {
         meetings: &Meetings,
     ) -> Option<(u64, MeetingId, RegionId)> {
         let profile = self.evidence.profile;
-        while let Some(&Reverse((fork_ns, row, end))) = self.next.peek() {
+        while let Some(&Reverse((fork_ns, location, region))) = self.next.peek() {
             if fork_ns > now_ns {
                 return None;
             }
             self.next.pop();
-            if row + 1 < end {
-                self.next.push(Reverse((profile.stays[row + 1].fork_ns, row + 1, end)));
-            }
-            let stay = &profile.stays[row];
+            self.read(location);
             // Of a thread that began in its first region the log says when it began.
-            let born_ns = (profile.locations[stay.location].start_s * 1e9).round() as u64;
-            let Some(meeting) = meetings.of_region(stay.region).filter(|_| fork_ns > born_ns) else {
+            let born_ns = (profile.locations[location].start_s * 1e9).round() as u64;
+            let Some(meeting) = meetings.of_region(region).filter(|_| fork_ns > born_ns) else {
                 continue;
             };
             let last_ns = self.last_ns.entry(meeting).or_default();
             if fork_ns > *last_ns {
                 *last_ns = fork_ns;
-                return Some((fork_ns, meeting, stay.region));
+                return Some((fork_ns, meeting, region));
             }
         }
         None

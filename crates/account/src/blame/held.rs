@@ -7,14 +7,12 @@
 //! call path that releases, where it acquired) the time in its sections that no operation takes is divided by
 //! the samples in all of them; without any it stays with the call path that releases.
 
-use std::ops::Range;
-
 use proust_profile::{ContextId, EventRow};
 
+use super::computing::Computing;
 use super::evidence::Evidence;
 use super::lately::Lately;
 use crate::ledger::{Lasting, Window};
-use crate::search::partition_near;
 use rustc_hash::FxHashMap as Map;
 
 /// So many operations of a location are kept behind the last section: of locks with very many short sections
@@ -91,8 +89,7 @@ impl Held {
 /// Looks up what locations did. Queries in order of time find a stretch near the one before.
 pub(super) struct Doings<'e> {
     evidence: &'e Evidence<'e>,
-    /// By location, the profile's samples and the last one found.
-    samples: Vec<(Range<usize>, usize)>,
+    computing: Computing<'e>,
     /// By location, the operations that were recorded alone.
     operations: Vec<Option<Lately<'e, Single>>>,
     found: Meanwhile,
@@ -115,28 +112,21 @@ impl Lasting for Single {
 
 impl<'e> Doings<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>) -> Doings<'e> {
-        let samples = evidence.samples().into_iter().map(|range| (range, 0)).collect();
         let operations = evidence.profile.locations.iter().map(|_| None).collect();
-        Doings { evidence, samples, operations, found: Meanwhile::default() }
+        Doings { evidence, computing: Computing::new(evidence), operations, found: Meanwhile::default() }
     }
 
     /// The acts, in a stretch of time, of the location that released a lock by this row of the profile's.
     /// That it waited for this lock itself is no part of holding it.
     pub(super) fn during(&mut self, row: u32, held: Window) -> &Meanwhile {
         let evidence = self.evidence;
-        let release = &evidence.profile.releases[row as usize];
+        let release = evidence.releases.place(row);
         let location = release.location;
         let found = &mut self.found;
         found.operations.clear();
         found.samples.clear();
         found.length_ns = held.length_ns() as f64;
-        let (range, near) = &mut self.samples[location.index()];
-        let rows = &evidence.profile.samples[range.clone()];
-        *near = partition_near(rows, *near, |row| row.time_ns <= held.start_ns);
-        let inside = rows[*near..].iter().take_while(|row| row.time_ns <= held.end_ns);
-        for row in inside.filter(|row| !row.tail && !row.in_operation) {
-            found.samples.push((row.context, row.cpu_ns as f64));
-        }
+        found.samples.extend(self.computing.within(location, held.start_ns, held.end_ns));
         let single = |row: EventRow| Single {
             window: Window::new(row.begin_ns, row.end_ns),
             context: row.context,

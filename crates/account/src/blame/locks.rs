@@ -95,31 +95,38 @@ pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
     locks
 }
 
-/// The waits for locks that were recorded one by one.
-pub(super) fn waits(evidence: &Evidence<'_>, windows: &Windows) -> Vec<LockWaits> {
-    let mut sums: Map<(LockId, LocationId, ContextId), (u64, u64)> = Map::default();
-    let all = evidence.met.locks.then(|| evidence.all());
-    for Done { row: event, kind, object, .. } in all.into_iter().flatten() {
+/// The waits of a location for locks that were recorded one by one, so far.
+pub(super) struct WaitsOf<'e> {
+    evidence: &'e Evidence<'e>,
+    windows: &'e Windows,
+    sums: Map<(LockId, LocationId, ContextId), (u64, u64)>,
+}
+
+impl<'e> WaitsOf<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>, windows: &'e Windows) -> WaitsOf<'e> {
+        WaitsOf { evidence, windows, sums: Map::default() }
+    }
+
+    pub(super) fn see(&mut self, &Done { row: ref event, kind, object, .. }: &Done) {
         if kind != Kind::Lock || event.summed {
-            continue;
+            return;
         }
-        let Some(lock) = object.and_then(|object| evidence.groups.lock(object)) else {
-            continue;
-        };
+        let Some(lock) = object.and_then(|object| self.evidence.groups.lock(object)) else { return };
         let overlaps = |window: &Window| window.start_ns < event.end_ns && window.end_ns > event.begin_ns;
-        if windows.as_slice().iter().any(overlaps) {
-            let sum = sums.entry((lock, event.location, event.context)).or_default();
+        if self.windows.as_slice().iter().any(overlaps) {
+            let sum = self.sums.entry((lock, event.location, event.context)).or_default();
             (sum.0, sum.1) = (sum.0 + 1, sum.1.max(event.time_ns));
         }
     }
-    let row = |((lock, location, context), (waits, longest_ns))| LockWaits {
-        lock,
-        location,
-        context,
-        waits,
-        longest_ns,
-    };
-    let mut rows: Vec<LockWaits> = sums.into_iter().map(row).collect();
-    rows.sort_unstable();
-    rows
+
+    pub(super) fn rows(self) -> impl Iterator<Item = LockWaits> {
+        let row = |((lock, location, context), (waits, longest_ns))| LockWaits {
+            lock,
+            location,
+            context,
+            waits,
+            longest_ns,
+        };
+        self.sums.into_iter().map(row)
+    }
 }

@@ -11,6 +11,7 @@ use proust_profile::{Detail, LocationId, OperationKind, ProcessId, Profile, Regi
 
 use super::evidence::{Done, Evidence, Kind};
 use super::object::ObjectId;
+use super::stays::StaysOf;
 use rustc_hash::FxHashMap as Map;
 
 /// Position in [`Meetings::all`].
@@ -50,7 +51,6 @@ pub(super) struct Meetings {
     /// By object, and whether only some of a team wait.
     known: Map<(ObjectId, bool), MeetingId>,
     of_region: Vec<Option<MeetingId>>,
-    stays: Vec<(usize, usize)>,
 }
 
 /// Whether only some of a team wait in this operation.
@@ -65,76 +65,79 @@ fn is_of_team(operation: Option<OperationKind>) -> bool {
     )
 }
 
-impl Meetings {
-    pub(super) fn new(evidence: &Evidence<'_>) -> Meetings {
-        let profile = evidence.profile;
-        if !evidence.met.barriers {
-            return Meetings::default();
+/// The meetings that locations were seen at so far.
+pub(super) struct Gathering<'p> {
+    profile: &'p Profile,
+    meetings: Meetings,
+    members: Vec<Vec<LocationId>>,
+    /// Those that wait at some in sums.
+    in_sums: Vec<LocationId>,
+    /// Those of the location that is looked at.
+    stays: Option<(LocationId, StaysOf<'p>)>,
+}
+
+impl<'p> Gathering<'p> {
+    pub(super) fn new(profile: &'p Profile) -> Gathering<'p> {
+        let of_region = vec![None; profile.regions.len()];
+        let meetings = Meetings { of_region, ..Meetings::default() };
+        Gathering { profile, meetings, members: Vec::new(), in_sums: Vec::new(), stays: None }
+    }
+
+    /// Sees an operation: those of a location one after the other.
+    #[inline]
+    pub(super) fn see(&mut self, evidence: &Evidence<'_>, done: &Done) {
+        if done.kind == Kind::Barrier {
+            self.see_barrier(evidence, done);
         }
-        let mut meetings = Meetings {
-            of_region: vec![None; profile.regions.len()],
-            stays: ranges_of_stays(profile),
-            ..Meetings::default()
+    }
+
+    fn see_barrier(&mut self, evidence: &Evidence<'_>, &Done { row: ref event, object, .. }: &Done) {
+        let (location, meetings) = (event.location, &mut self.meetings);
+        let operation = evidence.operation(event.operation);
+        let Some(object) = object else {
+            let may_be_any = event.summed && !is_of_team(operation) && !is_partial(operation);
+            if may_be_any && self.in_sums.last() != Some(&location) {
+                self.in_sums.push(location);
+            }
+            return;
         };
-        let mut members: Vec<Vec<LocationId>> = Vec::new();
-        let mut in_sums: Vec<LocationId> = Vec::new();
-        for location in profile.locations.keys() {
-            meetings.gather(evidence, location, &mut members, &mut in_sums);
+        let next = meetings.all.len() as MeetingId;
+        let meeting = *meetings.known.entry((object, is_partial(operation))).or_insert(next);
+        if meeting == next {
+            let (process, is_team) = (evidence.process(location), is_of_team(operation));
+            meetings.all.push(Meeting { object, group: 0, process, is_team });
+            self.members.push(Vec::new());
         }
+        let of_meeting = &mut self.members[meeting as usize];
+        if of_meeting.last() != Some(&location) {
+            of_meeting.push(location);
+        }
+        if !is_of_team(operation) {
+            return;
+        }
+        if self.stays.as_ref().is_none_or(|(of, _)| *of != location) {
+            self.stays = Some((location, StaysOf::new(&self.profile.stays, location)));
+        }
+        let stay =
+            self.stays.as_mut().and_then(|(_, stays)| stays.newest(event.begin_ns, event.begin_ns, |_| true));
+        if let Some(stay) = stay {
+            meetings.of_region[stay.region.index()].get_or_insert(meeting);
+        }
+    }
+
+    /// All of the profile.
+    pub(super) fn finish(self, evidence: &Evidence<'_>) -> Meetings {
+        let Gathering { mut meetings, mut members, in_sums, .. } = self;
         if meetings.all.is_empty() {
             return Meetings::default();
         }
         meetings.add_those_never_seen(evidence, &mut members, &in_sums);
-        meetings.group(members, profile.locations.len());
+        meetings.group(members, evidence.profile.locations.len());
         meetings
     }
+}
 
-    /// Takes up the meetings that a location was seen at.
-    fn gather(
-        &mut self,
-        evidence: &Evidence<'_>,
-        location: LocationId,
-        members: &mut Vec<Vec<LocationId>>,
-        in_sums: &mut Vec<LocationId>,
-    ) {
-        let profile = evidence.profile;
-        let (first, last) = self.stays[location.index()];
-        let mut next_stay = first;
-        for Done { row: event, kind, object, .. } in evidence.of(location) {
-            if kind != Kind::Barrier {
-                continue;
-            }
-            let operation = evidence.operation(event.operation);
-            let Some(object) = object else {
-                let may_be_any = event.summed && !is_of_team(operation) && !is_partial(operation);
-                if may_be_any && in_sums.last() != Some(&location) {
-                    in_sums.push(location);
-                }
-                continue;
-            };
-            let next = self.all.len() as MeetingId;
-            let meeting = *self.known.entry((object, is_partial(operation))).or_insert(next);
-            if meeting == next {
-                let (process, is_team) = (evidence.process(location), is_of_team(operation));
-                self.all.push(Meeting { object, group: 0, process, is_team });
-                members.push(Vec::new());
-            }
-            let of_meeting = &mut members[meeting as usize];
-            if of_meeting.last() != Some(&location) {
-                of_meeting.push(location);
-            }
-            if !is_of_team(operation) {
-                continue;
-            }
-            while next_stay < last && profile.stays[next_stay].begin_ns <= event.begin_ns {
-                next_stay += 1;
-            }
-            if let Some(stay) = stay_at(&profile.stays[first..next_stay], event.begin_ns, |_| true) {
-                self.of_region[stay.region.index()].get_or_insert(meeting);
-            }
-        }
-    }
-
+impl Meetings {
     /// A location that always arrives last waits so shortly that it is in sums alone; one that wakes the
     /// others waits nowhere.
     fn add_those_never_seen(
@@ -144,7 +147,7 @@ impl Meetings {
         in_sums: &[LocationId],
     ) {
         let profile = evidence.profile;
-        for stay in &profile.stays {
+        for stay in profile.stays.iter() {
             if let Some(meeting) = self.of_region[stay.region.index()]
                 && members[meeting as usize].last() != Some(&stay.location)
             {
@@ -224,41 +227,17 @@ impl Meetings {
         self.of_region.get(region.index()).copied().flatten()
     }
 
-    /// The stays of a location, as positions in the profile's.
-    pub(super) fn stays(&self, location: LocationId) -> std::ops::Range<usize> {
-        self.stays.get(location.index()).map_or(0..0, |&(from, to)| from..to)
-    }
-
     /// Whether a location was in a region of this meeting that had begun when the first one continued, and
     /// its own part lasted until some arrived.
     pub(super) fn has_stay(
         &self,
-        profile: &Profile,
-        (meeting, location): (MeetingId, LocationId),
+        meeting: MeetingId,
+        stays: &mut StaysOf<'_>,
         (came_ns, departure_ns): (u64, u64),
     ) -> bool {
-        let stays = &profile.stays[self.stays(location)];
-        let begun = stays.partition_point(|stay| stay.begin_ns <= departure_ns);
         let is_of = |stay: &StayRow| self.of_region(stay.region) == Some(meeting);
-        stay_at(&stays[..begun], came_ns, is_of).is_some()
+        stays.newest(departure_ns, came_ns, is_of).is_some()
     }
-}
-
-/// How many stays are looked back at for the one around a region inside of it.
-const LOOKED_AT: usize = 8;
-
-/// The newest of these stays that lasted until an instant.
-fn stay_at(begun: &[StayRow], at_ns: u64, is_wanted: impl Fn(&StayRow) -> bool) -> Option<&StayRow> {
-    begun.iter().rev().take(LOOKED_AT).find(|stay| stay.end_ns >= at_ns && is_wanted(stay))
-}
-
-fn ranges_of_stays(profile: &Profile) -> Vec<(usize, usize)> {
-    let mut ranges = vec![(0, 0); profile.locations.len()];
-    for (row, stay) in profile.stays.iter().enumerate() {
-        let range = &mut ranges[stay.location.index()];
-        *range = if range.0 == range.1 { (row, row + 1) } else { (range.0, row + 1) };
-    }
-    ranges
 }
 
 /// Of two lists in order, whether all of the first is in the second.

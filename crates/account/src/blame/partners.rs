@@ -6,6 +6,7 @@
 
 use proust_profile::{LocationId, PartnerWaitRow};
 
+use super::computing::Computing;
 use super::delays::{Delays, Pair};
 use super::doer::grains_ns;
 use super::doing::Doing;
@@ -89,10 +90,9 @@ impl<'e> Partners<'e> {
 
 /// What locations did, by their timelines and samples.
 struct Acts<'r> {
-    evidence: &'r Evidence<'r>,
     /// By location, its timeline.
     timelines: Vec<Option<Lately<'r, Span>>>,
-    samples: Vec<std::ops::Range<usize>>,
+    computing: Computing<'r>,
     grains_ns: Vec<f64>,
 }
 
@@ -105,7 +105,7 @@ impl<'r> Acts<'r> {
                 *place = Some(Lately::new(KEPT, |after_ns| timeline.spans.overlapping(after_ns..u64::MAX)));
             }
         }
-        Acts { evidence, timelines, samples: evidence.samples(), grains_ns: grains_ns(evidence) }
+        Acts { timelines, computing: Computing::new(evidence), grains_ns: grains_ns(evidence) }
     }
 
     fn of(&mut self, location: LocationId, from_ns: u64, to_ns: u64) -> Doing {
@@ -124,12 +124,8 @@ impl<'r> Acts<'r> {
                 doing.add(&begun, begin_ns, end_ns, grain_ns);
             }
         }
-        let samples = &self.evidence.profile.samples[self.samples[location.index()].clone()];
-        let first = samples.partition_point(|row| row.time_ns <= from_ns);
-        for row in samples[first..].iter().take_while(|row| row.time_ns <= to_ns) {
-            if !row.tail && !row.in_operation {
-                doing.sample(row.context, row.cpu_ns as f64);
-            }
+        for (context, weight) in self.computing.within(location, from_ns, to_ns) {
+            doing.sample(context, weight);
         }
         doing
     }

@@ -35,24 +35,38 @@ pub struct Queues {
 /// No location waited when a lock was released.
 const NOBODY: u64 = u64::MAX;
 
-impl Queues {
-    pub(super) fn of(evidence: &Evidence<'_>, locks: usize) -> Queues {
+/// The queues so far: locations are looked at side by side.
+pub(super) struct Queueing<'e> {
+    evidence: &'e Evidence<'e>,
+    since_ns: Vec<AtomicU64>,
+}
+
+impl<'e> Queueing<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>) -> Queueing<'e> {
         let releases = evidence.profile.releases.len();
-        let since_ns: Vec<AtomicU64> = (0..releases).map(|_| AtomicU64::new(NOBODY)).collect();
-        let by_location: Vec<Map<LockId, Waits>> = (0..evidence.profile.locations.len())
-            .into_par_iter()
-            .map(|location| of_location(evidence, LocationId::from_index(location), &since_ns))
-            .collect();
+        Queueing { evidence, since_ns: (0..releases).map(|_| AtomicU64::new(NOBODY)).collect() }
+    }
+
+    /// Begins with a location.
+    pub(super) fn of(&self, location: LocationId) -> QueueingOf<'_> {
+        let is_charged = !self.evidence.profile.locations[location].service;
+        QueueingOf { all: self, is_charged, waits: Map::default(), near: Map::default() }
+    }
+
+    /// The queues, when all locations were looked at.
+    pub(super) fn finish(self, by_location: Vec<Map<LockId, Waits>>, locks: usize) -> Queues {
         let mut by_lock: Vec<Vec<Waits>> = vec![Vec::new(); locks];
         for (lock, waits) in by_location.into_iter().flatten() {
             by_lock[lock as usize].push(waits);
         }
         Queues {
             by_lock: by_lock.into_par_iter().map(all).collect(),
-            since_ns: since_ns.into_iter().map(AtomicU64::into_inner).collect(),
+            since_ns: self.since_ns.into_iter().map(AtomicU64::into_inner).collect(),
         }
     }
+}
 
+impl Queues {
     /// The waits for a lock.
     pub fn of_lock(&self, lock: LockId) -> Queue {
         self.by_lock.get(lock as usize).copied().unwrap_or_default()
@@ -66,7 +80,7 @@ impl Queues {
 
 /// The waits of some locations for one lock.
 #[derive(Clone, Debug, Default)]
-struct Waits {
+pub(super) struct Waits {
     sum_ns: u64,
     /// When anybody waited: stretches that have nothing in common, in order.
     any: Vec<(u64, u64)>,
@@ -103,31 +117,40 @@ fn push(any: &mut Vec<(u64, u64)>, (mut begin_ns, end_ns): (u64, u64)) {
     any.push((begin_ns, end_ns));
 }
 
-/// The waits of one location by lock; marks those releases as waited for.
-fn of_location(evidence: &Evidence<'_>, location: LocationId, since_ns: &[AtomicU64]) -> Map<LockId, Waits> {
-    let mut waits: Map<LockId, Waits> = Map::default();
-    let is_charged = !evidence.profile.locations[location].service;
-    // The release after the last wait for the object: the next wait's is near.
-    let mut near: Map<ObjectId, usize> = Map::default();
-    for Done { row: event, kind, object, .. } in evidence.of(location) {
+/// The waits of one location by lock, so far.
+pub(super) struct QueueingOf<'q> {
+    all: &'q Queueing<'q>,
+    is_charged: bool,
+    waits: Map<LockId, Waits>,
+    /// The release after the last wait for the object: the next wait's is near.
+    near: Map<ObjectId, usize>,
+}
+
+impl QueueingOf<'_> {
+    /// Sees an operation; marks those releases as waited for.
+    pub(super) fn see(&mut self, &Done { row: ref event, kind, object, .. }: &Done) {
         if event.summed || kind != Kind::Lock || event.end_ns < event.begin_ns {
-            continue;
+            return;
         }
-        let Some(object) = object else { continue };
-        if let Some(lock) = evidence.groups.lock(object).filter(|_| is_charged) {
-            waits.entry(lock).or_default().add(event.begin_ns, event.end_ns);
+        let Some(object) = object else { return };
+        let evidence = self.all.evidence;
+        if let Some(lock) = evidence.groups.lock(object).filter(|_| self.is_charged) {
+            self.waits.entry(lock).or_default().add(event.begin_ns, event.end_ns);
         }
         let releases = evidence.releases.of_object(object);
-        let near = near.entry(object).or_default();
+        let near = self.near.entry(object).or_default();
         *near = partition_near(releases, *near, |one| one.time_ns <= event.begin_ns);
         for one in releases[*near..].iter().take_while(|one| one.time_ns <= event.end_ns) {
-            let since_ns = &since_ns[one.row as usize];
+            let since_ns = &self.all.since_ns[one.row as usize];
             if since_ns.load(Ordering::Relaxed) > event.begin_ns {
                 since_ns.fetch_min(event.begin_ns, Ordering::Relaxed);
             }
         }
     }
-    waits
+
+    pub(super) fn finish(self) -> Map<LockId, Waits> {
+        self.waits
+    }
 }
 
 /// The waits of all locations, united two by two: what they have in common grows less with each turn.

@@ -1,6 +1,6 @@
 //! The releases of a profile, by object and by process, in order of time.
 
-use proust_profile::{LocationId, Nature, ProcessId, Profile, ReleaseRow};
+use proust_profile::{ContextId, LocationId, Nature, ProcessId, Profile, ReleaseRow};
 
 use super::object::{NONE, Object, ObjectId};
 use proust_profile::event_metrics::Operations;
@@ -36,6 +36,28 @@ impl Let {
     }
 }
 
+/// Who lets go of what, and where: very many releases are alike in that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) location: LocationId,
+    /// The call path that releases.
+    pub(super) context: ContextId,
+    /// Where it was acquired, if that is known.
+    pub(super) site: Option<ContextId>,
+    /// What is released, as an address in the process.
+    pub(super) object: u64,
+}
+
+impl Place {
+    fn of(release: &ReleaseRow) -> Place {
+        let &ReleaseRow { location, context, site, object, .. } = release;
+        Place { location, context, site, object }
+    }
+}
+
+/// Position among the places of releases.
+pub(super) type PlaceId = u32;
+
 /// Lists of releases, each in order of time.
 #[derive(Debug, Default)]
 struct Lists {
@@ -70,6 +92,9 @@ pub(super) struct Releases {
     by_object: Lists,
     /// Only those of locks.
     by_process: Lists,
+    places: Vec<Place>,
+    /// By row of the profile's releases.
+    place_of: Vec<PlaceId>,
 }
 
 impl Releases {
@@ -80,9 +105,15 @@ impl Releases {
     ) -> Releases {
         let operations = Operations::of(profile);
         let (mut by_object, mut by_process) = (Vec::new(), Vec::new());
+        let (mut places, mut place_of) = (Vec::new(), Vec::with_capacity(profile.releases.len()));
+        let mut ids: Map<Place, PlaceId> = Map::default();
         for (row, release) in profile.releases.iter().enumerate() {
             let process = profile.locations[release.location].process;
-            let one = Let::of(row, release);
+            let one = Let::of(row, &release);
+            place_of.push(*ids.entry(Place::of(&release)).or_insert_with(|| {
+                places.push(Place::of(&release));
+                places.len() as PlaceId - 1
+            }));
             let object = known.get(&(process, release.object)).copied().unwrap_or(NONE);
             if object != NONE {
                 by_object.push((object, one));
@@ -100,7 +131,24 @@ impl Releases {
         Releases {
             by_object: Lists::new(objects.len(), by_object),
             by_process: Lists::new(profile.processes.len(), by_process),
+            places,
+            place_of,
         }
+    }
+
+    /// The number of a row's place.
+    pub(super) fn place_id(&self, row: u32) -> PlaceId {
+        self.place_of[row as usize]
+    }
+
+    /// A row's place.
+    pub(super) fn place(&self, row: u32) -> Place {
+        self.places[self.place_id(row) as usize]
+    }
+
+    /// How many places there are.
+    pub(super) fn places(&self) -> usize {
+        self.places.len()
     }
 
     /// Those of an object.

@@ -20,6 +20,7 @@ use super::lately::Lately;
 use super::meetings::{MeetingId, Meetings};
 use super::object::ObjectId;
 use super::releases::within;
+use super::stays::StaysOf;
 use crate::ledger::Window;
 
 /// An arrival within this of the last counts as last, too; or within a hundredth of the longest wait.
@@ -84,12 +85,14 @@ impl Synchronisation {
         self.come.iter().map(|come| come.context).min()
     }
 
-    /// The last to arrive. `short` finds short waits that are known by sums only.
+    /// The last to arrive. `short` finds short waits that are known by sums only; `stays`: the stays of each
+    /// location.
     pub(super) fn last(
         &self,
         evidence: &Evidence<'_>,
         meetings: &Meetings,
         short: &mut ShortWaits<'_>,
+        stays: &mut [StaysOf<'_>],
     ) -> Last {
         let departure_ns = self.departure_ns();
         let meeting = &meetings.all[self.meeting as usize];
@@ -109,7 +112,7 @@ impl Synchronisation {
         let came = (last_ns.saturating_sub(WAITS_NS), departure_ns);
         let missing: Vec<LocationId> = match meeting.is_team {
             true => others()
-                .filter(|&member| meetings.has_stay(evidence.profile, (self.meeting, member), came))
+                .filter(|&member| meetings.has_stay(self.meeting, &mut stays[member.index()], came))
                 .collect(),
             false => {
                 let object = meeting.object;

@@ -19,6 +19,7 @@ use super::evidence::{Done, Evidence};
 use super::forks::Forks;
 use super::meetings::{Group, GroupId, MeetingId, Meetings};
 use super::singles::Singles;
+use super::stays::StaysOf;
 use super::synchronisation::{Come, Last, ShortWaits, Synchronisation};
 use crate::ledger::{Account, Begun, WaitCharge, Window};
 use rustc_hash::FxHashMap as Map;
@@ -27,7 +28,7 @@ use rustc_hash::FxHashMap as Map;
 pub(super) struct Synchronisations<'e> {
     evidence: &'e Evidence<'e>,
     meetings: &'e Meetings,
-    locations: Vec<Doer>,
+    locations: Vec<Doer<'e>>,
     singles: Singles<'e>,
     /// By group: where it synchronised last.
     sites: Vec<Option<ContextId>>,
@@ -35,6 +36,8 @@ pub(super) struct Synchronisations<'e> {
     /// The last one at each meeting that is over.
     over: Map<MeetingId, Over>,
     forks: Forks<'e>,
+    /// By location.
+    stays: Vec<StaysOf<'e>>,
     short: ShortWaits<'e>,
     delays: Delays,
 }
@@ -50,13 +53,12 @@ struct Over {
 
 impl<'e> Synchronisations<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>, meetings: &'e Meetings) -> Synchronisations<'e> {
-        let (grains, samples) = (grains_ns(evidence), evidence.samples());
-        let doer = |location: usize| Doer {
-            before: vec![Doing::default(); meetings.of_location[location].len()],
-            grain_ns: grains[location],
-            samples: samples[location].clone(),
-            ..Doer::default()
+        let grains = grains_ns(evidence);
+        let doer = |location: usize| {
+            let groups = meetings.of_location[location].len();
+            Doer::new(evidence, LocationId::from_index(location), grains[location], groups)
         };
+        let stays = |location| StaysOf::new(&evidence.profile.stays, location);
         Synchronisations {
             locations: (0..meetings.of_location.len()).map(doer).collect(),
             singles: Singles::new(evidence),
@@ -64,6 +66,7 @@ impl<'e> Synchronisations<'e> {
             open: Vec::new(),
             over: Map::default(),
             forks: Forks::new(evidence, meetings),
+            stays: evidence.profile.locations.keys().map(stays).collect(),
             short: ShortWaits::new(evidence),
             delays: Delays::new(Account::Barrier),
             evidence,
@@ -86,7 +89,7 @@ impl<'e> Synchronisations<'e> {
         if doer.now.as_mut().is_some_and(|now| now.goes_on_with(begun)) {
             return;
         }
-        doer.count_until(start_ns, &self.evidence.profile.samples);
+        doer.count_until(start_ns);
         (doer.now, doer.counted_ns) = (Some(*begun), start_ns);
     }
 
@@ -199,7 +202,7 @@ impl<'e> Synchronisations<'e> {
             let doer = &mut self.locations[member.index()];
             let is_here = waiter == Some(member) || waiter.is_some() && doer.is_waiting();
             if !is_here {
-                doer.count_until(at_ns, &self.evidence.profile.samples);
+                doer.count_until(at_ns);
             }
             let of_groups = &meetings.of_location[member.index()];
             let mut doing = Doing::default();
@@ -214,7 +217,7 @@ impl<'e> Synchronisations<'e> {
             if is_here {
                 // For all others this was waiting as any other. That it continues a moment after the first
                 // one is no reason to arrive late again.
-                doer.count_until(at_ns, &self.evidence.profile.samples);
+                doer.count_until(at_ns);
                 doer.counted_ns = doer.now.map_or(at_ns, |now| now.window.end_ns);
             }
             for (of, before) in of_groups.iter().zip(&mut doer.before) {
@@ -258,7 +261,8 @@ impl<'e> Synchronisations<'e> {
 
     /// All that waited have gone on.
     fn close(&mut self, over: Synchronisation) {
-        let Last { arrival_ns, late } = over.last(self.evidence, self.meetings, &mut self.short);
+        let Last { arrival_ns, late } =
+            over.last(self.evidence, self.meetings, &mut self.short, &mut self.stays);
         let group = self.meetings.all[over.meeting as usize].group;
         let begin = self.sites[group as usize];
         let is_late = |location: LocationId| late.binary_search(&location).is_ok();

@@ -49,8 +49,8 @@ pub(super) struct Tally {
     victim_ids: Map<(LocationId, u8, ContextId), VictimId>,
     causes: Vec<Cause>,
     cause_ids: Map<Cause, u32>,
-    /// The cause that each release is, plus one; 0 = not looked up.
-    of_releases: Vec<u32>,
+    /// The cause that the releases of each place are, plus one; 0 = not looked up.
+    of_places: Vec<u32>,
     /// The acts of holders while they held a lock that others waited for, by cause.
     held: Map<u32, Held>,
 }
@@ -85,12 +85,13 @@ impl Tally {
 
     /// The location that released a lock.
     pub(super) fn of_release(&mut self, evidence: &Evidence<'_>, row: u32) -> Charged {
-        if self.of_releases.is_empty() {
-            self.of_releases.resize(evidence.profile.releases.len(), 0);
+        if self.of_places.is_empty() {
+            self.of_places.resize(evidence.releases.places(), 0);
         }
-        match self.of_releases[row as usize] {
+        let place = evidence.releases.place_id(row) as usize;
+        match self.of_places[place] {
             0 => {
-                let release = &evidence.profile.releases[row as usize];
+                let release = evidence.releases.place(row);
                 let cause = self.cause(Cause {
                     kind: CauseKind::Holder,
                     location: release.location,
@@ -100,7 +101,7 @@ impl Tally {
                     lock: evidence.lock_of_release(row),
                 });
                 if let Charged::To(id) = cause {
-                    self.of_releases[row as usize] = id + 1;
+                    self.of_places[place] = id + 1;
                 }
                 cause
             }

@@ -40,7 +40,16 @@ pub(super) fn number(operation: Operation) -> u32 {
 }
 
 /// A profile in the making: one process, contexts 1 to 9 below the program, as many threads as are named.
-pub(super) struct Builder(Profile, Vec<EventRow>);
+pub(super) struct Builder(Profile, Rows);
+
+/// Its rows by location.
+#[derive(Default)]
+pub(super) struct Rows {
+    events: Vec<EventRow>,
+    pub(super) samples: Vec<SampleRow>,
+    releases: Vec<ReleaseRow>,
+    stays: Vec<StayRow>,
+}
 
 impl Builder {
     pub(super) fn new(threads: u32, end_ms: u64) -> Builder {
@@ -55,7 +64,7 @@ impl Builder {
             operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
             ..Profile::default()
         };
-        Builder(profile, Vec::new())
+        Builder(profile, Rows::default())
     }
 
     /// A location waits for an object in a context.
@@ -67,7 +76,7 @@ impl Builder {
         object: u64,
         (begin_ms, end_ms): (u64, u64),
     ) -> &mut EventRow {
-        self.1.push(EventRow {
+        self.1.events.push(EventRow {
             location: LocationId(location),
             context: ContextId(context),
             operation: OperationId(number(operation)),
@@ -78,7 +87,7 @@ impl Builder {
             object,
             ..EventRow::default()
         });
-        self.1.last_mut().unwrap()
+        self.1.events.last_mut().unwrap()
     }
 
     /// A location is in a call of MPI in which it waits until another one arrives.
@@ -123,7 +132,7 @@ impl Builder {
         time_ms: u64,
         held_ms: u64,
     ) -> &mut ReleaseRow {
-        self.0.releases.push(ReleaseRow {
+        self.1.releases.push(ReleaseRow {
             location: LocationId(location),
             context: ContextId(context),
             site: Some(ContextId(9)),
@@ -134,13 +143,13 @@ impl Builder {
             weight_ns: (held_ms * MS).max(200_000),
             ..ReleaseRow::default()
         });
-        self.0.releases.last_mut().unwrap()
+        self.1.releases.last_mut().unwrap()
     }
 
     /// A location has computed in a context since its last sample.
     pub(super) fn sample(&mut self, location: u32, context: u32, time_ms: u64, cpu_ms: u64) {
         let (time_ns, cpu_ns) = (time_ms * MS, cpu_ms * MS);
-        self.0.samples.push(SampleRow {
+        self.1.samples.push(SampleRow {
             location: LocationId(location),
             context: ContextId(context),
             time_ns,
@@ -152,7 +161,7 @@ impl Builder {
     /// A sample of a location that was in an operation, such as a wait in which it polls.
     pub(super) fn sample_in_operation(&mut self, location: u32, context: u32, time_ns: u64) {
         let in_operation = true;
-        self.0.samples.push(SampleRow {
+        self.1.samples.push(SampleRow {
             location: LocationId(location),
             context: ContextId(context),
             time_ns,
@@ -170,7 +179,7 @@ impl Builder {
 
     /// In unexplained time the threads were blocked, and not preempted.
     pub(super) fn blocks_between_samples(&mut self) {
-        self.0.samples.iter_mut().for_each(|row| row.voluntary_switches = 1);
+        self.1.samples.iter_mut().for_each(|row| row.voluntary_switches = 1);
     }
 
     /// A parallel region, whose context this is.
@@ -187,7 +196,7 @@ impl Builder {
     /// A location had its part of a region that was opened then.
     pub(super) fn stay(&mut self, location: u32, region: u32, fork_ms: u64, end_ms: u64) {
         let (fork_ns, end_ns) = (fork_ms * MS, end_ms * MS);
-        self.0.stays.push(StayRow {
+        self.1.stays.push(StayRow {
             location: LocationId(location),
             region: RegionId(region),
             fork_ns,
@@ -205,11 +214,11 @@ impl Builder {
     }
 
     pub(super) fn profile(mut self) -> Profile {
-        self.0.events = self.1.into();
-        self.0.samples.sort_by_key(|row| (row.location, row.time_ns));
-        self.0.releases.sort_by_key(|row| (row.location, row.time_ns));
+        self.0.events = self.1.events.into();
+        self.0.samples = self.1.samples.into();
+        self.0.releases = self.1.releases.into();
         self.0.partner_waits.sort_by_key(|wait| (wait.location, wait.begin_ns));
-        self.0.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
+        self.0.stays = self.1.stays.into();
         self.0.check().unwrap();
         self.0
     }

@@ -27,30 +27,41 @@ pub struct WakerRow {
 /// The location, and where.
 type Place = (LocationId, ContextId);
 
-pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow> {
-    let profile = evidence.profile;
-    let mut sums: Map<(Place, Option<Place>), (u64, u64)> = Map::default();
-    let all = evidence.met.woken.then(|| evidence.all());
-    for Done { row: event, kind, object, .. } in all.into_iter().flatten() {
+/// The wakers of a location, so far.
+pub(super) struct WakersOf<'e> {
+    evidence: &'e Evidence<'e>,
+    windows: &'e Windows,
+    sums: Map<(Place, Option<Place>), (u64, u64)>,
+}
+
+impl<'e> WakersOf<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>, windows: &'e Windows) -> WakersOf<'e> {
+        WakersOf { evidence, windows, sums: Map::default() }
+    }
+
+    pub(super) fn see(&mut self, &Done { row: ref event, kind, object, .. }: &Done) {
         if kind != Kind::Woken || event.summed {
-            continue;
+            return;
         }
         let in_window = |window: &crate::ledger::Window| {
             event.end_ns.min(window.end_ns).saturating_sub(event.begin_ns.max(window.start_ns))
         };
-        let ns: u64 = windows.as_slice().iter().map(in_window).sum();
+        let ns: u64 = self.windows.as_slice().iter().map(in_window).sum();
         if ns == 0 {
-            continue;
+            return;
         }
-        let wakes = object.map_or(&[][..], |object| evidence.releases.of_object(object));
+        let releases = &self.evidence.releases;
+        let wakes = object.map_or(&[][..], |object| releases.of_object(object));
         let last =
             within(wakes, event.begin_ns, event.end_ns).iter().rfind(|wake| wake.location != event.location);
-        let waker = last.map(|wake| (wake.location, profile.releases[wake.row as usize].context));
-        let sum = sums.entry(((event.location, event.context), waker)).or_default();
+        let waker = last.map(|wake| (wake.location, releases.place(wake.row).context));
+        let sum = self.sums.entry(((event.location, event.context), waker)).or_default();
         (sum.0, sum.1) = (sum.0 + 1, sum.1.saturating_add(ns));
     }
-    let row = |(((location, context), waker), (waits, ns))| WakerRow { location, context, waker, waits, ns };
-    let mut rows: Vec<WakerRow> = sums.into_iter().map(row).collect();
-    rows.sort_unstable();
-    rows
+
+    pub(super) fn rows(self) -> impl Iterator<Item = WakerRow> {
+        let row =
+            |(((location, context), waker), (waits, ns))| WakerRow { location, context, waker, waits, ns };
+        self.sums.into_iter().map(row)
+    }
 }

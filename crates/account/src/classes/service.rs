@@ -47,14 +47,10 @@ fn starts(profile: &Profile) -> Vec<Option<FunctionId>> {
     let mut starts = vec![None; profile.locations.len()];
     let mut known: HashMap<ContextId, Option<FunctionId>> = HashMap::new();
     let mut start_of = |context| *known.entry(context).or_insert_with(|| start_of(profile, context));
-    for row in &profile.samples {
-        if let Some(start @ None) = starts.get_mut(row.location.index()) {
-            *start = start_of(row.context);
-        }
-    }
     // Most are known from their first operation at the latest.
-    for (location, start) in profile.locations.keys().zip(&mut starts).filter(|(_, start)| start.is_none()) {
-        *start = profile.events.of(location).find_map(|row| start_of(row.context));
+    for (location, start) in profile.locations.keys().zip(&mut starts) {
+        let sampled = profile.samples.of(location).find_map(|row| start_of(row.context));
+        *start = sampled.or_else(|| profile.events.of(location).find_map(|row| start_of(row.context)));
     }
     starts
 }

@@ -32,7 +32,7 @@ impl FaultCost {
         let mut parts = [Sums::default(); PARTS];
         // Rows that stand for lost ones have no counts.
         for (n, row) in profile.samples.iter().filter(|row| row.cpu_ns > 0).enumerate() {
-            parts[n % PARTS].add(row);
+            parts[n % PARTS].add(&row);
         }
         let all = parts.iter().fold(Sums::default(), |sum, part| sum.plus(part, 1.0));
         let fitted = (all.count >= LEAST_FAULTS as f64).then(|| all.slope()).flatten();
@@ -144,6 +144,6 @@ mod tests {
         // Each row has as many: nothing distinguishes them from the kernel's other work.
         let row =
             SampleRow { cpu_ns: 5_000_000, system_ns: 1_000_000, minor_faults: 900, ..SampleRow::default() };
-        assert_eq!(FaultCost::of(&Profile { samples: vec![row; 500], ..Profile::default() }), usual);
+        assert_eq!(FaultCost::of(&Profile { samples: vec![row; 500].into(), ..Profile::default() }), usual);
     }
 }

@@ -5,11 +5,11 @@ use proust_profile::StayRow;
 use crate::ledger::{Parts, Span};
 
 /// The spans of a location, cut where a stay of `stays` begins or ends, those inside marked.
-pub(super) fn marked(spans: Vec<Span>, stays: &[StayRow]) -> Vec<Span> {
-    if stays.is_empty() {
+pub(super) fn marked(spans: Vec<Span>, stays: impl IntoIterator<Item = StayRow>) -> Vec<Span> {
+    let windows = united(stays);
+    if windows.is_empty() {
         return spans;
     }
-    let windows = united(stays);
     let mut out = Vec::with_capacity(spans.len() + 2 * windows.len());
     let mut next = 0;
     for mut span in spans {
@@ -37,8 +37,8 @@ pub(super) fn marked(spans: Vec<Span>, stays: &[StayRow]) -> Vec<Span> {
 
 /// From the begin of each stay's way in to the end of its part; regions inside others make one window with
 /// them.
-fn united(stays: &[StayRow]) -> Vec<(u64, u64)> {
-    let mut all: Vec<(u64, u64)> = stays.iter().map(|stay| (stay.fork_ns, stay.end_ns)).collect();
+fn united(stays: impl IntoIterator<Item = StayRow>) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = stays.into_iter().map(|stay| (stay.fork_ns, stay.end_ns)).collect();
     all.sort_unstable();
     let mut windows: Vec<(u64, u64)> = Vec::with_capacity(all.len());
     for (begin_ns, end_ns) in all {
@@ -88,7 +88,7 @@ mod tests {
                 .with(PartKind::Fault, (end_ns - start_ns) / 2)
         };
         let spans = vec![span(0, 100), span(100, 110), span(110, 400)];
-        let marked = marked(spans.clone(), &[stay(50, 200), stay(60, 120), stay(300, 350)]);
+        let marked = marked(spans.clone(), [stay(50, 200), stay(60, 120), stay(300, 350)]);
         let shown: Vec<_> = marked.iter().map(|span| (span.start_ns, span.end_ns, span.in_region)).collect();
         let expected = [
             (0, 50, false),
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn without_regions_nothing_changes() {
         let spans = vec![Span::new(5, 9, State::Working(Work::Io), ContextId(0))];
-        assert_eq!(marked(spans.clone(), &[]), spans);
-        assert_eq!(marked(spans.clone(), &[stay(9, 20)]), spans);
+        assert_eq!(marked(spans.clone(), []), spans);
+        assert_eq!(marked(spans.clone(), [stay(9, 20)]), spans);
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
             context(Some(ContextId(0)), ContextKind::Frame, Some(FunctionId(0))),
         ]
         .into(),
-        samples,
+        samples: samples.into(),
         operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
         events: events.into(),
         ..Profile::default()
@@ -103,7 +103,7 @@ pub(super) fn spans_with_waits(
     let states = States::of(&profile(vec![], vec![], vec![]));
     let spans = Recorded {
         location,
-        rows,
+        rows: rows.to_vec(),
         events: events.to_vec(),
         waits,
         stops: &[],

@@ -95,7 +95,7 @@ pub fn profile() -> Profile {
         contexts: contexts.into(),
         intervals: vec![IntervalInfo { name: "step".into(), number: Some(3), ..IntervalInfo::default() }],
         interval_contexts: vec![IntervalContext { context: ContextId(6), interval: 0 }],
-        samples,
+        samples: samples.into(),
         values,
         ..Profile::default()
     }

@@ -126,19 +126,21 @@ impl Ends {
             }
             return used;
         }
-        let samples = &facts.profile.samples;
-        let first = samples.partition_point(|row| row.location < self.location);
-        let samples = &samples[first..];
-        let samples = &samples[..samples.partition_point(|row| row.location == self.location)];
-        let mut from = 0;
+        let mut samples = facts.profile.samples.of(self.location).peekable();
+        // The last ones without another one between them.
+        let mut near: Vec<(ContextId, u64)> = Vec::new();
         for &end_ns in &self.known_ns {
-            let until = samples.partition_point(|row| row.time_ns <= end_ns).max(from);
-            let before = samples[from..until].iter().rev();
-            for row in before.take_while(|row| is_near(row.context)) {
-                let cpu_ns = row.cpu_ns.saturating_sub(row.measurement_ns);
-                *used.entry(row.context).or_default() += cpu_ns as f64 / 1e9;
+            near.clear();
+            while let Some(row) = samples.next_if(|row| row.time_ns <= end_ns) {
+                if is_near(row.context) {
+                    near.push((row.context, row.cpu_ns.saturating_sub(row.measurement_ns)));
+                } else {
+                    near.clear();
+                }
             }
-            from = until;
+            for &(context, cpu_ns) in near.iter().rev() {
+                *used.entry(context).or_default() += cpu_ns as f64 / 1e9;
+            }
         }
         used
     }

@@ -164,7 +164,7 @@ fn short_sections_that_are_entered_all_the_time_are_hot() {
     }
     // One wait is recorded by itself, so that it is known to be a lock.
     run.during(1, "worker count", Operation::MutexLock, (999, 1000)).object = 0x10;
-    for row in &mut run.profile.samples {
+    for row in &mut run.samples {
         if row.location == LocationId(1) {
             row.cpu_ns /= 2;
         }

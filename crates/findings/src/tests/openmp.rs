@@ -234,7 +234,7 @@ fn teams_inside_teams_are_told_instead_of_a_crowd() {
                 run.work((at_ms as u32 / 4 * 2 + turn) % 8, "main outer inner solve", (at_ms, at_ms + 4));
             }
         }
-        for row in &mut run.profile.samples {
+        for row in &mut run.samples {
             row.involuntary_switches = 1;
         }
         for location in &mut run.profile.locations {
@@ -364,7 +364,7 @@ fn beside_others(spinning: bool) -> Vec<Finding> {
         run.profile.locations[LocationId(thread)].queued_s = 0.3;
         run.profile.locations[LocationId::from_index(thread as usize + 2)].queued_s = 0.5;
     }
-    for row in &mut run.profile.samples {
+    for row in &mut run.samples {
         row.involuntary_switches = 1;
     }
     let region = run.region("main region", None);
@@ -391,8 +391,8 @@ fn sleeping_for_a_moment_again_and_again() {
             }
             run.during(thread, "main region loop", Operation::OmpBarrier, (500, 1000));
         }
-        let rows = run.profile.samples.len() as u32;
-        for row in &mut run.profile.samples {
+        let rows = run.samples.len() as u32;
+        for row in &mut run.samples {
             row.voluntary_switches = if spinning { 1 } else { 10_000 / rows };
         }
         let region = run.region("main region", None);

@@ -16,7 +16,7 @@ fn more_threads_than_processors_are_told_though_nothing_can_be_won() {
                 run.work((at_ms as u32 / 4 * 2 + turn) % threads, "worker solve", (at_ms, at_ms + 4));
             }
         }
-        for row in &mut run.profile.samples {
+        for row in &mut run.samples {
             row.involuntary_switches = 1;
         }
         for location in &mut run.profile.locations {

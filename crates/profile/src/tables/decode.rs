@@ -14,8 +14,8 @@ use super::reader::Table;
 use crate::{
     Context, ContextKind, Detail, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function, InsideRow,
     IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
-    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
-    SegmentRow, StayRow, TransferRow, TrialSums, Value,
+    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, SegmentRow, TransferRow,
+    TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
@@ -57,16 +57,6 @@ fn rows<T>(
     Ok(all)
 }
 
-/// The samples.
-pub(super) fn read_samples(table: &Table) -> Result<Vec<SampleRow>, TablesError> {
-    side_by_side(table, samples)
-}
-
-/// The releases.
-pub(super) fn read_releases(table: &Table) -> Result<Vec<ReleaseRow>, TablesError> {
-    side_by_side(table, releases)
-}
-
 /// The executions.
 pub(super) fn read_executions(table: &Table) -> Result<Vec<ExecutionRow>, TablesError> {
     side_by_side(table, executions)
@@ -80,11 +70,6 @@ pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, T
 /// The messages of calls.
 pub(super) fn read_transfers(table: &Table) -> Result<Vec<TransferRow>, TablesError> {
     side_by_side(table, transfers)
-}
-
-/// The stays.
-pub(super) fn read_stays(table: &Table) -> Result<Vec<StayRow>, TablesError> {
-    side_by_side(table, stays)
 }
 
 /// The rows of a large table, row groups side by side on all processors.
@@ -212,33 +197,6 @@ fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {
     })
 }
 
-fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, time_ns: u64s, cpu_ns: u64s, user_ns: u64s, system_ns: u64s,
-    measurement_ns: u64s, minor_faults: u32s, major_faults: u32s, voluntary_switches: u32s,
-    involuntary_switches: u32s, queued_us: u32s, processor: u32s, tail: bools, partial: bools,
-    in_operation: bools;
-    SampleRow {
-        location,
-        context,
-        time_ns,
-        cpu_ns,
-        user_ns,
-        system_ns,
-        measurement_ns,
-        minor_faults,
-        major_faults,
-        voluntary_switches,
-        involuntary_switches,
-        queued_us,
-        processor: u16::try_from(processor)
-            .map_err(|_| table.damaged(format!("processor {processor} is out of range")))?,
-        tail,
-        partial,
-        in_operation,
-    })
-}
-
 fn inside(table: &Table, group: usize) -> Result<Vec<InsideRow>, TablesError> {
     zip_rows!(table, group;
     location: ids, context: ids, outer: ids, operation: ids, begin_ns: u64s, end_ns: u64s, time_ns: u64s,
@@ -268,23 +226,6 @@ fn operation_kind(
         family: Family::from_id(&family).ok_or_else(|| unknown("family", &family))?,
         detail: Detail::from_id(&detail).ok_or_else(|| unknown("detail", &detail))?,
     }))
-}
-
-fn releases(table: &Table, group: usize) -> Result<Vec<ReleaseRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, site: optional_ids, operation: ids, time_ns: u64s, object: u64s,
-    held_ns: u64s, weight_ns: u64s, since_ns: optional_u64s;
-    ReleaseRow {
-        location,
-        context,
-        site,
-        operation,
-        time_ns,
-        object,
-        held_ns,
-        weight_ns,
-        since_ns,
-    })
 }
 
 fn regions(table: &Table, group: usize) -> Result<Vec<RegionInfo>, TablesError> {
@@ -331,12 +272,6 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
             product: trial_product_ns,
         },
     })
-}
-
-fn stays(table: &Table, group: usize) -> Result<Vec<StayRow>, TablesError> {
-    zip_rows!(table, group;
-        location: ids, region: ids, fork_ns: u64s, begin_ns: u64s, end_ns: u64s, number: u32s, team: u32s;
-        StayRow { location, region, fork_ns, begin_ns, end_ns, number, team })
 }
 
 fn intervals(table: &Table, group: usize) -> Result<Vec<IntervalInfo>, TablesError> {

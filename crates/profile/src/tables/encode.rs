@@ -12,17 +12,14 @@ pub(super) const MODULES: &str = "modules.parquet";
 pub(super) const PROCESSES: &str = "processes.parquet";
 pub(super) const LOCATIONS: &str = "locations.parquet";
 pub(super) const VALUES: &str = "values.parquet";
-pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
 pub(super) const INSIDE: &str = "inside.parquet";
-pub(super) const RELEASES: &str = "releases.parquet";
 pub(super) const REGIONS: &str = "regions.parquet";
 pub(super) const SEGMENTS: &str = "segments.parquet";
 pub(super) const INTERVALS: &str = "intervals.parquet";
 pub(super) const INTERVAL_CONTEXTS: &str = "interval_contexts.parquet";
 pub(super) const EXECUTIONS: &str = "executions.parquet";
 pub(super) const EXECUTION_SUMS: &str = "execution_sums.parquet";
-pub(super) const STAYS: &str = "stays.parquet";
 pub(super) const PROCESS_SAMPLES: &str = "process_samples.parquet";
 
 pub(super) const COMMUNICATORS: &str = "communicators.parquet";
@@ -44,17 +41,14 @@ pub(super) fn write_all(
     write(PROCESSES, &processes(profile))?;
     write(LOCATIONS, &locations(profile))?;
     write(VALUES, &values(profile))?;
-    write(SAMPLES, &samples(profile))?;
     write(OPERATIONS, &operations(profile))?;
     write(INSIDE, &inside(profile))?;
-    write(RELEASES, &releases(profile))?;
     write(REGIONS, &regions(profile))?;
     write(SEGMENTS, &segments(profile))?;
     write(INTERVALS, &intervals(profile))?;
     write(INTERVAL_CONTEXTS, &interval_contexts(profile))?;
     write(EXECUTIONS, &executions(profile))?;
     write(EXECUTION_SUMS, &execution_sums(profile))?;
-    write(STAYS, &stays(profile))?;
     write(PROCESS_SAMPLES, &process_samples(profile))?;
     write(COMMUNICATORS, &communicators(profile))?;
     write(TRAFFIC, &traffic(profile))?;
@@ -158,28 +152,6 @@ fn values(profile: &Profile) -> Vec<Column> {
     ]
 }
 
-fn samples(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.samples;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "context", U32, |r| r.context.0),
-        column!(rows, "time_ns", U64, |r| r.time_ns),
-        column!(rows, "cpu_ns", U64, |r| r.cpu_ns),
-        column!(rows, "user_ns", U64, |r| r.user_ns),
-        column!(rows, "system_ns", U64, |r| r.system_ns),
-        column!(rows, "measurement_ns", U64, |r| r.measurement_ns),
-        column!(rows, "minor_faults", U32, |r| r.minor_faults),
-        column!(rows, "major_faults", U32, |r| r.major_faults),
-        column!(rows, "voluntary_switches", U32, |r| r.voluntary_switches),
-        column!(rows, "involuntary_switches", U32, |r| r.involuntary_switches),
-        column!(rows, "queued_us", U32, |r| r.queued_us),
-        column!(rows, "processor", U32, |r| u32::from(r.processor)),
-        column!(rows, "tail", Bool, |r| r.tail),
-        column!(rows, "partial", Bool, |r| r.partial),
-        column!(rows, "in_operation", Bool, |r| r.in_operation),
-    ]
-}
-
 fn operations(profile: &Profile) -> Vec<Column> {
     let rows = &profile.operations;
     vec![
@@ -204,21 +176,6 @@ fn inside(profile: &Profile) -> Vec<Column> {
         column!(rows, "calls", U32, |r| r.calls),
         column!(rows, "errors", U32, |r| r.errors),
         column!(rows, "bytes", U64, |r| r.bytes),
-    ]
-}
-
-fn releases(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.releases;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "context", U32, |r| r.context.0),
-        column!(rows, "site", OptionalU32, |r| r.site.map(u32::from)),
-        column!(rows, "operation", U32, |r| r.operation.0),
-        column!(rows, "time_ns", U64, |r| r.time_ns),
-        column!(rows, "object", Id, |r| r.object),
-        column!(rows, "held_ns", U64, |r| r.held_ns),
-        column!(rows, "weight_ns", U64, |r| r.weight_ns),
-        column!(rows, "since_ns", OptionalU64, |r| r.since_ns),
     ]
 }
 
@@ -262,19 +219,6 @@ fn segments(profile: &Profile) -> Vec<Column> {
         column!(rows, "trial_visits2", F64, |r| r.trials.visits2),
         column!(rows, "trial_more_ns2", F64, |r| r.trials.more_ns2),
         column!(rows, "trial_product_ns", F64, |r| r.trials.product),
-    ]
-}
-
-fn stays(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.stays;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "region", U32, |r| r.region.0),
-        column!(rows, "fork_ns", U64, |r| r.fork_ns),
-        column!(rows, "begin_ns", U64, |r| r.begin_ns),
-        column!(rows, "end_ns", U64, |r| r.end_ns),
-        column!(rows, "number", U32, |r| r.number),
-        column!(rows, "team", U32, |r| r.team),
     ]
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::error::TablesError;
 use super::manifest::{FileCheck, Manifest};
 use super::reader::Table;
-use super::{EVENTS, FACTS, FactsFile, Provenance, Rows, decode, encode};
-use crate::{Events, Profile};
+use super::{EVENTS, FACTS, FactsFile, Provenance, RELEASES, Rows, SAMPLES, STAYS, decode, encode};
+use crate::{ByLocation, Profile, Row};
 
 /// How often another profile may take the place of the one that is being opened.
 const ATTEMPTS: usize = 8;
@@ -120,6 +120,10 @@ impl Kept {
         Table::open(self.folder.join(name), self.bytes(name)?)
     }
 
+    fn streams<R: Row>(&self, name: &str) -> Result<ByLocation<R>, TablesError> {
+        ByLocation::read(self.bytes(name)?).map_err(|what| self.damaged(name, what))
+    }
+
     /// Facts, quality, definitions and amounts: all of the profile but its rows.
     ///
     /// # Errors
@@ -140,10 +144,10 @@ impl Kept {
     /// [`TablesError`] when they cannot be read, or contradict the rest.
     pub fn rows(&self, profile: &Profile) -> Result<Rows, TablesError> {
         let rows = Rows {
-            samples: decode::read_samples(&self.table(encode::SAMPLES)?)?,
-            events: Events::read(self.bytes(EVENTS)?).map_err(|what| self.damaged(EVENTS, what))?,
-            releases: decode::read_releases(&self.table(encode::RELEASES)?)?,
-            stays: decode::read_stays(&self.table(encode::STAYS)?)?,
+            samples: self.streams(SAMPLES)?,
+            events: self.streams(EVENTS)?,
+            releases: self.streams(RELEASES)?,
+            stays: self.streams(STAYS)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,
             partner_waits: decode::read_partner_waits(&self.table(encode::PARTNER_WAITS)?)?,
             transfers: decode::read_transfers(&self.table(encode::TRANSFERS)?)?,

@@ -1,21 +1,21 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
 use crate::{
-    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, ReleaseRow, SampleRow, StayRow,
-    TransferRow, invariants,
+    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, Releases, Samples, Stays, TransferRow,
+    invariants,
 };
 
 /// The rows of a profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// The timeline of samples.
-    pub samples: Vec<SampleRow>,
+    pub samples: Samples,
     /// The timeline of operations.
     pub events: Events,
     /// The timeline of releases and wakes.
-    pub releases: Vec<ReleaseRow>,
+    pub releases: Releases,
     /// The timeline of stays in parallel regions.
-    pub stays: Vec<StayRow>,
+    pub stays: Stays,
     /// The timeline of executions of marked intervals.
     pub executions: Vec<ExecutionRow>,
     /// The timeline of waits for partners.

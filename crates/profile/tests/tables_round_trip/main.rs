@@ -378,7 +378,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         functions: functions.clone().into(),
                         contexts: contexts.clone().into(),
                         values,
-                        samples,
+                        samples: samples.into(),
                         operations: operations().into(),
                         events: events.into(),
                         inside: inside(&releases, count),
@@ -387,10 +387,10 @@ fn profile() -> impl Strategy<Value = Profile> {
                         executions: executions(&releases),
                         execution_sums: execution_sums(&releases),
                         process_samples: process_samples(&releases, process_count),
-                        releases,
+                        releases: releases.into(),
                         regions: regions.0.into(),
                         segments: regions.1,
-                        stays: regions.2,
+                        stays: regions.2.into(),
                     },
                 )
             })

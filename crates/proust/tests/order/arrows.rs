@@ -113,6 +113,15 @@ fn targets(base: &[&str], path: &str, known: &BTreeMap<String, PathBuf>, found: 
     }
 }
 
+/// The files of a crate, below `crates`, with their code without comments and tests.
+pub fn sources(name: &str) -> Vec<(String, String)> {
+    let read = |path: &PathBuf| {
+        let file = path.strip_prefix(crates()).expect("it was found there").to_string_lossy().into_owned();
+        (file, code(&fs::read_to_string(path).expect("a source can be read")))
+    };
+    modules(name).values().map(read).collect()
+}
+
 /// The arrows between the modules of a crate.
 pub fn arrows_within(name: &str) -> Vec<Arrow> {
     let known = modules(name);

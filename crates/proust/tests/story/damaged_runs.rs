@@ -257,7 +257,7 @@ fn a_damaged_run_file_is_told() {
 fn a_damaged_profile_without_logs_is_an_error_or_a_caution() {
     let Some(rig) = Rig::new() else { return };
     let few = [
-        "samples.parquet",
+        "samples.streams",
         "events.streams",
         "values.parquet",
         "ledger.json",
@@ -274,7 +274,7 @@ fn a_damaged_profile_without_logs_is_an_error_or_a_caution() {
 fn an_account_of_damaged_rows_is_never_one_of_nothing() {
     let Some(rig) = Rig::new() else { return };
     for (subject, kept) in [(of_run(), Kept::Profile), (of_sweep(), Kept::Profile), (of_run(), Kept::Both)] {
-        for rows in ["samples.parquet", "events.streams", "stays.parquet"] {
+        for rows in ["samples.streams", "events.streams", "releases.streams", "stays.streams"] {
             rig.restore(&subject, kept);
             let profile = rig.damaged.join(subject.folder).join("profile");
             for name in ["ledger.json", rows] {

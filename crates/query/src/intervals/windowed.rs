@@ -55,7 +55,7 @@ pub fn regions_windowed(
     let profile = selection.profile();
     // By region and fork: the thread that opened it, and the last end.
     let mut teams: BTreeMap<(RegionId, u64), (Option<LocationId>, u64)> = BTreeMap::new();
-    for stay in &profile.stays {
+    for stay in profile.stays.iter() {
         let team = teams.entry((stay.region, stay.fork_ns)).or_default();
         if stay.number == 0 {
             team.0 = Some(stay.location);

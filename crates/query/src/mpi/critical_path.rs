@@ -254,7 +254,7 @@ mod tests {
             ]
             .into(),
             events: events.into(),
-            samples,
+            samples: samples.into(),
             partner_waits,
             ..Profile::default()
         };

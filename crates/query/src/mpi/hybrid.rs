@@ -301,7 +301,7 @@ fn ranks(profile: &Profile, of: &Efficiency) -> Result<Vec<Rank>, Unknown> {
             profile.locations[row.location].process == process
                 && (row.end_ns <= begun.from_ns || row.begin_ns >= begun.until_ns)
         };
-        if profile.stays.iter().any(is_outside) {
+        if profile.stays.iter().any(|row| is_outside(&row)) {
             return Err(Unknown::OutsideOfMpi);
         }
         let all_ns = first.work_ns + first.wait_ns;

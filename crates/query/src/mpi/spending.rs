@@ -3,7 +3,7 @@
 //! `(M/W)²·Σ w²`. Contexts are functions on their call paths; calls of MPI are apart from what calls them.
 
 use proust_profile::{
-    ContextId, ContextKind, Events, LocationId, OperationId, PartnerWaitRow, Profile, SampleRow,
+    ContextId, ContextKind, Events, LocationId, OperationId, PartnerWaitRow, Profile, Samples,
 };
 use rustc_hash::FxHashMap as Map;
 
@@ -56,14 +56,13 @@ pub(super) struct Amount {
 /// What locations did.
 pub(super) struct Spending<'p> {
     events: &'p Events,
-    samples: Map<LocationId, &'p [SampleRow]>,
+    samples: &'p Samples,
     /// The function that each context is in.
     functions: Vec<ContextId>,
 }
 
 impl<'p> Spending<'p> {
     pub(super) fn of(profile: &'p Profile) -> Spending<'p> {
-        let samples = profile.samples.chunk_by(|a, b| a.location == b.location);
         let mut functions: Vec<ContextId> = Vec::with_capacity(profile.contexts.len());
         for (id, context) in profile.contexts.iter().enumerate() {
             let inside = matches!(context.kind, ContextKind::Line | ContextKind::Loop);
@@ -71,11 +70,7 @@ impl<'p> Spending<'p> {
             let function = parent.and_then(|parent| functions.get(parent.index()).copied());
             functions.push(function.unwrap_or(ContextId::from_index(id)));
         }
-        Spending {
-            events: &profile.events,
-            samples: samples.map(|rows| (rows[0].location, rows)).collect(),
-            functions,
-        }
+        Spending { events: &profile.events, samples: &profile.samples, functions }
     }
 
     fn function(&self, context: ContextId) -> ContextId {
@@ -86,7 +81,7 @@ impl<'p> Spending<'p> {
     pub(super) fn of_steps(&self, steps: &[Step]) -> Map<Activity, Amount> {
         let mut spent: Map<Activity, Amount> = Map::default();
         let Some(location) = steps.first().map(|step| step.location) else { return spent };
-        let samples = self.samples.get(&location).copied().unwrap_or_default();
+        let mut samples = self.samples.ending_after(location, steps[0].begin_ns).peekable();
         let mut weights: Map<ContextId, (f64, f64)> = Map::default();
         let (mut left_ns, mut all_weights) = (0.0, 0.0);
         for step in steps {
@@ -105,8 +100,8 @@ impl<'p> Spending<'p> {
                 }
             }
             left_ns += step.end_ns.saturating_sub(from_ns) as f64;
-            let first = samples.partition_point(|row| row.time_ns <= step.begin_ns);
-            let within = samples[first..].iter().take_while(|row| row.time_ns <= step.end_ns);
+            let within = std::iter::from_fn(|| samples.next_if(|row| row.time_ns <= step.end_ns));
+            let within = within.skip_while(|row| row.time_ns <= step.begin_ns);
             for row in within.filter(|row| !row.tail && !row.in_operation) {
                 let weight = row.cpu_ns as f64;
                 let sum = weights.entry(self.function(row.context)).or_default();

@@ -39,7 +39,7 @@ impl Selection<'_> {
                     let seen = |row: &SampleRow| {
                         row.processor != u16::MAX && (from..=to).contains(&u64::from(row.processor))
                     };
-                    if !self.profile.samples.iter().any(seen) {
+                    if !self.profile.samples.iter().any(|row| seen(&row)) {
                         self.nothing(MatchKind::Processor, pattern, used_processors(self.profile));
                     }
                 }

@@ -154,7 +154,7 @@ pub fn profile() -> Profile {
         functions: functions.into(),
         contexts: contexts.into(),
         values,
-        samples,
+        samples: samples.into(),
         ..Profile::default()
     }
 }
@@ -166,9 +166,11 @@ pub fn crowded() -> Profile {
     profile.facts.available_processors = 1;
     profile.processes[ProcessId(0)].available_processors = 1;
     profile.locations[LocationId(1)].start_s = 0.0;
-    for row in profile.samples.iter_mut().filter(|row| row.location == LocationId(1)) {
-        row.time_ns -= 500_000_000;
-    }
+    profile.samples.edit(|samples| {
+        for row in samples.iter_mut().filter(|row| row.location == LocationId(1)) {
+            row.time_ns -= 500_000_000;
+        }
+    });
     profile.check().expect("the example is a profile");
     profile
 }

@@ -123,7 +123,7 @@ pub fn messaging() -> Profile {
             event(1, BARRIER, 1, (690, 700), 0),
         ]
         .into(),
-        samples,
+        samples: samples.into(),
         communicators: vec![CommunicatorInfo {
             id: 1,
             size: 2,

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use proust_account::blame::KeptBlame;
 use proust_account::stored::StoredTimelines;
 use proust_findings::Whole;
-use proust_profile::{ContextId, Events, FunctionId, LocationId, Profile};
+use proust_profile::{ContextId, Events, FunctionId, LocationId, Profile, Releases, Samples};
 use proust_query::{Filter, Metrics, OperationSums};
 use proust_report::{
     Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, Written, render, render_with,
@@ -324,8 +324,8 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
         let timelines = StoredTimelines::of(&profile);
         let timelines = Some(&timelines);
         let kept = Kept { ledger: &ledger, findings: &findings, blame, operations, timelines };
-        let (events, releases) = (Events::default(), Vec::new());
-        let rest = Profile { samples: Vec::new(), events, releases, ..profile.clone() };
+        let (events, releases) = (Events::default(), Releases::default());
+        let rest = Profile { samples: Samples::default(), events, releases, ..profile.clone() };
         for page in [PageName::Io, PageName::Waits, PageName::Locks, PageName::Timeline] {
             for format in [Format::Text, Format::Json, Format::Csv] {
                 let question = Question { page, format, ..Question::default() };

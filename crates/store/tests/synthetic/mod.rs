@@ -267,7 +267,7 @@ pub fn assert_consistent(profile: &Profile) {
         assert!(location.queued_s >= 0.0 && location.queued_s <= location.wall_s() + 1e-9, "{location:?}");
     }
     assert_operations_consistent(profile);
-    for sample in &profile.samples {
+    for sample in profile.samples.iter() {
         assert_eq!(sample.user_ns + sample.system_ns, sample.cpu_ns);
         assert!(sample.measurement_ns <= sample.cpu_ns);
     }

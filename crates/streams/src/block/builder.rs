@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::unit::{self, Columns};
 use super::{BlockEntry, HEADER_BYTES, MAGIC, MAX_BLOCK_BYTES, crc_of};
 use crate::pack::UNIT;
-use crate::record::{Column, Kind, Location, Record, Times};
+use crate::record::{Column, Kind, Location, MAX_COLUMNS, Record, Times};
 use crate::varint::{put_u64, zigzag};
 
 /// Units of a block at most: their number is a byte.
@@ -109,16 +109,24 @@ struct Dictionary {
     values: Vec<u64>,
     bytes: Vec<u8>,
     last: u64,
+    /// The value that was asked for last, and its place: most are asked for again.
+    asked: Option<(u64, u64)>,
 }
 
 impl Dictionary {
     fn place(&mut self, value: u64) -> u64 {
-        *self.place_of.entry(value).or_insert_with(|| {
+        match self.asked {
+            Some((asked, place)) if asked == value => return place,
+            _ => {}
+        }
+        let place = *self.place_of.entry(value).or_insert_with(|| {
             put_u64(&mut self.bytes, zigzag(value.wrapping_sub(self.last)));
             self.last = value;
             self.values.push(value);
             self.values.len() as u64 - 1
-        })
+        });
+        self.asked = Some((value, place));
+        place
     }
 
     /// Forgets the values behind the first ones.
@@ -128,9 +136,12 @@ impl Dictionary {
         }
         self.bytes.truncate(bytes);
         self.last = self.values.last().copied().unwrap_or(0);
+        self.asked = None;
     }
 
     fn clear(&mut self) {
+        self.place_of.clear();
+        self.values.clear();
         self.truncate(0, 0);
     }
 }
@@ -235,8 +246,9 @@ impl<R: Record> StreamBuilder<R> {
             block.dictionaries.iter().map(|one| (one.values.len(), one.bytes.len())).collect();
         let begin = block.units.len();
         let (dictionaries, columns) = (&mut block.dictionaries, &mut self.columns);
+        let dictionary_of: [usize; MAX_COLUMNS] = std::array::from_fn(dictionary_of::<R>);
         unit::encode(&mut block.units, records, base_ns, reference_ns, columns, |column, value| {
-            dictionaries[dictionary_of::<R>(column)].place(value)
+            dictionaries[dictionary_of[column]].place(value)
         });
         block.directory.push((begin, records.len()));
         let single = block.records == 0 && records.len() == 1;
@@ -310,5 +322,5 @@ impl<R: Record> StreamBuilder<R> {
 
 /// The position of a column among those with dictionaries.
 pub(super) fn dictionary_of<R: Record>(column: usize) -> usize {
-    R::COLUMNS[..column].iter().filter(|how| **how == Column::Dictionary).count()
+    R::COLUMNS.iter().take(column).filter(|how| **how == Column::Dictionary).count()
 }

@@ -8,19 +8,24 @@ use crate::varint::{Bytes, put_u64, unzigzag, zigzag};
 pub(crate) struct Columns {
     pub distances: [u64; UNIT],
     pub lengths: [u64; UNIT],
-    pub values: Box<[[u64; UNIT]; MAX_COLUMNS]>,
+    /// As many as a kind has of which records were read.
+    pub values: Vec<[u64; UNIT]>,
     /// Whether all values of a column are 0.
     pub zero: [bool; MAX_COLUMNS],
 }
 
+impl Columns {
+    /// Makes room for the columns of a kind.
+    fn fit<R: Record>(&mut self) {
+        if self.values.len() < R::COLUMNS.len() {
+            self.values.resize(R::COLUMNS.len(), [0; UNIT]);
+        }
+    }
+}
+
 impl Default for Columns {
     fn default() -> Columns {
-        Columns {
-            distances: [0; UNIT],
-            lengths: [0; UNIT],
-            values: Box::new([[0; UNIT]; MAX_COLUMNS]),
-            zero: [false; MAX_COLUMNS],
-        }
+        Columns { distances: [0; UNIT], lengths: [0; UNIT], values: Vec::new(), zero: [false; MAX_COLUMNS] }
     }
 }
 
@@ -34,6 +39,7 @@ pub(super) fn encode<R: Record>(
     columns: &mut Columns,
     mut place: impl FnMut(usize, u64) -> u64,
 ) {
+    columns.fit::<R>();
     put_u64(bytes, base_ns - reference_ns);
     let count = records.len();
     let mut previous_ns = base_ns;
@@ -76,6 +82,7 @@ pub(super) fn read_columns<R: Record>(
     count: usize,
     columns: &mut Columns,
 ) -> Option<()> {
+    columns.fit::<R>();
     unpack(bytes, &mut columns.distances[..count])?;
     if R::TIMES != Times::Instants {
         unpack(bytes, &mut columns.lengths[..count])?;
@@ -88,7 +95,7 @@ pub(super) fn read_columns<R: Record>(
 
 /// Makes records of columns, and appends them. Answers the end of the last one.
 pub(super) fn records<R: Record>(
-    columns: &Columns,
+    columns: &mut Columns,
     count: usize,
     base_ns: u64,
     dictionaries: &[Vec<u64>],
@@ -97,14 +104,15 @@ pub(super) fn records<R: Record>(
     let mut previous_ns = base_ns;
     let mut row = [0; MAX_COLUMNS];
     // Most columns of a unit are constant: only the others are looked at for each record.
-    let mut live = [(0, Column::Number); MAX_COLUMNS];
+    let mut live = [0; MAX_COLUMNS];
     let mut lives = 0;
     for (column, &how) in R::COLUMNS.iter().enumerate() {
         match how {
-            Column::Number | Column::Difference if columns.zero[column] => {}
             Column::Dictionary if columns.zero[column] => row[column] = *dictionaries[column].first()?,
+            _ if columns.zero[column] => {}
             _ => {
-                live[lives] = (column, how);
+                to_values(how, &mut columns.values[column][..count], &dictionaries[column])?;
+                live[lives] = column;
                 lives += 1;
             }
         }
@@ -127,15 +135,30 @@ pub(super) fn records<R: Record>(
             }
         };
         previous_ns = end_ns;
-        for &(column, how) in &live[..lives] {
-            let value = columns.values[column][at];
-            row[column] = match how {
-                Column::Number => value,
-                Column::Difference => row[column].wrapping_add(unzigzag(value)),
-                Column::Dictionary => *dictionaries[column].get(usize::try_from(value).ok()?)?,
-            };
+        for &column in &live[..lives] {
+            row[column] = columns.values[column][at];
         }
         records.push(R::load(begin_ns, end_ns, &row)?);
     }
     Some(previous_ns)
+}
+
+/// Makes the values of a column of what is stored for them.
+fn to_values(how: Column, column: &mut [u64], dictionary: &[u64]) -> Option<()> {
+    match how {
+        Column::Number => {}
+        Column::Difference => {
+            let mut before = 0u64;
+            for value in column {
+                before = before.wrapping_add(unzigzag(*value));
+                *value = before;
+            }
+        }
+        Column::Dictionary => {
+            for value in column {
+                *value = *dictionary.get(usize::try_from(*value).ok()?)?;
+            }
+        }
+    }
+    Some(())
 }

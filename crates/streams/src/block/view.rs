@@ -159,7 +159,7 @@ impl<'a> BlockView<'a> {
         unit::read_columns::<R>(&mut found.bytes, found.count, &mut scratch.columns)?;
         let before = records.len();
         let last_ns =
-            unit::records(&scratch.columns, found.count, found.base_ns, &scratch.dictionaries, records)?;
+            unit::records(&mut scratch.columns, found.count, found.base_ns, &scratch.dictionaries, records)?;
         let begins = unit > 0 || records.get(before)?.end_ns() == self.entry.first_end_ns;
         (begins && last_ns == self.unit_ends_ns::<R>(unit)?.1).then_some(())
     }
@@ -209,7 +209,7 @@ impl<'a> BlockView<'a> {
             }
             let mut found = self.unit::<R>(unit)?;
             unit::read_columns::<R>(&mut found.bytes, found.count, &mut scratch.columns)?;
-            let columns = &scratch.columns;
+            let columns = &mut scratch.columns;
             let whole = from_ns <= base_ns && last_ns <= to_ns;
             if whole && R::PARTS.iter().all(|&(column, _)| columns.zero[column]) {
                 let mut end_ns = base_ns;

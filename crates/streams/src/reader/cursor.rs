@@ -22,7 +22,8 @@ pub struct Records<'a, R, S = File> {
     open: Option<(usize, Range<usize>)>,
     /// What is missing behind the last block that was read backwards.
     missing: Option<Lost>,
-    reading: Reading,
+    /// None until the first block is opened: many readers may be made, of which few read.
+    reading: Option<Box<Reading>>,
     /// The records of a unit that are still to be answered.
     unit: Vec<R>,
     next: Range<usize>,
@@ -42,7 +43,7 @@ impl<'a, R: Record, S: ReadAt> Records<'a, R, S> {
             chosen,
             open: None,
             missing: None,
-            reading: Reading::default(),
+            reading: None,
             unit: Vec::new(),
             next: 0..0,
         }
@@ -63,12 +64,14 @@ impl<'a, R: Record, S: ReadAt> Records<'a, R, S> {
             // Nested records of a missing block may begin at any time before they end.
             .filter(|lost| !self.chosen || lost.to_ns >= self.range_ns.start);
         let opened = match wanted {
-            true => self.stream.read_block(block, &mut self.reading.buffer).and_then(|view| {
-                match view.read_dictionaries::<R>(&mut self.reading.scratch) {
+            true => {
+                let Reading { buffer, scratch } = &mut **self.reading.get_or_insert_default();
+                let view = self.stream.read_block(block, buffer);
+                view.and_then(|view| match view.read_dictionaries::<R>(scratch) {
                     Some(()) => Ok(Some((block, 0..view.units()))),
                     None => Err(self.stream.lost(block, Fault::Contradiction)),
-                }
-            }),
+                })
+            }
             false => Ok(None),
         };
         match (opened, missing) {
@@ -104,7 +107,7 @@ impl<'a, R: Record, S: ReadAt> Records<'a, R, S> {
         self.unit.clear();
         self.next = 0..0;
         let (range, chosen) = (&self.range_ns, self.chosen);
-        let Reading { buffer, scratch } = &mut self.reading;
+        let Reading { buffer, scratch } = &mut **self.reading.get_or_insert_default();
         let records = &mut self.unit;
         let read = BlockView::parse(buffer).and_then(|view| {
             let (_, end_ns) = view.unit_ends_ns::<R>(unit)?;

@@ -1,9 +1,12 @@
-//! Stays in parallel regions, which may contain those in inner regions.
+//! Stays in parallel regions, by their begins.
 
 use super::narrow;
 use crate::record::{Column, Kind, MAX_COLUMNS, Record, Times};
 
 /// A location's part of one execution of a region.
+///
+/// It is stored as the instant at which it begins. All readers want stays in the order of their begins, and
+/// in a stream by ends a stay in an outer region would come after all those inside of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
     /// When the location began its part, ns.
@@ -14,8 +17,6 @@ pub struct Stay {
     pub fork_ns: u64,
     /// Which region, by the caller's numbers.
     pub region: u32,
-    /// In how many stays of its location it lies.
-    pub depth: u16,
     /// The location's number in the team.
     pub number: u32,
     /// Threads in the team; 0 = not known.
@@ -24,12 +25,12 @@ pub struct Stay {
 
 impl Record for Stay {
     const KIND: Kind = Kind(5);
-    const VERSION: u8 = 1;
-    const TIMES: Times = Times::Nested;
+    const VERSION: u8 = 2;
+    const TIMES: Times = Times::Instants;
     const COLUMNS: &'static [Column] = &[
         Column::Number,     // fork to begin
+        Column::Number,     // begin to end
         Column::Dictionary, // region
-        Column::Dictionary, // depth
         Column::Dictionary, // number
         Column::Dictionary, // team
     ];
@@ -39,33 +40,28 @@ impl Record for Stay {
         self.begin_ns
     }
 
+    #[expect(clippy::misnamed_getters, reason = "it is stored as the instant at which it begins")]
     #[inline]
     fn end_ns(&self) -> u64 {
-        self.end_ns
-    }
-
-    #[inline]
-    fn depth(&self) -> u32 {
-        u32::from(self.depth)
+        self.begin_ns
     }
 
     #[inline]
     fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
         values[0] = self.begin_ns.wrapping_sub(self.fork_ns);
-        values[1] = u64::from(self.region);
-        values[2] = u64::from(self.depth);
+        values[1] = self.end_ns.wrapping_sub(self.begin_ns);
+        values[2] = u64::from(self.region);
         values[3] = u64::from(self.number);
         values[4] = u64::from(self.team);
     }
 
     #[inline]
-    fn load(begin_ns: u64, end_ns: u64, values: &[u64; MAX_COLUMNS]) -> Option<Stay> {
+    fn load(begin_ns: u64, _: u64, values: &[u64; MAX_COLUMNS]) -> Option<Stay> {
         Some(Stay {
             begin_ns,
-            end_ns,
+            end_ns: begin_ns.wrapping_add(values[1]),
             fork_ns: begin_ns.wrapping_sub(values[0]),
-            region: narrow(values[1])?,
-            depth: narrow(values[2])?,
+            region: narrow(values[2])?,
             number: narrow(values[3])?,
             team: narrow(values[4])?,
         })

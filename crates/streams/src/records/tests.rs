@@ -71,7 +71,6 @@ proptest! {
             end_ns,
             fork_ns: large.0,
             region: numbers.0,
-            depth: small.1,
             number: numbers.1,
             team: numbers.2,
         })?;

@@ -46,7 +46,7 @@ fn runs() -> impl Strategy<Value = Profile> {
         }
         for (location, context, time, cpu) in samples {
             run.sample(location, context, 0, 0);
-            let row = run.0.samples.last_mut().unwrap();
+            let row = run.1.samples.last_mut().unwrap();
             (row.time_ns, row.cpu_ns) = (unit(time), unit(cpu));
         }
         run.profile()

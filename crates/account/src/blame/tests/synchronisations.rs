@@ -274,7 +274,7 @@ fn a_synchronisation_does_not_open_where_its_process_is_stopped() {
 /// Memory does not grow with the number of synchronisations.
 #[test]
 fn a_thousand_times_as_many_synchronisations_are_kept_in_as_much() {
-    use super::super::{charging, evidence::Evidence, meetings::Meetings, partners::Partners};
+    use super::super::{charging, evidence::Evidence, meetings::Gathering, partners::Partners};
     use crate::ledger::{Ledger, Processors};
     use crate::timelines::{OperationStates, timelines};
 
@@ -284,8 +284,9 @@ fn a_thousand_times_as_many_synchronisations_are_kept_in_as_much() {
         let profile = run.profile();
         let (timelines, states) = (timelines(&profile), OperationStates::of(&profile));
         let processors = Processors::measured(&timelines, &Windows::all()).unwrap();
-        let evidence = Evidence::new(&profile, &states);
-        let meetings = Meetings::new(&evidence);
+        let mut gathering = Gathering::new(&profile);
+        let evidence = Evidence::new(&profile, &states, |evidence, done| gathering.see(evidence, done));
+        let meetings = gathering.finish(&evidence);
         let partners = Partners::new(&evidence, &timelines);
         let (ledger, charged) = charging::charged(&evidence, &meetings, partners, |observer| {
             Ledger::observed(&timelines, &processors, &Windows::all(), observer)

@@ -46,11 +46,12 @@ fn profile(threads: &[(u32, &str, bool, &[Frame])]) -> Profile {
             ));
             parent = profile.contexts.len() as u32 - 1;
         }
-        profile.samples.push(SampleRow {
+        let sample = SampleRow {
             location: LocationId::from_index(id),
             context: ContextId(parent),
             ..SampleRow::default()
-        });
+        };
+        profile.samples.edit(|samples| samples.push(sample));
         profile.locations.push(Location { tid: *tid, name: (*name).into(), ..Location::default() });
     }
     profile

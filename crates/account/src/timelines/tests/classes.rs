@@ -12,7 +12,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     let location = location(100, 0);
     let spans = Recorded {
         location: &location,
-        rows,
+        rows: rows.to_vec(),
         events: events.to_vec(),
         waits: &[],
         stops: &[],

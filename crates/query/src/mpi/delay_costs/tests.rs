@@ -15,6 +15,7 @@ const DAWDLES: ContextId = ContextId(3);
 /// Ranks that do one thing after another, each with a clock.
 struct Play {
     clocks_ns: Vec<u64>,
+    samples: Vec<SampleRow>,
     profile: Profile,
 }
 
@@ -27,7 +28,7 @@ impl Play {
             locations: vec![Location::default(); ranks].into(),
             ..Profile::default()
         };
-        Play { clocks_ns: vec![0; ranks], profile }
+        Play { clocks_ns: vec![0; ranks], samples: Vec::new(), profile }
     }
 
     fn work(&mut self, rank: usize, context: ContextId, ns: u64) {
@@ -35,7 +36,7 @@ impl Play {
             let time_ns = self.clocks_ns[rank] + 10 * at + 5;
             let location = LocationId(rank as u32);
             let row = SampleRow { location, context, time_ns, cpu_ns: 10, ..SampleRow::default() };
-            self.profile.samples.push(row);
+            self.samples.push(row);
         }
         self.clocks_ns[rank] += ns;
     }
@@ -73,7 +74,7 @@ impl Play {
 
     fn profile(mut self) -> Profile {
         self.profile.partner_waits.sort_by_key(|row| (row.location, row.begin_ns));
-        self.profile.samples.sort_by_key(|row| (row.location, row.time_ns));
+        self.profile.samples = self.samples.into();
         self.profile
     }
 }

@@ -230,9 +230,15 @@ fn what_is_not_known_is_said() {
         end_ns: end_ms * MS,
         ..StayRow::default()
     };
-    assert_eq!(of(&|profile| profile.stays.push(stay(20, 80))), None);
-    assert_eq!(of(&|profile| profile.stays.push(stay(1, 8))), Some(Unknown::OutsideOfMpi));
-    assert_eq!(of(&|profile| profile.stays.push(stay(130, 180))), Some(Unknown::OutsideOfMpi));
+    assert_eq!(of(&|profile| profile.stays.edit(|stays| stays.push(stay(20, 80)))), None);
+    assert_eq!(
+        of(&|profile| profile.stays.edit(|stays| stays.push(stay(1, 8)))),
+        Some(Unknown::OutsideOfMpi)
+    );
+    assert_eq!(
+        of(&|profile| profile.stays.edit(|stays| stays.push(stay(130, 180)))),
+        Some(Unknown::OutsideOfMpi)
+    );
     // More than the rank was outside of MPI.
     assert_eq!(of(&|profile| profile.segments[0].wait_ns += 60 * MS), Some(Unknown::OutsideOfMpi));
 }
