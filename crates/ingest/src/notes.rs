@@ -174,6 +174,9 @@ fn about_barriers(notes: &mut Vec<RunNote>, profile: &Profile, process: usize, w
     }
 }
 
+/// What the collector writes where a thread took too long to make the log longer.
+const ETIMEDOUT: u32 = 110;
+
 fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     let header = &log.header;
     let weights = log.weights;
@@ -181,9 +184,13 @@ fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     let samples = log.threads().fold(0_u64, |sum, thread| sum.saturating_add(thread.unrecorded_samples));
     let operations = log.lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.unrecorded_operations));
     let errno = header.storage_failed;
-    if header.budget_exhausted != 0 || errno != 0 || samples > 0 || operations > 0 {
+    // A thread that waited in vain for a longer log may have found room later.
+    let is_full = header.budget_exhausted != 0 || errno != 0 && errno != ETIMEDOUT;
+    if is_full || samples > 0 || operations > 0 {
         let cpu_ns = weights.unrecorded_ns.saturating_add(log.unnamed_cpu_ns());
-        notes.push(RunNote::SamplesUnrecorded { process: process(), samples, cpu_ns, errno });
+        if is_full || samples > 0 {
+            notes.push(RunNote::SamplesUnrecorded { process: process(), samples, cpu_ns, errno });
+        }
         if operations > 0 {
             let time_ns =
                 log.lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.unrecorded_operation_ns));

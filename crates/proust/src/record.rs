@@ -257,7 +257,7 @@ pub fn attempt(args: &RecordArgs) -> Attempt {
         return refused(FAILED);
     }
     if !args.quiet && args.options.rate != RATE_HZ {
-        tick::note_of(&args.options);
+        tick::note_of(args.options.rate, !args.options.without.is_empty());
     }
     match record(args, &found, &Setting::default()) {
         Ok((Outcome::Ended(ending, _), told)) => Attempt::Ended(ending, told),

@@ -2,8 +2,6 @@
 
 use proust_report::duration;
 
-use crate::record::RecordOptions;
-
 /// Length of the tick, ns; None where the kernel does not report it.
 pub fn length_ns() -> Option<i64> {
     resolution_ns(libc::CLOCK_MONOTONIC_COARSE).filter(|&ns| ns > 0)
@@ -24,29 +22,30 @@ pub fn resolution_ns(clock: libc::clockid_t) -> Option<i64> {
 
 /// A note on standard error if more samples are asked for than come at ticks: between two of them only some
 /// threads are sampled (`sample/pace.rs` of the collector), or none.
-pub fn note_of(options: &RecordOptions) {
-    let Some(tick_ns) = length_ns().filter(|&ns| f64::from(options.rate) > highest_rate_hz(ns)) else {
+/// `leaves_out`: waits or I/O calls are not recorded.
+pub fn note_of(asked_hz: u32, leaves_out: bool) {
+    let Some(tick_ns) = length_ns().filter(|&ns| f64::from(asked_hz) > highest_rate_hz(ns)) else {
         return;
     };
-    let (asked, most) = (options.rate, highest_rate_hz(tick_ns));
-    if let Some(why) = only_at_ticks(options) {
+    let most = highest_rate_hz(tick_ns);
+    if let Some(why) = only_at_ticks(leaves_out) {
         let tick = duration(tick_ns as f64 / 1e9);
         message!(
-            "note: {asked} samples a second were asked for; {why} a thread gets at most {most:.0}, one a tick of \
-             the kernel ({tick})"
+            "note: {asked_hz} samples a second were asked for; {why} a thread gets at most {most:.0}, one a \
+             tick of the kernel ({tick})"
         );
     } else {
         message!(
-            "note: threads that compute get {asked} samples a second; those that wait or call the system \
-             very often get at most {most:.0}, one a tick of the kernel. `proust report quality` shows how many \
-             there were"
+            "note: threads that compute get {asked_hz} samples a second; those that wait or call the system \
+             very often get at most {most:.0}, one a tick of the kernel. `proust report quality` shows how \
+             many there were"
         );
     }
 }
 
 /// Why no thread can be sampled between two ticks.
-fn only_at_ticks(options: &RecordOptions) -> Option<&'static str> {
-    if !options.without.is_empty() {
+fn only_at_ticks(leaves_out: bool) -> Option<&'static str> {
+    if leaves_out {
         Some("while waits or I/O calls are left out,")
     } else if cfg!(not(target_arch = "x86_64")) {
         Some("on this kind of processor")

@@ -116,7 +116,7 @@ impl Table {
         left_out
     }
 
-    /// As [`Table::narrow`] and [`Table::render`], with a line below that names the columns that are left out.
+    /// As [`Table::narrow`] and [`Table::render`], with a line below that names the columns left out.
     pub fn render_within(&mut self, dispensable: &[&str], style: &Style) -> String {
         let left_out = self.narrow(dispensable, NAMES, style);
         self.render(style) + &not_shown(&left_out, style)

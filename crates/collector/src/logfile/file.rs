@@ -177,7 +177,10 @@ impl LogFile {
                 may_grow = match self.growth.turn() {
                     Growing::Mine(mine) => self.grow(&mine, wanted),
                     Growing::Over => true,
-                    Growing::Never => false,
+                    Growing::Never => {
+                        self.note_busy();
+                        false
+                    }
                 };
                 continue;
             }
@@ -197,6 +200,15 @@ impl LogFile {
             return Some(Chunk { start, bytes: units as usize * UNIT_BYTES });
         }
         None
+    }
+
+    /// A thread went without a chunk, since the one that was to make the log longer took too long.
+    fn note_busy(&self) {
+        self.with_header(|header| {
+            if header.storage_failed == 0 && header.budget_exhausted == 0 {
+                header.storage_failed = libc::ETIMEDOUT as u32;
+            }
+        });
     }
 
     /// Makes a file beside the log, under its name with another extension, unless there is one. Makes a few

@@ -9,7 +9,7 @@
 //!   every call
 //! - [`calls`]: at the first call from a place: which object the caller is in
 //! - [`callers`]: the data of each caller, from its first call until it is unloaded
-//! - [`unbound`]: the callers that have not called anything yet
+//! - [`others`]: what is loaded and is no caller, or has not called anything yet ([`unbound`])
 //!
 //! LLVM's runtime reports to a tool itself. Calls that end in it, and calls of which it is not certain where
 //! they end, are passed on by a jump, with the program's arguments and its return address: the hook leaves no
@@ -17,6 +17,7 @@
 
 pub mod callers;
 pub mod calls;
+pub mod others;
 pub mod routes;
 pub mod unbound;
 

@@ -79,6 +79,10 @@ const BEGINS: &[&str] = &[
     "std::__1::__function::",
     "std::__1::function::operator()",
     "std::rt::",
+    "std::thread::scope",
+    "std::thread::scoped::scope",
+    "std::thread::local::LocalKey::with",
+    "std::thread::local::LocalKey::try_with",
     "std::panic::catch_unwind",
     "std::panicking::catch_unwind",
     "std::panicking::try",
@@ -304,7 +308,11 @@ mod tests {
         ] {
             assert_eq!(of_rust(name, file), is, "{name}");
         }
+        assert_eq!(of_rust("std::thread::scoped::scope::{{closure}}", "/thread/scoped.rs"), Role::Runtime);
+        assert_eq!(of_rust("std::thread::scoped::Scope::spawn", "/thread/scoped.rs"), Role::Standard);
         for name in [
+            "std::thread::scoped::scope",
+            "std::thread::local::LocalKey<T>::with",
             "core::ops::function::FnOnce::call_once{{vtable.shim}}",
             "<alloc::boxed::Box as core::ops::function::FnOnce>::call_once",
             "std::_Bind<void (*(int))(int)>::operator()",
@@ -359,8 +367,6 @@ mod tests {
         for name in ["core::iter::traits::iterator::Iterator::fold", "std::sort", "crossbeam_deque::steal"] {
             assert_eq!(role(name, None, PROGRAM), Role::Standard, "{name}");
         }
-        let scope = Some("/rustc/59/library/std/src/thread/scoped.rs");
-        assert_eq!(role("std::thread::scoped::scope", scope, PROGRAM), Role::Standard);
         assert_eq!(role("fold", Some("/rustc/59/library/core/src/iter/range.rs"), PROGRAM), Role::Standard);
         assert_eq!(
             role("libstdc++.so.6+0xd4490", None, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"),

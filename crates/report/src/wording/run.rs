@@ -245,11 +245,12 @@ fn text_of_records(note: &RunNote) -> String {
             )
         }
         RunNote::OperationsUnrecorded { process, operations, time_ns, errno } => format!(
-            "{}: {} of {:.3} s in total could not be stored either: what was waited for there is not known, \
-             and the time counts as passive for an unknown reason; {}",
+            "{}: {} of {:.3} s in total could not be stored, since {}: what was waited for there is not \
+             known, and the time counts as passive for an unknown reason; {}",
             who(process),
             counted(*operations, "wait or I/O operation"),
             seconds(*time_ns),
+            why_not_recorded(*errno).0,
             why_not_recorded(*errno).1
         ),
         RunNote::AtTicks { process, samples, of, tick_ns } => format!(
@@ -341,6 +342,7 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
     const ENFILE: u32 = 23;
     const EMFILE: u32 = 24;
     const EFBIG: u32 = 27;
+    const ETIMEDOUT: u32 = 110;
     match errno {
         0 => ("the run's size budget was used up", "a larger --max-size or a lower --rate records all"),
         ENOMEM | EAGAIN => (
@@ -350,6 +352,10 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
         ENFILE | EMFILE => (
             "it had no file descriptor left for its log to grow",
             "a larger limit of open files (ulimit -n) records all",
+        ),
+        ETIMEDOUT => (
+            "another thread took too long to make the log longer (a busy machine, or slow storage)",
+            "a quieter machine or a faster storage records all",
         ),
         EFBIG => (
             "its limit of the size of files is reached",

@@ -6,13 +6,13 @@
 //! find the tables of all that they may call, since they must not wait for the lock that `dlopen` holds
 //! ([`scope`]).
 
-use crate::arena::spread;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use proust_log::records::NoteCode;
 
+use super::others;
 use super::routes::{self, changing};
-use super::unbound::{self, Words};
+use super::unbound::Words;
 use super::{Table, World};
 use crate::interpose::object::{self, Object, Reference};
 use crate::interpose::scope::{self, Found, Wanted};
@@ -373,48 +373,12 @@ fn publish(
     })
 }
 
-/// Objects that were looked at and need not be learnt, by what they are; 0 = none. They refer to nothing of the
-/// family, or nothing of that is bound yet ([`unbound`]).
-static OTHERS: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
-const PLACES: usize = 2048;
-/// Places that are tried for each.
-const NEAR: usize = 8;
-/// The bit of a place that says that its object is still loaded, while that is found out.
-const STAYS: u64 = 1 << 63;
-
-fn mark_of(object: &Object) -> u64 {
-    (object.base ^ object.dynamic.rotate_left(17)) & !STAYS | 1
-}
-
-fn places_of(mark: u64) -> impl Iterator<Item = &'static AtomicU64> {
-    let first = (spread(mark) >> 40) as usize;
-    (0..NEAR).map(move |step| &OTHERS[(first + step) % PLACES])
-}
-
-fn place_with(mark: u64) -> Option<&'static AtomicU64> {
-    places_of(mark).find(|place| place.load(Ordering::Relaxed) & !STAYS == mark)
-}
-
 /// Callers that are learnt in one go.
 const AT_ONCE: usize = 16;
 
-/// What had been loaded and unloaded in all when everything loaded was last found to be learnt, or to need no
-/// learning. (Both only grow: two halves that are right now are of one look.)
-static LOOKED_AT: [AtomicU64; 2] = [const { AtomicU64::new(u64::MAX) }; 2];
-
-/// Whether nothing was loaded, unloaded or bound since then.
-fn is_all_learnt() -> bool {
-    let is_same = || {
-        let [added, removed] = &LOOKED_AT;
-        object::changes() == (added.load(Ordering::Relaxed), removed.load(Ordering::Relaxed))
-    };
-    // SAFETY: nothing is unloaded meanwhile, and what is remembered was loaded when that was looked at.
-    object::without_unloads(|| is_same() && !unsafe { unbound::has_bound_in_any() }).unwrap_or(false)
-}
-
 /// Learns all callers that are loaded and have had something bound.
 pub fn learn_all(lock: Lock) {
-    if is_all_learnt() {
+    if others::nothing_is_new() {
         return;
     }
     loop {
@@ -423,39 +387,26 @@ pub fn learn_all(lock: Lock) {
         let mut count = 0;
         let mut is_known_all = true;
         object::each(&mut |object| {
-            let mark = mark_of(object);
-            if known_at(object.text.start).is_some() {
+            // SAFETY: `each` keeps it loaded.
+            if known_at(object.text.start).is_some() || unsafe { others::contain(object) } {
                 return false;
-            }
-            if let Some(place) = place_with(mark) {
-                // SAFETY: `each` keeps it loaded, and marks of what was unloaded are forgotten.
-                if !unsafe { unbound::has_bound_in(mark) } {
-                    return false;
-                }
-                unbound::forget(mark);
-                place.store(0, Ordering::Relaxed);
             }
             let (mut words, mut is_bound) = (Words::default(), false);
             each_reference(object, &mut |_, reference| {
                 is_bound |= reference.bound.is_some();
                 words.push(reference.place);
             });
-            if !is_bound {
-                let free = places_of(mark).find(|place| place.load(Ordering::Relaxed) == 0);
-                match free.filter(|_| unbound::remember(mark, &object.range, &words)) {
-                    Some(free) => free.store(mark, Ordering::Relaxed),
-                    None => is_known_all = false,
-                }
-            } else {
+            if is_bound {
                 fresh[count] = object.text.start;
                 count += 1;
+            } else {
+                is_known_all &= others::add(object, &words);
             }
             count == AT_ONCE
         });
         let learnt = fresh.iter().take(count).filter(|&&address| learn(address, lock).is_some()).count();
         if count == 0 && is_known_all {
-            LOOKED_AT[0].store(changes.0, Ordering::Relaxed);
-            LOOKED_AT[1].store(changes.1, Ordering::Relaxed);
+            others::all_are_known(changes);
         }
         if learnt == 0 {
             return;
@@ -505,21 +456,7 @@ fn forget_unloaded() {
             known.is_live.store(false, Ordering::Release);
         }
     }
-    object::each(&mut |object| {
-        if let Some(place) = place_with(mark_of(object)) {
-            place.fetch_or(STAYS, Ordering::Relaxed);
-        }
-        false
-    });
-    for place in &OTHERS {
-        let mark = place.load(Ordering::Relaxed);
-        if mark & STAYS != 0 {
-            place.store(mark & !STAYS, Ordering::Relaxed);
-        } else if mark != 0 {
-            place.store(0, Ordering::Relaxed);
-            unbound::forget(mark);
-        }
-    }
+    others::forget_unloaded();
 }
 
 /// A forked child has no other threads.
