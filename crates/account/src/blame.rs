@@ -48,10 +48,10 @@ mod tests;
 mod wakers;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use proust_profile::{ContextId, LocationId, Profile};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Spans, Windows};
 use crate::timelines::OperationStates;
@@ -192,7 +192,7 @@ fn looked_at(
 /// The losses, by the location and context that caused them.
 fn caused(ledger: &Ledger, rows: &[BlameRow]) -> Vec<Row> {
     let mut sums: rustc_hash::FxHashMap<(LocationId, Account, ContextId), u64> = Default::default();
-    let charged: HashSet<LocationId> =
+    let charged: FxHashSet<LocationId> =
         ledger.locations.iter().filter(|one| one.charged).map(|one| one.location).collect();
     let is_lost = |account: Account| account.lost(IoAs::Productive);
     let own = ledger.spent.iter().filter(|row| charged.contains(&row.location)).chain(&ledger.blamed);

@@ -35,12 +35,11 @@ mod stops;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use proust_profile::{
     ContextId, EventRow, Location, LocationId, PartnerWaitRow, ProcessId, Profile, SampleRow, Stop,
 };
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::ledger::{Process, ProcessorSet, Run, Span, State, Timeline, Window};
 use explained::Explanation;
@@ -174,12 +173,12 @@ fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> LocationId, location: 
 struct Parents<'a> {
     profile: &'a Profile,
     /// The images of each process id of a host, by their start.
-    images: HashMap<(&'a str, u32), Vec<ProcessId>>,
+    images: FxHashMap<(&'a str, u32), Vec<ProcessId>>,
 }
 
 impl<'a> Parents<'a> {
     fn of(profile: &'a Profile) -> Parents<'a> {
-        let mut images: HashMap<_, Vec<ProcessId>> = HashMap::new();
+        let mut images: FxHashMap<_, Vec<ProcessId>> = FxHashMap::default();
         for (id, process) in profile.processes.iter_enumerated() {
             images.entry((process.host.as_str(), process.pid)).or_default().push(id);
         }

@@ -1,8 +1,7 @@
 //! Several outlines as one tree, and the amounts of each run in it.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, ContextKind, Metric};
+use rustc_hash::FxHashMap;
 
 use super::matching::{ABSENT, Matching};
 use super::names::TextId;
@@ -241,7 +240,7 @@ impl<'o> Joint<'o> {
 
 /// Functions by name and file. Where only one file is known for a name, it is that of calls without one, too.
 fn functions(matching: &Matching) -> (Vec<JointFunction>, Vec<Option<JointFunctionId>>) {
-    let mut files: HashMap<TextId, Vec<TextId>> = HashMap::new();
+    let mut files: FxHashMap<TextId, Vec<TextId>> = FxHashMap::default();
     let calls = || matching.nodes.iter().filter(|node| node.key.kind == ContextKind::Frame);
     for node in calls().filter(|node| node.file != 0) {
         let files = files.entry(node.key.name).or_default();
@@ -249,7 +248,7 @@ fn functions(matching: &Matching) -> (Vec<JointFunction>, Vec<Option<JointFuncti
             files.push(node.file);
         }
     }
-    let mut found: HashMap<(TextId, TextId), JointFunctionId> = HashMap::new();
+    let mut found: FxHashMap<(TextId, TextId), JointFunctionId> = FxHashMap::default();
     let mut functions: Vec<JointFunction> = Vec::new();
     let function_of = matching.nodes.iter().map(|node| {
         if node.key.kind != ContextKind::Frame {

@@ -5,9 +5,8 @@
 //! one build exactly, between builds by their order, after the shift by which most of them fit, since an edit
 //! moves all lines after it. A node without a partner was added or has vanished, and is a node of its own.
 
-use std::collections::HashSet;
-
 use proust_profile::ContextKind;
+use rustc_hash::FxHashSet;
 
 use super::names::{TextId, Texts};
 use super::node::{JointId, JointNode};
@@ -164,7 +163,7 @@ fn shift(free: &[usize], partner: &[Option<usize>], there: &[Place], here: &[Pla
     }
     candidates.sort_unstable_by_key(|shift| (shift.abs(), *shift));
     candidates.dedup();
-    let wanted: HashSet<(i64, TextId)> = open().map(|place| place_of(place, 0)).collect();
+    let wanted: FxHashSet<(i64, TextId)> = open().map(|place| place_of(place, 0)).collect();
     let fitting =
         |shift: i64| free.iter().filter(|&&at| wanted.contains(&place_of(&there[at], shift))).count();
     let mut best = (0, 0);

@@ -1,7 +1,7 @@
 //! What a function is called in every build of a program: its name without the parts that a compiler or a
 //! linker adds by chance.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Position of a text in a [`Texts`]; 0 is the empty text.
 pub(super) type TextId = u32;
@@ -10,12 +10,12 @@ pub(super) type TextId = u32;
 #[derive(Clone, Debug)]
 pub(super) struct Texts {
     all: Vec<Box<str>>,
-    known: HashMap<Box<str>, TextId>,
+    known: FxHashMap<Box<str>, TextId>,
 }
 
 impl Default for Texts {
     fn default() -> Texts {
-        let mut texts = Texts { all: Vec::new(), known: HashMap::new() };
+        let mut texts = Texts { all: Vec::new(), known: FxHashMap::default() };
         texts.id("");
         texts
     }

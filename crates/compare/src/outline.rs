@@ -1,8 +1,9 @@
 //! A run's tree of contexts by their names in the source, with their amounts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_profile::{Context, ContextId, ContextKind, LocationId, Metric, Profile};
+use rustc_hash::FxHashMap;
 
 use super::names::{TextId, Texts, base_name, stable};
 use proust_query::{Measure, Sampling, Selection};
@@ -114,7 +115,7 @@ impl Outline {
 
     fn enter_contexts(&mut self, profile: &Profile) {
         let mut names = vec![None; profile.functions.len()];
-        let mut known: HashMap<(Option<NodeId>, Key, Position), NodeId> = HashMap::new();
+        let mut known: FxHashMap<(Option<NodeId>, Key, Position), NodeId> = FxHashMap::default();
         let mut call_above: Vec<Option<ContextId>> = vec![None; profile.contexts.len()];
         for (id, context) in profile.contexts.iter().enumerate() {
             if let Some(parent) = context.parent {
@@ -227,7 +228,7 @@ impl Outline {
 
     /// A thread that is always there shows how often a region was executed, or a site in it reached.
     fn count_executions(&mut self, profile: &Profile) {
-        let mut counts: HashMap<(NodeId, u32, LocationId), u64> = HashMap::new();
+        let mut counts: FxHashMap<(NodeId, u32, LocationId), u64> = FxHashMap::default();
         for row in &profile.segments {
             let node = self.node_of[row.context.index()];
             *counts.entry((node, row.operation.0, row.location)).or_default() += row.executions;

@@ -1,8 +1,7 @@
 //! A run as a comparison takes it: what is needed of its profile, and not the profile.
 
-use std::collections::HashMap;
-
 use proust_profile::{LocationId, Metric, Profile, RunFacts};
+use rustc_hash::FxHashMap;
 
 use super::disturbance::Disturbance;
 use super::outline::Outline;
@@ -95,7 +94,7 @@ impl ComparedRun {
         if scoped.is_of_part() {
             run.facts.wall_s = scoped.account().wall_ns as f64 / 1e9;
         }
-        let mut cpu_s: HashMap<LocationId, f64> = HashMap::new();
+        let mut cpu_s: FxHashMap<LocationId, f64> = FxHashMap::default();
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
             *cpu_s.entry(value.location).or_default() += value.amount;
         }

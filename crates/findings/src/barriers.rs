@@ -4,9 +4,10 @@
 //! location that arrives late because it had no processor has not more to do, and is charged by another kind
 //! of cause.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{ContextId, LocationId};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -37,7 +38,7 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         .filter(|row| row.cause.kind == CauseKind::Displaced && row.cause.location == late)
         .map(|row| seconds(row))
         .sum();
-    let mut contexts: HashMap<ContextId, f64> = HashMap::new();
+    let mut contexts: FxHashMap<ContextId, f64> = FxHashMap::default();
     for row in &for_it {
         *contexts.entry(row.cause.context).or_default() += seconds(row);
     }

@@ -1,8 +1,9 @@
 //! Threads that are made for a moment's work.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_profile::{ContextId, LocationId, Metric, Nature, ProcessId};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -41,7 +42,7 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
         return None;
     }
     // Making them, and what the kernel does in them: their beginning and their end.
-    let mut making: HashMap<ContextId, f64> = HashMap::new();
+    let mut making: FxHashMap<ContextId, f64> = FxHashMap::default();
     let (mut making_s, mut system_s) = (0.0, 0.0);
     let is_mine = |location: LocationId| profile.locations[location].process == process;
     for value in profile.values.iter().filter(|value| is_mine(value.location)) {

@@ -4,9 +4,8 @@
 //! for memory that is touched for the first time is not counted here. That less of it would do is a guess: a
 //! finding of this kind is possible at most.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, LocationId, Metric};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -18,7 +17,7 @@ use proust_account::ledger::Account;
 const CLEAR: [&str; 3] = ["memset", "bzero", "explicit_bzero"];
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut by_line: HashMap<_, Vec<ContextId>> = HashMap::new();
+    let mut by_line: FxHashMap<_, Vec<ContextId>> = FxHashMap::default();
     for context in facts.profile.contexts.keys() {
         if facts.cpu[context.index()] > 0.0 && clears(facts, context) {
             by_line.entry(facts.places.line_key(context)).or_default().push(context);

@@ -1,8 +1,7 @@
 //! More threads that want to run than processors.
 
-use std::collections::HashMap;
-
 use proust_profile::{FunctionId, Metric};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure, Victim};
@@ -25,7 +24,7 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     // The threads that were in the run queue most, by their start function.
-    let mut by_start: HashMap<Option<FunctionId>, (f64, usize)> = HashMap::new();
+    let mut by_start: FxHashMap<Option<FunctionId>, (f64, usize)> = FxHashMap::default();
     for row in facts.ledger.locations.iter().filter(|row| row.charged) {
         let queued_s = row.accounts[Account::Oversubscribed] as f64 / 1e9;
         if queued_s > 0.0 {

@@ -1,11 +1,12 @@
 //! The input of all kinds of findings.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use proust_profile::{
     ContextId, FunctionId, LocationId, Metric, Nature, OperationId, OperationKind, ProcessId, Profile,
     SampleRow,
 };
+use rustc_hash::FxHashMap;
 
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
@@ -46,7 +47,7 @@ pub struct Facts<'r> {
     /// The start function of each location.
     pub(super) starts: Vec<Option<FunctionId>>,
     /// The locations of a process that were started for the same.
-    started_alike: HashMap<(ProcessId, FunctionId), Vec<LocationId>>,
+    started_alike: FxHashMap<(ProcessId, FunctionId), Vec<LocationId>>,
     /// The key by which locations are alike: the start function; of closures what they call.
     kinds: Vec<Option<FunctionId>>,
     /// Own processor time, in s, and that in the kernel, by context.
@@ -93,7 +94,7 @@ impl<'r> Facts<'r> {
             own
         };
         let starts = starts(profile, &calls, &places);
-        let mut started_alike: HashMap<_, Vec<LocationId>> = HashMap::new();
+        let mut started_alike: FxHashMap<_, Vec<LocationId>> = FxHashMap::default();
         let kinds = kinds(profile, &starts, &places);
         for (id, kind) in kinds.iter().enumerate() {
             if let Some(kind) = *kind {
@@ -297,7 +298,7 @@ impl<'r> Facts<'r> {
     /// Victims by place, most first.
     pub(super) fn victims(&self, of: impl IntoIterator<Item = (LocationId, ContextId, f64)>) -> Vec<Victim> {
         type Key = (Option<FunctionId>, Option<u32>);
-        let mut sums: HashMap<Key, (ContextId, Vec<LocationId>, f64)> = HashMap::new();
+        let mut sums: FxHashMap<Key, (ContextId, Vec<LocationId>, f64)> = FxHashMap::default();
         for (location, context, seconds) in of {
             let sum = sums.entry(self.places.line_key(context)).or_insert((context, Vec::new(), 0.0));
             sum.0 = sum.0.min(context);
@@ -377,7 +378,7 @@ fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) 
         let name = &profile.functions[start].name;
         CLOSURES.iter().any(|part| name.contains(part))
     };
-    let mut spent_s: HashMap<LocationId, HashMap<FunctionId, f64>> = HashMap::new();
+    let mut spent_s: FxHashMap<LocationId, FxHashMap<FunctionId, f64>> = FxHashMap::default();
     for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
         if starts[value.location.index()].is_some_and(is_closure)
             && let Some(phase) = places.phase(value.context)

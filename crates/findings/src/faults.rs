@@ -8,9 +8,10 @@
 //! Whether it was the same memory again follows from two counts: faults that brought more pages than the
 //! process ever had resident at once cannot all have brought new ones.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_profile::{ContextId, LocationId, Metric, ProcessId};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -56,8 +57,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 #[derive(Default)]
 struct Touched {
     all: f64,
-    by_context: HashMap<ContextId, f64>,
-    by_location: HashMap<LocationId, f64>,
+    by_context: FxHashMap<ContextId, f64>,
+    by_location: FxHashMap<LocationId, f64>,
     /// The amount on the account.
     lost_s: f64,
 }

@@ -1,8 +1,7 @@
 //! Processor time in system calls that are no I/O, no waits and no page faults.
 
-use std::collections::{HashMap, HashSet};
-
 use proust_profile::{ContextId, Function, FunctionId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Calls;
 use super::facts::Facts;
@@ -46,9 +45,9 @@ const OTHERS: [&str; 28] = [
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let overhead = Overhead::by(facts.profile, &facts.places);
-    let mut by_function: HashMap<Option<FunctionId>, Vec<ContextId>> = HashMap::new();
+    let mut by_function: FxHashMap<Option<FunctionId>, Vec<ContextId>> = FxHashMap::default();
     let of_mpi = |call: &&Calls| facts.operation(call.operation).is_some_and(|kind| kind.is_of_mpi());
-    let in_mpi: HashSet<_> =
+    let in_mpi: FxHashSet<_> =
         facts.calls.iter().filter(of_mpi).map(|call| facts.places.line_key(call.context)).collect();
     for context in facts.profile.contexts.keys() {
         let is_other = overhead.has(context)
@@ -83,7 +82,7 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
     {
         return None;
     }
-    let system_s: HashMap<ContextId, f64> =
+    let system_s: FxHashMap<ContextId, f64> =
         contexts.iter().map(|&context| (context, facts.system[context.index()])).collect();
     let root = facts.places.dominating(&system_s, 0.6)?;
     let mut finding =

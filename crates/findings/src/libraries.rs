@@ -1,8 +1,9 @@
 //! Libraries for which a cause of slowness, and its remedy, are known.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use proust_profile::{ContextId, LocationId, Metric, Profile};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -58,7 +59,7 @@ fn slow_library(facts: &Facts<'_>) -> Option<Finding> {
         let path = module(profile, context)?;
         REFERENCE.iter().find(|end| path.contains(*end)).map(|_| path)
     };
-    let mut inside: HashMap<ContextId, f64> = HashMap::new();
+    let mut inside: FxHashMap<ContextId, f64> = FxHashMap::default();
     let mut by: BTreeSet<LocationId> = BTreeSet::new();
     let mut library = None;
     for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {

@@ -3,10 +3,11 @@
 //! Each lock gets the one kind that is most useful for a change: the work of its holders is considered before
 //! the time they hold it, and that before the number of waiters.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{ContextId, FunctionId, LocationId, Nature, ProcessId};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -56,7 +57,7 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     if !facts.matters(&mut checks, lost_s, 0.0) || !checks.holds(&limits::LOCK_HOLDS, times as f64) {
         return None;
     }
-    let mut by_holder: HashMap<ContextId, f64> = HashMap::new();
+    let mut by_holder: FxHashMap<ContextId, f64> = FxHashMap::default();
     for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
         *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += row.ns as f64 / 1e9;
     }
@@ -83,12 +84,12 @@ fn waited_s(rows: &[&BlameRow]) -> f64 {
 }
 
 /// Processor time in functions that acquire and release locks, by where the program calls them, s.
-struct Handling(HashMap<(Option<FunctionId>, Option<u32>), Vec<ContextId>>);
+struct Handling(FxHashMap<(Option<FunctionId>, Option<u32>), Vec<ContextId>>);
 
 impl Handling {
     fn of(facts: &Facts<'_>) -> Handling {
         let overhead = Overhead::by(facts.profile, &facts.places);
-        let mut at: HashMap<_, Vec<ContextId>> = HashMap::new();
+        let mut at: FxHashMap<_, Vec<ContextId>> = FxHashMap::default();
         for context in (0..facts.cpu.len()).map(ContextId::from_index) {
             if facts.cpu[context.index()] > 0.0 && overhead.has(context) {
                 at.entry(facts.places.line_key(context)).or_default().push(context);
@@ -146,7 +147,7 @@ struct OneLock<'f> {
     lost_s: f64,
     hand_over_s: f64,
     /// The time waited for each holder, s.
-    by_holder: HashMap<(LocationId, ContextId, Option<ContextId>), f64>,
+    by_holder: FxHashMap<(LocationId, ContextId, Option<ContextId>), f64>,
     /// The acts of all holders meanwhile, weighted by the time waited for each.
     sections: Sections,
     spinning_s: f64,
@@ -164,7 +165,7 @@ impl<'f> OneLock<'f> {
         rows: Vec<&'f BlameRow>,
     ) -> OneLock<'f> {
         let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
-        let mut by_holder: HashMap<(LocationId, ContextId, Option<ContextId>), f64> = HashMap::new();
+        let mut by_holder: FxHashMap<(LocationId, ContextId, Option<ContextId>), f64> = FxHashMap::default();
         for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
             let section = row.cause.section.unwrap_or(row.cause.context);
             let key = (row.cause.location, section, row.cause.site);
@@ -325,14 +326,14 @@ impl<'f> OneLock<'f> {
 
     /// Where holders got it, or, where that is not known, let it go, for which most was waited.
     fn worst_holder(&self) -> Option<ContextId> {
-        let mut by_context: HashMap<ContextId, f64> = HashMap::new();
+        let mut by_context: FxHashMap<ContextId, f64> = FxHashMap::default();
         for (&(_, context, site), &seconds) in &self.by_holder {
             // In a library the call path of the section leads to the program, and the bare site does not.
             let site = site.filter(|&site| self.facts.places.start(site).is_some());
             *by_context.entry(site.unwrap_or(context)).or_default() += seconds;
         }
         let by_line = |context: ContextId| self.facts.places.line_key(context);
-        let mut by_place: HashMap<_, (f64, ContextId)> = HashMap::new();
+        let mut by_place: FxHashMap<_, (f64, ContextId)> = FxHashMap::default();
         for (&context, &seconds) in &by_context {
             let sum = by_place.entry(by_line(context)).or_insert((0.0, context));
             (sum.0, sum.1) = (sum.0 + seconds, sum.1.min(context));
@@ -356,7 +357,7 @@ fn is_lock(state: State) -> bool {
 }
 
 /// The context with the most.
-fn most(amounts: &HashMap<ContextId, f64>) -> Option<ContextId> {
+fn most(amounts: &FxHashMap<ContextId, f64>) -> Option<ContextId> {
     let most = amounts.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
     most.map(|(&context, _)| context)
 }

@@ -5,9 +5,10 @@
 //! thread first, then by the function that [`Places::phase`] finds: two phases never become one finding, and
 //! no finding is about their common part.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_profile::{ContextId, FunctionId, LocationId};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -64,11 +65,11 @@ struct Phase<'s> {
     long: Vec<&'s Stretch>,
     /// The part of `empty_s` in short stretches.
     short_s: f64,
-    empty_s: HashMap<ContextId, f64>,
+    empty_s: FxHashMap<ContextId, f64>,
 }
 
 fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option<Finding> {
-    let mut empty_s: HashMap<ContextId, f64> = HashMap::new();
+    let mut empty_s: FxHashMap<ContextId, f64> = FxHashMap::default();
     let (mut stretches, mut longest_s, mut short_s, mut late_s) = (0, 0.0_f64, 0.0, 0.0);
     for (location, phase) in phases {
         phase.empty_s.iter().for_each(|(&context, s)| *empty_s.entry(context).or_default() += s);

@@ -1,10 +1,10 @@
 //! Places in the program as its author knows them: a function of the program's own, and a line in it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::BuildHasher;
+use std::collections::BTreeMap;
 
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, ProcessId, Profile};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
@@ -55,7 +55,7 @@ pub(super) struct Places<'p> {
 impl<'p> Places<'p> {
     /// `calls` show where threads wait for or wake each other, which only [`Places::part`] needs.
     pub(super) fn new(profile: &'p Profile, calls: &[Calls]) -> Places<'p> {
-        let programs: HashSet<&str> =
+        let programs: FxHashSet<&str> =
             profile.processes.iter().map(|process| process.executable.as_str()).collect();
         let authors: Vec<Author> =
             profile.functions.iter().map(|function| Author::of(profile, &programs, function)).collect();
@@ -99,7 +99,7 @@ impl<'p> Places<'p> {
     /// types is one function.
     fn shared(&self) -> Vec<bool> {
         let functions = &self.profile.functions;
-        let mut first: HashMap<_, FunctionId> = HashMap::new();
+        let mut first: FxHashMap<_, FunctionId> = FxHashMap::default();
         let written: Vec<FunctionId> = (functions.keys())
             .map(|id| *first.entry(written_at(&functions[id]).ok_or(id)).or_insert(id))
             .collect();
@@ -120,11 +120,7 @@ impl<'p> Places<'p> {
 
     /// The place that most of these amounts have in common. Helpers that several functions call say little:
     /// of them it is the caller.
-    pub(super) fn cause(
-        &self,
-        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
-        share: f64,
-    ) -> Option<Place> {
+    pub(super) fn cause(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<Place> {
         let innermost = self.named(amounts, share).filter(|&id| !self.is_nowhere(id))?;
         Some(self.call_of_shared(self.own(innermost)).unwrap_or_else(|| self.place(innermost)))
     }
@@ -149,11 +145,7 @@ impl<'p> Places<'p> {
     /// The part of the program that most of these amounts have in common: the outermost function in which
     /// threads neither wait for nor wake each other. The start function of a thread is more than that; if
     /// nothing else is left, it is [`Places::cause`]. Of a helper that several functions call it is the call.
-    pub(super) fn part(
-        &self,
-        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
-        share: f64,
-    ) -> Option<Place> {
+    pub(super) fn part(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<Place> {
         let innermost = self.named(amounts, share)?;
         let (found, inside) = self.outermost(innermost);
         let Some(call) = found else { return self.cause(amounts, share) };
@@ -199,19 +191,19 @@ impl<'p> Places<'p> {
 
     /// As [`Places::dominating`], but never a root above all functions of the program where one of them is
     /// known: then it is the part that dominates the function that has most.
-    fn named(&self, amounts: &HashMap<ContextId, f64, impl BuildHasher>, share: f64) -> Option<ContextId> {
+    fn named(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<ContextId> {
         let all = self.dominating(amounts, share)?;
         if self.outer[all.index()].is_some() {
             return Some(all);
         }
-        let mut phases: BTreeMap<Option<FunctionId>, HashMap<ContextId, f64>> = BTreeMap::new();
+        let mut phases: BTreeMap<Option<FunctionId>, FxHashMap<ContextId, f64>> = BTreeMap::new();
         for (&context, &amount) in amounts {
             if let Some(phase) = self.phase(context) {
                 let function = self.profile.contexts[phase].function;
                 phases.entry(function).or_default().insert(context, amount);
             }
         }
-        let sum = |of: &HashMap<ContextId, f64>| of.values().sum::<f64>();
+        let sum = |of: &FxHashMap<ContextId, f64>| of.values().sum::<f64>();
         let largest = phases.into_values().max_by(|a, b| sum(a).total_cmp(&sum(b)));
         let Some(largest) = largest else { return Some(all) };
         let inside = self.dominating(&largest, share)?;
@@ -298,13 +290,9 @@ impl<'p> Places<'p> {
 
     /// The innermost context that has at least `share` of these amounts below it or in it; None if there are
     /// none.
-    pub(super) fn dominating(
-        &self,
-        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
-        share: f64,
-    ) -> Option<ContextId> {
+    pub(super) fn dominating(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<ContextId> {
         let contexts = &self.profile.contexts;
-        let mut inclusive: HashMap<ContextId, f64> = HashMap::new();
+        let mut inclusive: FxHashMap<ContextId, f64> = FxHashMap::default();
         for (&context, &amount) in amounts {
             let mut at = Some(context);
             while let Some(id) = at {
@@ -449,7 +437,7 @@ enum Author {
 }
 
 impl Author {
-    fn of(profile: &Profile, programs: &HashSet<&str>, function: &Function) -> Author {
+    fn of(profile: &Profile, programs: &FxHashSet<&str>, function: &Function) -> Author {
         let Some(module) = function.module else { return Author::System };
         let module = &profile.modules[module];
         let (path, file_name) = (module.path.as_str(), module.name());

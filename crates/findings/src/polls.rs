@@ -1,8 +1,7 @@
 //! Waiting by looking again and again: sleeping between the looks, or giving the processor away.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -24,10 +23,10 @@ struct AtPlace {
     places: Vec<(LocationId, ContextId, f64)>,
 }
 
-type ByPlace = HashMap<(Option<FunctionId>, Option<u32>), AtPlace>;
+type ByPlace = FxHashMap<(Option<FunctionId>, Option<u32>), AtPlace>;
 
 fn calls(facts: &Facts<'_>, nature: Nature) -> ByPlace {
-    let mut by_place = ByPlace::new();
+    let mut by_place = ByPlace::default();
     for calls in facts.calls.iter().filter(|calls| facts.nature(calls.operation) == Some(nature)) {
         let key = facts.places.line_key(calls.context);
         let sum =

@@ -1,9 +1,10 @@
 //! Threads that are started for the same: one that continues alone when the others have nothing left to do,
 //! and too little work for all of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{ContextId, LocationId, ProcessId};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -42,7 +43,7 @@ fn is_between_regions(facts: &Facts<'_>, stretch: &Stretch) -> bool {
 fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>>) -> Option<Finding> {
     let (mut lost_s, mut alone_s, mut mine_s, mut theirs_s) = (0.0, 0.0, 0.0, 0.0);
     let (mut length_s, mut longest_s) = (0.0_f64, 0.0_f64);
-    let mut empty_s: HashMap<ContextId, f64> = HashMap::new();
+    let mut empty_s: FxHashMap<ContextId, f64> = FxHashMap::default();
     let mut late: Vec<LocationId> = Vec::new();
     for (&location, stretches) in by_location {
         let (mine, beside) = (facts.worked_s(location), facts.beside(location));
@@ -104,7 +105,7 @@ fn is_for_tasks(state: State) -> bool {
 
 /// The threads that wait for tasks again and again: a thread that waits once, for the whole run, is parked.
 fn waiters(facts: &Facts<'_>) -> BTreeSet<LocationId> {
-    let mut times: HashMap<LocationId, u64> = HashMap::new();
+    let mut times: FxHashMap<LocationId, u64> = FxHashMap::default();
     for calls in facts.calls.iter().filter(|calls| is_for_tasks(calls.state)) {
         *times.entry(calls.location).or_default() += calls.calls;
     }
@@ -129,8 +130,8 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     let short = facts.stretches.short_s.iter().filter(|&(&(location, context), _)| {
         pools.contains(&process_of(location)) && !is_of_regions(location, context)
     });
-    let mut by_context: HashMap<ContextId, f64> = HashMap::new();
-    let mut at_work: HashMap<ContextId, BTreeSet<LocationId>> = HashMap::new();
+    let mut by_context: FxHashMap<ContextId, f64> = FxHashMap::default();
+    let mut at_work: FxHashMap<ContextId, BTreeSet<LocationId>> = FxHashMap::default();
     for (&(location, context), &s) in short {
         *by_context.entry(context).or_default() += s;
         at_work.entry(context).or_default().insert(location);
@@ -146,12 +147,12 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let mut by_function: HashMap<_, HashMap<ContextId, f64>> = HashMap::new();
+    let mut by_function: FxHashMap<_, FxHashMap<ContextId, f64>> = FxHashMap::default();
     let of_program = by_context.iter().filter(|&(&context, _)| facts.places.start(context).is_some());
     for (&context, &s) in of_program {
         by_function.entry(facts.places.function(context)).or_default().insert(context, s);
     }
-    let sum = |of: &HashMap<ContextId, f64>| of.values().sum::<f64>();
+    let sum = |of: &FxHashMap<ContextId, f64>| of.values().sum::<f64>();
     let (_, worst) = by_function.iter().max_by(|a, b| sum(a.1).total_cmp(&sum(b.1)).then(b.0.cmp(a.0)))?;
     let cause = facts.places.part(worst, limits::PHASE_SHARE.value)?;
     let workers = worst.keys().filter_map(|context| at_work.get(context)).flatten().copied();

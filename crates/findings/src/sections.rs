@@ -3,10 +3,9 @@
 //! A section begins no earlier than the previous release of the lock; that it was free for a while is not
 //! noticed. So only the part of it counts in which a thread waited, where that is recorded.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, EventRow, LocationId, Nature, ReleaseRow};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use proust_account::ledger::Account;
@@ -20,9 +19,9 @@ pub(super) struct Sections {
     /// How long they were in all, s.
     pub(super) held_s: f64,
     /// The part in I/O, and where that was, s.
-    pub(super) io_s: HashMap<ContextId, f64>,
+    pub(super) io_s: FxHashMap<ContextId, f64>,
     /// The part asleep or waiting for something else than a lock, s.
-    pub(super) passive_s: HashMap<ContextId, f64>,
+    pub(super) passive_s: FxHashMap<ContextId, f64>,
 }
 
 /// By location and context of the release.

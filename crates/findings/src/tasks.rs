@@ -1,8 +1,7 @@
 //! Tasks so small that handing them out costs more than they do.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, LocationId, Metric, ProcessId};
+use rustc_hash::FxHashMap;
 
 use super::facts::{FOR_WORK, Facts};
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -25,7 +24,7 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
         return None;
     }
     let cpu_s: f64 = profile.locations.iter().filter(|one| one.process == process).map(|one| one.cpu_s).sum();
-    let mut by_context: HashMap<ContextId, f64> = HashMap::new();
+    let mut by_context: FxHashMap<ContextId, f64> = FxHashMap::default();
     for value in profile
         .values
         .iter()
@@ -48,7 +47,7 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
     {
         return None;
     }
-    let mut by_line: HashMap<_, (f64, ContextId)> = HashMap::new();
+    let mut by_line: FxHashMap<_, (f64, ContextId)> = FxHashMap::default();
     for (&context, &s) in &by_context {
         let sum = by_line.entry(facts.places.line_key(context)).or_insert((0.0, context));
         (sum.0, sum.1) = (sum.0 + s, sum.1.min(context));

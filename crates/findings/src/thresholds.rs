@@ -178,13 +178,13 @@ impl Checks {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
 
     use super::*;
+    use rustc_hash::FxHashSet;
 
     #[test]
     fn names_are_unique_and_found_again() {
-        let ids: HashSet<&str> = ALL.iter().map(|threshold| threshold.id).collect();
+        let ids: FxHashSet<&str> = ALL.iter().map(|threshold| threshold.id).collect();
         assert_eq!(ids.len(), ALL.len());
         assert_eq!(threshold("LEAST_SHARE"), Some(&LEAST_SHARE));
         assert_eq!(threshold("none"), None);

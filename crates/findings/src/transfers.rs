@@ -1,8 +1,7 @@
 //! I/O: calls that move a few bytes, and files that are synchronised all the time.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, Target};
+use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -20,14 +19,14 @@ struct AtPlace {
     bytes: f64,
     time_s: f64,
     context: ContextId,
-    by_context: HashMap<(LocationId, ContextId), f64>,
+    by_context: FxHashMap<(LocationId, ContextId), f64>,
     /// The calls that lead to another process, or to a person, by caller.
-    to_others: HashMap<LocationId, f64>,
+    to_others: FxHashMap<LocationId, f64>,
 }
 
 impl AtPlace {
     /// What the ledger has of these calls on the account of I/O, s.
-    fn booked_s(&self, io_s: &HashMap<(LocationId, ContextId), f64>) -> f64 {
+    fn booked_s(&self, io_s: &FxHashMap<(LocationId, ContextId), f64>) -> f64 {
         self.by_context.keys().filter_map(|key| io_s.get(key)).sum()
     }
 }
@@ -35,8 +34,8 @@ impl AtPlace {
 type Line = (Option<FunctionId>, Option<u32>);
 
 /// By place and operation: the average over several operations fits none of them.
-fn calls(facts: &Facts<'_>) -> HashMap<(Line, OperationId), AtPlace> {
-    let mut by_place: HashMap<_, AtPlace> = HashMap::new();
+fn calls(facts: &Facts<'_>) -> FxHashMap<(Line, OperationId), AtPlace> {
+    let mut by_place: FxHashMap<_, AtPlace> = FxHashMap::default();
     for row in &facts.sums.rows {
         let Some(operation) = facts.operation(row.operation) else { continue };
         let moves = matches!(operation.nature, Nature::Read | Nature::Write);
@@ -74,8 +73,8 @@ fn is_to_others(target: Target) -> bool {
 
 /// How often each thread waits for others between its transfers: looks whether there is anything, takes in
 /// and gives out. A program that answers one request after the other cannot collect the answers.
-fn turns(facts: &Facts<'_>) -> HashMap<LocationId, (f64, f64, f64)> {
-    let mut turns: HashMap<LocationId, (f64, f64, f64)> = HashMap::new();
+fn turns(facts: &Facts<'_>) -> FxHashMap<LocationId, (f64, f64, f64)> {
+    let mut turns: FxHashMap<LocationId, (f64, f64, f64)> = FxHashMap::default();
     for row in &facts.sums.rows {
         let of = turns.entry(row.location).or_default();
         match facts.nature(row.operation) {
@@ -93,7 +92,7 @@ fn synchronises(operation: OperationKind) -> bool {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut io_s: HashMap<(LocationId, ContextId), f64> = HashMap::new();
+    let mut io_s: FxHashMap<(LocationId, ContextId), f64> = FxHashMap::default();
     for row in facts.ledger.spent.iter().filter(|row| row.account == Account::Io) {
         *io_s.entry((row.location, row.context)).or_default() += row.ns as f64 / 1e9;
     }
@@ -107,7 +106,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Of calls at a place, those that go to others and have an answer, a request or a look between them.
-fn answered(operation: OperationKind, sum: &AtPlace, turns: &HashMap<LocationId, (f64, f64, f64)>) -> f64 {
+fn answered(operation: OperationKind, sum: &AtPlace, turns: &FxHashMap<LocationId, (f64, f64, f64)>) -> f64 {
     let of = |(location, &calls): (&LocationId, &f64)| {
         let (looks, reads, writes) = turns.get(location).copied().unwrap_or_default();
         let between = looks + if operation.nature == Nature::Read { writes } else { reads };
@@ -134,8 +133,8 @@ fn tiny_io(
     facts: &Facts<'_>,
     operation: OperationKind,
     sum: &AtPlace,
-    turns: &HashMap<LocationId, (f64, f64, f64)>,
-    io_s: &HashMap<(LocationId, ContextId), f64>,
+    turns: &FxHashMap<LocationId, (f64, f64, f64)>,
+    io_s: &FxHashMap<(LocationId, ContextId), f64>,
 ) -> Option<Finding> {
     let (bytes, call_s) = (sum.bytes / sum.calls.max(1.0), sum.time_s / sum.calls.max(1.0));
     // Waits of a pipe or socket are no fault here.
@@ -167,7 +166,7 @@ fn tiny_io(
 fn sync_storm(
     facts: &Facts<'_>,
     sum: &AtPlace,
-    io_s: &HashMap<(LocationId, ContextId), f64>,
+    io_s: &FxHashMap<(LocationId, ContextId), f64>,
 ) -> Option<Finding> {
     // What a thread queues for a processor when a call is over is not the file's. One at the end is needed to
     // be safe.

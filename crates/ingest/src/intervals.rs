@@ -1,6 +1,6 @@
 //! Marked intervals: what they are, and when threads executed them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_log::records::{
     EXECUTION_CROSSED, EXECUTION_INHERITED, EXECUTION_OPEN, IntervalKind, NO_NUMBER, Subject,
@@ -10,6 +10,7 @@ use proust_profile::{
     ExecutionEnd, ExecutionRow, ExecutionSumRow, IntervalContext, IntervalId, IntervalInfo, IntervalWork,
     LocationId, Profile,
 };
+use rustc_hash::FxHashMap;
 
 use super::clock::RunClock;
 use super::executed::{Executed, RawInterval};
@@ -20,15 +21,15 @@ use super::paths::Paths;
 const _: () = assert!(proust_log::records::LONG_EXECUTION_NS == proust_profile::LONG_EXECUTION_NS);
 
 /// File and line of marks that name none themselves, by log and the number of the interval or of the mark.
-pub(super) type MarkedAt = HashMap<(usize, u32), (Option<String>, Option<u32>)>;
+pub(super) type MarkedAt = FxHashMap<(usize, u32), (Option<String>, Option<u32>)>;
 
 /// Intervals in the making.
 #[derive(Default)]
 pub(super) struct Intervals {
     all: Vec<IntervalInfo>,
-    known: HashMap<IntervalInfo, IntervalId>,
+    known: FxHashMap<IntervalInfo, IntervalId>,
     /// By log and the process's number.
-    ids: HashMap<(usize, u32), IntervalId>,
+    ids: FxHashMap<(usize, u32), IntervalId>,
     executions: Vec<ExecutionRow>,
     sums: BTreeMap<(LocationId, IntervalId, u64), ExecutionSumRow>,
     marked_at: MarkedAt,
@@ -55,7 +56,7 @@ impl Intervals {
         }
         all.sort_by_key(|&(id, lane, _)| (id, lane));
         all.dedup_by_key(|&mut (id, ..)| id);
-        let regions: HashMap<u32, u32> = log
+        let regions: FxHashMap<u32, u32> = log
             .lanes
             .iter()
             .flat_map(|lane| &lane.regions)
@@ -153,7 +154,7 @@ impl Intervals {
 
 /// Names and files of a log's intervals.
 struct Named {
-    texts: HashMap<(Subject, u32), String>,
+    texts: FxHashMap<(Subject, u32), String>,
 }
 
 impl Named {
@@ -180,7 +181,7 @@ impl Named {
 /// What is wrong with the marks of a process.
 pub(super) fn notes(number: usize, log: &LogHarvest, which: &Which, marked_at: &MarkedAt) -> Vec<RunNote> {
     let texts = Named::of(log);
-    let intervals: HashMap<u32, RawInterval> =
+    let intervals: FxHashMap<u32, RawInterval> =
         log.lanes.iter().flat_map(|lane| &lane.intervals).map(|raw| (raw.id, *raw)).collect();
     let place = |id: u32, of_program: i64, line: u32| {
         let found = marked_at.get(&(number, id)).cloned().unwrap_or_default();

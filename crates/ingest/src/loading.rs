@@ -3,9 +3,8 @@
 //! A process is measured from the moment its program is loaded. The work of the kernel and the dynamic linker
 //! before that, Proust's own library included, is in the process's CPU clock at that moment.
 
-use std::collections::HashMap;
-
 use proust_log::layout::{FileHeader, Origin};
+use rustc_hash::FxHashMap;
 
 use proust_profile::notes::RunNote;
 
@@ -32,7 +31,7 @@ impl Loading {
     fn of<'h>(headers: impl Iterator<Item = &'h FileHeader>) -> Loading {
         let mut sums = Loading::default();
         // The clock of each process at the end of its last image.
-        let mut clocks: HashMap<u32, u64> = HashMap::new();
+        let mut clocks: FxHashMap<u32, u64> = FxHashMap::default();
         for header in headers {
             if header.origin == Origin::Image as u32 {
                 let used_ns = clocks.get(&header.pid).copied().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! The modules of all processes, and the frames at their sampled addresses.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -12,6 +12,7 @@ use proust_structure::{
     Structurer, default_cache_dir,
 };
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::lane::{LaneHarvest, ModuleLoad};
 use super::log::LogHarvest;
@@ -58,7 +59,7 @@ pub(super) struct Modules {
     /// By [`ModuleId`].
     pub(super) structures: Vec<ModuleStructure>,
     /// Per log: the process's numbers.
-    numbers: Vec<HashMap<u32, ModuleId>>,
+    numbers: Vec<FxHashMap<u32, ModuleId>>,
     /// Per log: the names of code that its process made at run time.
     made: Vec<MadeCode>,
     /// What such code is shown as a part of; None where none has a name.
@@ -91,14 +92,14 @@ impl Modules {
         counter: &Counter,
     ) -> Modules {
         let mut found = Modules::default();
-        let mut known: HashMap<Identity, ModuleId> = HashMap::new();
+        let mut known: FxHashMap<Identity, ModuleId> = FxHashMap::default();
         let mut requests: Vec<ModuleRequest> = Vec::new();
         let mut addresses: Vec<BTreeSet<u64>> = Vec::new();
         for log in logs {
             let paths = module_paths(log);
-            let loads: HashMap<u32, &ModuleLoad> =
+            let loads: FxHashMap<u32, &ModuleLoad> =
                 log.lanes.iter().flat_map(|lane| &lane.modules).map(|load| (load.module.id, load)).collect();
-            let mut numbers = HashMap::new();
+            let mut numbers = FxHashMap::default();
             for (number, address) in log.lanes.iter().flat_map(sampled_addresses) {
                 // Without its record a module has neither name nor file; its path alone is still a name.
                 let (load, path) = (loads.get(&number), paths.get(&number));

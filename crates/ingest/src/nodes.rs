@@ -1,8 +1,7 @@
 //! The context nodes of a lane.
 
-use std::collections::{HashMap, HashSet};
-
 use proust_log::records::Node;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::openmp::PlacesInRegions;
 
@@ -21,7 +20,7 @@ pub(super) struct LaneNode {
 #[derive(Debug, Default)]
 pub(super) struct NodeTable {
     in_order: Vec<LaneNode>,
-    others: HashMap<u32, LaneNode>,
+    others: FxHashMap<u32, LaneNode>,
     /// Places inside parallel regions.
     pub(super) in_regions: PlacesInRegions,
 }
@@ -77,7 +76,7 @@ impl NodeTable {
 #[derive(Debug, Default)]
 pub(super) struct NodeSet {
     in_order: Vec<bool>,
-    others: HashSet<u32>,
+    others: FxHashSet<u32>,
 }
 
 impl NodeSet {

@@ -1,9 +1,8 @@
 //! The operations that occur in a run: only these get a number in its profile.
 
-use std::collections::HashSet;
-
 use proust_log::operations::OPERATIONS;
 use proust_profile::{OperationId, OperationInfo};
+use rustc_hash::FxHashSet;
 
 use super::log::LogHarvest;
 use super::operations;
@@ -12,7 +11,7 @@ use super::operations;
 pub(super) fn numbers(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
     let mut numbers = vec![None; OPERATIONS];
     for log in logs {
-        let regions: HashSet<u32> =
+        let regions: FxHashSet<u32> =
             log.lanes.iter().flat_map(|lane| &lane.regions).map(|region| region.id).collect();
         for thread in log.threads() {
             let events = thread.events.rows.iter().map(|event| event.row.operation);

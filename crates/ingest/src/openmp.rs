@@ -4,11 +4,10 @@
 //! acts are shown below the region, wherever that was opened. Such pairs are numbered; the numbers are above
 //! all of nodes.
 
-use std::collections::HashMap;
-
 use proust_log::operations::Operation;
 use proust_log::records::{Region, RegionOrigin, Segments, Stay};
 use proust_profile::{ContextId, LocationId, OperationId, RegionId, SegmentRow, StayRow, TrialSums};
+use rustc_hash::FxHashMap;
 
 use super::events::Bounds;
 use super::thread::{LOST, NOT_RECORDED, Place};
@@ -38,7 +37,7 @@ pub(super) struct InRegion {
 #[derive(Debug, Default)]
 pub(super) struct PlacesInRegions {
     all: Vec<InRegion>,
-    numbers: HashMap<InRegion, Place>,
+    numbers: FxHashMap<InRegion, Place>,
 }
 
 impl PlacesInRegions {

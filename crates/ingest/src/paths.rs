@@ -18,13 +18,12 @@ mod owners;
 mod regions;
 mod tail_calls;
 
-use std::collections::HashMap;
-
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED as NOT_RECORDED_NAME};
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, IntervalContext, Module, ModuleId,
 };
 use proust_structure::{ResolvedAddress, SourceFrame};
+use rustc_hash::FxHashMap;
 
 use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
@@ -112,19 +111,19 @@ struct Held {
 pub(super) struct Paths<'m> {
     modules: &'m Modules,
     contexts: Vec<Context>,
-    index: HashMap<Key, ContextId>,
+    index: FxHashMap<Key, ContextId>,
     functions: Vec<Function>,
     /// Functions of modules that were met, by module and position in its structure.
-    function_ids: HashMap<(ModuleId, u32), FunctionId>,
+    function_ids: FxHashMap<(ModuleId, u32), FunctionId>,
     /// Functions that no structure knows.
-    named: HashMap<(Option<ModuleId>, String), FunctionId>,
-    files: HashMap<String, FileId>,
+    named: FxHashMap<(Option<ModuleId>, String), FunctionId>,
+    files: FxHashMap<String, FileId>,
     file_names: Vec<String>,
     /// By function.
     roles: Vec<Role>,
     /// Lists of entrances.
     held: Vec<Held>,
-    held_ids: HashMap<Held, HeldId>,
+    held_ids: FxHashMap<Held, HeldId>,
     /// Where threads and tasks were created that begin with a closure.
     owners: Owners,
     /// How they are shown.
@@ -132,9 +131,9 @@ pub(super) struct Paths<'m> {
     /// What each module is for those.
     libraries: Vec<Library>,
     /// Parallel regions by log and the process's number.
-    regions: HashMap<(usize, u32), Step>,
+    regions: FxHashMap<(usize, u32), Step>,
     /// Of those that were opened in a marked interval, its number.
-    region_intervals: HashMap<(usize, u32), u32>,
+    region_intervals: FxHashMap<(usize, u32), u32>,
     intervals: KnownIntervals,
     /// Time of what is being charged, by its log's clock: memory of code that was made is used again.
     now_ns: u64,
@@ -155,20 +154,20 @@ impl<'m> Paths<'m> {
         Paths {
             modules,
             contexts: vec![program],
-            index: HashMap::new(),
+            index: FxHashMap::default(),
             functions: Vec::new(),
-            function_ids: HashMap::new(),
-            named: HashMap::new(),
-            files: HashMap::new(),
+            function_ids: FxHashMap::default(),
+            named: FxHashMap::default(),
+            files: FxHashMap::default(),
             file_names: Vec::new(),
             roles: Vec::new(),
             held: Vec::new(),
-            held_ids: HashMap::new(),
+            held_ids: FxHashMap::default(),
             owners: Owners::default(),
             shown,
             libraries: modules.modules.iter().map(|module| Library::of(module.name())).collect(),
-            regions: HashMap::new(),
-            region_intervals: HashMap::new(),
+            regions: FxHashMap::default(),
+            region_intervals: FxHashMap::default(),
             intervals: KnownIntervals::default(),
             now_ns: 0,
         }

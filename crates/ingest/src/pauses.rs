@@ -4,11 +4,12 @@
 //! ([`Switched`]). For a process that noticed nothing, since it slept or was killed, the commands that
 //! `record` kept are used; its threads' CPU time is then divided by time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_log::layout::Ending;
 use proust_log::records::{Switched, SwitchedTo};
 use proust_profile::{ContextId, EventRow, SampleRow};
+use rustc_hash::FxHashMap;
 
 use super::events::RawEvent;
 use super::log::LogHarvest;
@@ -23,12 +24,12 @@ struct Pause {
     from_ns: u64,
     to_ns: u64,
     /// CPU clocks at its begin and at its end, by thread; 0 = the process.
-    cpu_from: HashMap<u32, u64>,
-    cpu_to: HashMap<u32, u64>,
+    cpu_from: FxHashMap<u32, u64>,
+    cpu_to: FxHashMap<u32, u64>,
 }
 
 /// The content of one switch.
-type Clocks = HashMap<u32, u64>;
+type Clocks = FxHashMap<u32, u64>;
 
 /// Cuts the process's data at its pauses; `others` are stretches that the log may not know, by the log's
 /// clock.
@@ -61,7 +62,7 @@ fn from_switches(noted: impl Iterator<Item = (u16, Switched)>) -> Vec<Pause> {
                 (pause.to_ns, pause.cpu_to) = (time_ns, clocks);
             }
             None if to == SwitchedTo::Off as u16 => {
-                let cpu_to = HashMap::new();
+                let cpu_to = FxHashMap::default();
                 pauses.push(Pause { from_ns: time_ns, to_ns: NEVER, cpu_from: clocks, cpu_to });
             }
             _ => {}

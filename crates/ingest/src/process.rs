@@ -1,10 +1,11 @@
 //! The facts of a process: names, arguments, environment, rank, and its threads' names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::Subject;
 use proust_profile::Process;
+use rustc_hash::FxHashMap;
 
 use super::log::LogHarvest;
 use super::rank::rank_of;
@@ -93,7 +94,7 @@ pub(super) fn apply_foreign_names(log: &mut LogHarvest) {
     }
     names.sort();
     // The threads of each id, by their begin.
-    let mut threads: HashMap<u32, Vec<(u64, usize, usize)>> = HashMap::new();
+    let mut threads: FxHashMap<u32, Vec<(u64, usize, usize)>> = FxHashMap::default();
     for (lane, harvest) in log.lanes.iter().enumerate() {
         for (at, thread) in harvest.threads.iter().enumerate() {
             threads.entry(thread.tid).or_default().push((thread.begin_ns, lane, at));

@@ -1,10 +1,11 @@
 //! The parallel regions of all processes, and the work in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_profile::{
     ContextId, LocationId, OperationId, ProcessId, Profile, RegionId, RegionInfo, SegmentRow, StayRow,
 };
+use rustc_hash::FxHashMap;
 
 use super::log::LogHarvest;
 use super::paths::{LaneContexts, Paths};
@@ -14,8 +15,8 @@ use super::paths::{LaneContexts, Paths};
 pub(super) struct Regions {
     regions: Vec<RegionInfo>,
     /// By log and the process's number.
-    ids: HashMap<(usize, u32), RegionId>,
-    known: HashMap<RegionInfo, RegionId>,
+    ids: FxHashMap<(usize, u32), RegionId>,
+    known: FxHashMap<RegionInfo, RegionId>,
     segments: BTreeMap<(LocationId, RegionId, OperationId, ContextId), SegmentRow>,
     stays: Vec<StayRow>,
 }

@@ -1,8 +1,7 @@
 //! The texts of a lane, put together from their parts.
 
-use std::collections::HashMap;
-
 use proust_log::records::Subject;
+use rustc_hash::FxHashMap;
 
 /// One text.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ impl Text {
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     all: Vec<Text>,
-    newest: HashMap<(Subject, u32), usize>,
+    newest: FxHashMap<(Subject, u32), usize>,
 }
 
 impl Texts {

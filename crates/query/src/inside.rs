@@ -1,9 +1,8 @@
 //! Operations inside others of the same thread, summed up by place: what the time of the outer ones was spent
 //! with.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, OperationId};
+use rustc_hash::FxHashMap;
 
 use super::selection::Selection;
 
@@ -34,7 +33,7 @@ pub struct InsideSum {
 /// some, there is nothing.
 pub fn inside(selection: &Selection<'_>) -> Vec<InsideSum> {
     let mut sums: Vec<InsideSum> = Vec::new();
-    let mut known: HashMap<(OperationId, ContextId, OperationId), usize> = HashMap::new();
+    let mut known: FxHashMap<(OperationId, ContextId, OperationId), usize> = FxHashMap::default();
     for row in selection.profile().inside.iter().filter(|row| selection.scope().has_inside(row)) {
         let at = *known.entry((row.outer, row.context, row.operation)).or_insert_with(|| {
             sums.push(InsideSum {

@@ -1,12 +1,13 @@
 //! Marked intervals: the tree of them, their executions, and the account of the time inside each.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::ledger::{Inside, LedgerError, Processors, Window, Windows};
 use proust_account::stored::StoredTimelines;
 use proust_profile::{
     ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
 };
+use rustc_hash::FxHashMap;
 
 use super::characteristics::{Characterised, Processors as ProcessorsOfRun};
 use parts::{Counted, Parts, share_within};
@@ -227,7 +228,7 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
     let inside = parts.inside(&run, &processors, &windows)?;
     let kinds = kinds(profile);
     let mut nodes = Vec::new();
-    let mut position = HashMap::new();
+    let mut position = FxHashMap::default();
     for id in in_order(profile, &by_interval) {
         let info = &infos[id];
         let parent = info.parent.and_then(|parent| position.get(&(parent as usize)).copied());
@@ -316,7 +317,7 @@ fn kinds(profile: &Profile) -> Vec<Kind> {
         parallel[id] = around || info.work == IntervalWork::Parallel || info.in_region;
     }
     let mut has_parallel = vec![false; infos.len()];
-    let of_context: HashMap<ContextId, IntervalId> =
+    let of_context: FxHashMap<ContextId, IntervalId> =
         profile.interval_contexts.iter().map(|place| (place.context, place.interval)).collect();
     for region in &profile.regions {
         let mut context = Some(region.context);

@@ -1,8 +1,7 @@
 //! Amounts by source line.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextKind, FunctionId};
+use rustc_hash::FxHashMap;
 
 use super::measure::Measure;
 use super::selection::Selection;
@@ -23,7 +22,7 @@ pub struct LineAmount {
 /// Source lines with their amounts, largest first. A line that is inlined at several places is one line.
 pub fn lines(selection: &Selection<'_>, measure: impl Into<Measure>) -> Vec<LineAmount> {
     let own = selection.own(measure);
-    let mut by_line: HashMap<(&str, u32), (Option<FunctionId>, f64)> = HashMap::new();
+    let mut by_line: FxHashMap<(&str, u32), (Option<FunctionId>, f64)> = FxHashMap::default();
     for (context, amount) in selection.profile().contexts.iter().zip(own) {
         if context.kind != ContextKind::Line || amount == 0.0 {
             continue;

@@ -195,13 +195,13 @@ impl From<Metric> for Measure {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
 
     use super::*;
+    use rustc_hash::FxHashSet;
 
     #[test]
     fn identifiers_are_unique_and_found_again() {
-        let ids: HashSet<String> = Measure::all().map(Measure::id).collect();
+        let ids: FxHashSet<String> = Measure::all().map(Measure::id).collect();
         assert_eq!(ids.len(), Measure::all().count());
         for measure in Measure::all() {
             assert_eq!(Measure::from_id(&measure.id()), Some(measure));

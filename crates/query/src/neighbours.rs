@@ -1,8 +1,7 @@
 //! One function with its callers and callees.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, FunctionId};
+use rustc_hash::FxHashMap;
 
 use super::forest::called_function;
 use super::measure::Measure;
@@ -53,8 +52,8 @@ impl Neighbours {
         let (profile, forest) = (selection.profile(), selection.forest());
         let own = selection.own(measure);
         let mut result = Neighbours::default();
-        let mut callers: HashMap<Option<FunctionId>, (f64, f64)> = HashMap::new();
-        let mut callees: HashMap<Option<FunctionId>, (f64, f64)> = HashMap::new();
+        let mut callers: FxHashMap<Option<FunctionId>, (f64, f64)> = FxHashMap::default();
+        let mut callees: FxHashMap<Option<FunctionId>, (f64, f64)> = FxHashMap::default();
         let mut positions: Vec<Position> = Vec::with_capacity(profile.contexts.len());
         for (id, context) in profile.contexts.iter().enumerate() {
             let above = context.parent.map_or(Position::Outside, |parent| positions[parent.index()]);
@@ -105,7 +104,7 @@ impl Neighbours {
     }
 }
 
-fn largest_first(amounts: HashMap<Option<FunctionId>, (f64, f64)>) -> Vec<Neighbour> {
+fn largest_first(amounts: FxHashMap<Option<FunctionId>, (f64, f64)>) -> Vec<Neighbour> {
     let mut neighbours: Vec<Neighbour> = amounts
         .into_iter()
         .map(|(function, (inclusive, exclusive))| Neighbour { function, inclusive, exclusive })

@@ -1,9 +1,9 @@
 //! Amounts by what is on a path: modules, source lines. What is on a path several times counts once.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 
 use proust_profile::{ContextId, ContextKind, IndexVec, ModuleId, Profile};
+use rustc_hash::FxHashMap;
 
 use super::amounts::Amounts;
 use super::forest::{Forest, is_call};
@@ -66,7 +66,7 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
         owner: impl Fn(ContextId) -> Option<K>,
     ) -> OnPath<K> {
         let mut keys = Vec::new();
-        let mut positions: HashMap<K, usize> = HashMap::new();
+        let mut positions: FxHashMap<K, usize> = FxHashMap::default();
         let mut position = |key: K| {
             *positions.entry(key).or_insert_with(|| {
                 keys.push(key);
@@ -113,10 +113,10 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
 
     use proptest::prelude::*;
     use proust_profile::{Context, Function, FunctionId, LocationId, Metric, Value};
+    use rustc_hash::FxHashSet;
 
     use super::*;
 
@@ -168,12 +168,12 @@ mod tests {
         profile: &Profile,
         brings: impl Fn(ContextId) -> Option<K>,
         own: impl Fn(&[ContextId]) -> Option<K>,
-    ) -> (HashMap<K, [f64; 2]>, f64) {
-        let (mut found, mut rest) = (HashMap::<K, [f64; 2]>::new(), 0.0);
+    ) -> (FxHashMap<K, [f64; 2]>, f64) {
+        let (mut found, mut rest) = (FxHashMap::<K, [f64; 2]>::default(), 0.0);
         for value in &profile.values {
             let up = std::iter::successors(Some(value.context), |&id| profile.contexts[id].parent);
             let path: Vec<ContextId> = up.collect();
-            let keys: HashSet<K> = path.iter().filter_map(|&id| brings(id)).collect();
+            let keys: FxHashSet<K> = path.iter().filter_map(|&id| brings(id)).collect();
             for key in keys {
                 found.entry(key).or_default()[0] += value.amount;
             }
@@ -188,7 +188,7 @@ mod tests {
     fn check<K: Copy + Eq + Hash + std::fmt::Debug>(
         selection: &Selection<'_>,
         on_path: &OnPath<K>,
-        (mut expected, rest): (HashMap<K, [f64; 2]>, f64),
+        (mut expected, rest): (FxHashMap<K, [f64; 2]>, f64),
     ) {
         let amounts = on_path.amounts(selection, Metric::Cpu);
         for (row, key) in on_path.keys.iter().enumerate() {

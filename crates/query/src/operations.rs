@@ -1,6 +1,5 @@
 //! Operations summed up: which operations were called where, how often, and how long they took.
 
-use std::collections::HashSet;
 use std::iter::Peekable;
 
 use proust_profile::{ContextId, EventRow, LocationId, OperationId, Profile, RowsOf, SampleRow, Target};
@@ -11,7 +10,7 @@ use super::selection::Selection;
 use proust_account::ledger::State;
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
-use rustc_hash::{FxBuildHasher as Build, FxHashMap as Map};
+use rustc_hash::{FxHashMap as Map, FxHashSet};
 
 /// The calls of an operation with the same kind of target, counting as the same, at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,7 +83,7 @@ impl OperationSums {
         match &lists[..] {
             [] => 0,
             [only] => only.len(),
-            several => several.iter().flat_map(|list| list.iter()).collect::<HashSet<_>>().len(),
+            several => several.iter().flat_map(|list| list.iter()).collect::<FxHashSet<_>>().len(),
         }
     }
 }
@@ -93,7 +92,7 @@ impl OperationSums {
 #[derive(Default)]
 struct OfLocation {
     rows: Vec<OperationSum>,
-    objects: Map<OperationKey, HashSet<u64, Build>>,
+    objects: Map<OperationKey, FxHashSet<u64>>,
 }
 
 fn summed_up(
@@ -106,14 +105,14 @@ fn summed_up(
         .map(|location| of_location(profile, &operations, states, location, has_event))
         .collect();
     let mut sums = OperationSums::default();
-    let mut objects: Map<OperationKey, HashSet<u64, Build>> = Map::default();
+    let mut objects: Map<OperationKey, FxHashSet<u64>> = Map::default();
     for location in by_location {
         sums.rows.extend(location.rows);
         for (key, of_location) in location.objects {
             objects.entry(key).or_default().extend(of_location);
         }
     }
-    let sorted = |(key, objects): (OperationKey, HashSet<u64, Build>)| {
+    let sorted = |(key, objects): (OperationKey, FxHashSet<u64>)| {
         let mut objects: Vec<u64> = objects.into_iter().collect();
         objects.sort_unstable();
         (key, objects)

@@ -1,9 +1,8 @@
 //! Which marked interval is asked for, and which execution of it.
 
-use std::collections::HashMap;
-
 use proust_account::ledger::{Window, Windows};
 use proust_profile::{ExecutionSumRow, IntervalInfo, LocationId, Profile};
+use rustc_hash::FxHashMap;
 
 use crate::ScopeNote;
 use crate::glob::matches;
@@ -48,7 +47,7 @@ impl Wanted {
     /// When it is executed by the locations for which this is true: all executions that were recorded alone,
     /// or only the one that is asked for.
     pub fn windows(&self, profile: &Profile, is_in_scope: impl Fn(LocationId) -> bool) -> Windows {
-        let mut seen: HashMap<LocationId, usize> = HashMap::new();
+        let mut seen: FxHashMap<LocationId, usize> = FxHashMap::default();
         let mut found = Vec::new();
         for row in &profile.executions {
             if !row.inherited
@@ -70,7 +69,7 @@ impl Wanted {
     /// equally often.
     pub fn notes(&self, profile: &Profile, word: &str) -> Vec<ScopeNote> {
         let Some(wanted) = self.execution else { return Vec::new() };
-        let mut counts: HashMap<LocationId, u64> = HashMap::new();
+        let mut counts: FxHashMap<LocationId, u64> = FxHashMap::default();
         for row in profile.executions.iter().filter(|row| !row.inherited) {
             if self.is(&profile.intervals[row.interval as usize]) {
                 *counts.entry(row.location).or_default() += 1;

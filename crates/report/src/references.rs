@@ -1,7 +1,7 @@
 //! Runs on one processor that the forecasts of another run are compared with: of the same program, and of a
 //! sequential build.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_account::ledger::Windows;
 use proust_profile::{IntervalId, Profile};
@@ -9,6 +9,7 @@ use proust_query::characteristics::Characterised;
 use proust_query::intervals::{self, Intervals};
 use proust_query::{Filter, Selection};
 use proust_words::counted;
+use rustc_hash::FxHashMap;
 
 use crate::error::ReportError;
 
@@ -97,7 +98,7 @@ fn times(profile: &Profile, found: &Intervals) -> BTreeMap<Path, Executed> {
 
 /// Gives intervals their paths, in the order of the page.
 #[derive(Default)]
-pub(crate) struct Paths(HashMap<Vec<String>, usize>);
+pub(crate) struct Paths(FxHashMap<Vec<String>, usize>);
 
 impl Paths {
     /// The next one's.

@@ -1,9 +1,8 @@
 //! Sums by victim and cause, and their settlement with the rows of the ledger: parts that sum up to them
 //! exactly.
 
-use std::collections::HashSet;
-
 use proust_profile::{ContextId, LocationId};
+use rustc_hash::FxHashSet;
 
 use super::cause::{BlameRow, Cause, CauseKind, is_wait};
 use super::evidence::Evidence;
@@ -286,7 +285,7 @@ impl Tally {
 
     /// The causes of every wait of a ledger, sorted.
     pub(super) fn settle(mut self, ledger: &Ledger) -> Vec<BlameRow> {
-        let charged: HashSet<LocationId> =
+        let charged: FxHashSet<LocationId> =
             ledger.locations.iter().filter(|one| one.charged).map(|one| one.location).collect();
         let proportions = self.proportions();
         let mut proportions = self.followed(proportions);

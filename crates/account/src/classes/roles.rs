@@ -1,8 +1,7 @@
 //! The rules that match each function of a profile, found once.
 
-use std::collections::HashMap;
-
 use proust_profile::{Function, FunctionId, Profile};
+use rustc_hash::FxHashMap;
 
 use super::name::plain;
 use super::pattern::Patterns;
@@ -29,7 +28,7 @@ pub(super) struct Roles {
 impl Roles {
     pub(super) fn of(rules: &Rules, profile: &Profile) -> Roles {
         let mut roles = vec![Role::default()];
-        let mut known = HashMap::from([(Role::default(), 0_u32)]);
+        let mut known = FxHashMap::from_iter([(Role::default(), 0_u32)]);
         let mut of = Vec::with_capacity(profile.functions.len());
         for function in &profile.functions {
             let module = function.module.and_then(|id| profile.modules.get(id));

@@ -5,9 +5,8 @@
 //! known by the function that it was started with, in whichever library, or by its name. A process's first
 //! thread is never one: it runs the program.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, ContextKind, FunctionId, Location, Profile};
+use rustc_hash::FxHashMap;
 
 use super::pattern::Patterns;
 use super::roles::are_about;
@@ -45,7 +44,7 @@ fn is_about(service: &Service, profile: &Profile, start: Option<FunctionId>, nam
 /// The function that each location was started with, where a complete call path shows it.
 fn starts(profile: &Profile) -> Vec<Option<FunctionId>> {
     let mut starts = vec![None; profile.locations.len()];
-    let mut known: HashMap<ContextId, Option<FunctionId>> = HashMap::new();
+    let mut known: FxHashMap<ContextId, Option<FunctionId>> = FxHashMap::default();
     let mut start_of = |context| *known.entry(context).or_insert_with(|| start_of(profile, context));
     // Most are known from their first operation at the latest.
     for (location, start) in profile.locations.keys().zip(&mut starts) {

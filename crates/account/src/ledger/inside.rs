@@ -4,9 +4,10 @@
 //! executions the acts of the process's locations are cut, and what is booked between two borders belongs to
 //! all that is executed there.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use proust_profile::{ContextId, LocationId, ProcessId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use super::account::{Account, Accounts, IoAs};
@@ -158,7 +159,7 @@ pub fn inside_in_parts<S: Spans>(
     let owners = Owners::new(&run.processes)?;
     refuse_too_long(run, &owners, processors, windows)?;
     let mut sweep = Sweep::new(run, &owners, processors, windows)?;
-    let processes: HashMap<LocationId, ProcessId> =
+    let processes: FxHashMap<LocationId, ProcessId> =
         run.timelines.iter().map(|timeline| (timeline.location, timeline.process)).collect();
     let mut observed = Observed::new(owners.list.len(), parts.thing_of.len(), &processes);
     for (executions, is_somewhere) in [(parts.executed, false), (parts.somewhere, true)] {
@@ -214,8 +215,8 @@ struct Sums {
     /// Of the slots' total, by account.
     accounts: [Units; Account::ALL.len()],
     beyond: Units,
-    locations: HashMap<LocationId, OfLocation>,
-    lost: HashMap<(Account, LocationId, ContextId), Units>,
+    locations: FxHashMap<LocationId, OfLocation>,
+    lost: FxHashMap<(Account, LocationId, ContextId), Units>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -237,13 +238,13 @@ struct OfLocation {
 }
 
 struct Observed<'p> {
-    processes: &'p HashMap<LocationId, ProcessId>,
+    processes: &'p FxHashMap<LocationId, ProcessId>,
     owners: Vec<OfOwner>,
     sums: Vec<Sums>,
 }
 
 impl<'p> Observed<'p> {
-    fn new(owners: usize, count: usize, processes: &'p HashMap<LocationId, ProcessId>) -> Observed<'p> {
+    fn new(owners: usize, count: usize, processes: &'p FxHashMap<LocationId, ProcessId>) -> Observed<'p> {
         let sums = Sums::default();
         let owners = (0..owners).map(|_| OfOwner::default()).collect();
         Observed { processes, owners, sums: vec![sums; count] }
@@ -260,7 +261,7 @@ impl<'p> Observed<'p> {
     /// Finds out what counts how, and where the borders are.
     fn prepare(&mut self, windows: &Windows, thing_of: &[u32]) {
         let thing_of = |one: &Executed| thing_of[one.what as usize];
-        let mut alone: HashSet<u32> = HashSet::new();
+        let mut alone: FxHashSet<u32> = FxHashSet::default();
         for owner in &self.owners {
             let mut all: Vec<Executed> = owner.executed.iter().chain(&owner.somewhere).copied().collect();
             all.sort_by_key(|one| (thing_of(one), one.window.start_ns, one.location));
@@ -305,8 +306,8 @@ impl<'p> Observed<'p> {
 }
 
 /// Whether executions of one thing, sorted by begin, overlap in several locations of a process.
-fn overlap(of_one: &[Executed], processes: &HashMap<LocationId, ProcessId>) -> bool {
-    let mut ends: HashMap<LocationId, u64> = HashMap::new();
+fn overlap(of_one: &[Executed], processes: &FxHashMap<LocationId, ProcessId>) -> bool {
+    let mut ends: FxHashMap<LocationId, u64> = FxHashMap::default();
     for one in of_one {
         let process = processes.get(&one.location);
         let is_other =

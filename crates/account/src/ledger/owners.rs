@@ -4,7 +4,8 @@ use super::error::LedgerError;
 use super::timeline::Process;
 use super::windows::{Window, Windows};
 use proust_profile::ProcessId;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// The owner of some processors: a rank with its child processes, or, in a run without ranks, all processes.
 #[derive(Clone, Debug)]
@@ -38,12 +39,12 @@ pub(super) struct Owners {
     pub list: Vec<Owner>,
     /// The run's time: from the first owner's start to the last owner's end.
     pub life: Window,
-    of_process: HashMap<ProcessId, Option<usize>>,
+    of_process: FxHashMap<ProcessId, Option<usize>>,
 }
 
 impl Owners {
     pub fn new(processes: &[Process]) -> Result<Owners, LedgerError> {
-        let mut by_id = HashMap::new();
+        let mut by_id = FxHashMap::default();
         for process in processes {
             if by_id.insert(process.id, process).is_some() {
                 return Err(LedgerError::DuplicateProcess { process: process.id });
@@ -54,9 +55,9 @@ impl Owners {
         } else {
             tree(processes, &by_id).into_iter().collect()
         };
-        let slot_of_rank: HashMap<Option<Rank>, usize> =
+        let slot_of_rank: FxHashMap<Option<Rank>, usize> =
             list.iter().enumerate().map(|(index, owner)| (owner.rank, index)).collect();
-        let of_process: HashMap<ProcessId, Option<usize>> = processes
+        let of_process: FxHashMap<ProcessId, Option<usize>> = processes
             .iter()
             .map(|process| (process.id, slot_of_rank.get(&rank_of(process, &by_id)).copied()))
             .collect();
@@ -99,7 +100,7 @@ fn ranks(processes: &[Process]) -> Vec<Owner> {
         .collect()
 }
 
-fn tree(processes: &[Process], by_id: &HashMap<ProcessId, &Process>) -> Option<Owner> {
+fn tree(processes: &[Process], by_id: &FxHashMap<ProcessId, &Process>) -> Option<Owner> {
     let is_root = |process: &&Process| process.parent.is_none_or(|parent| !by_id.contains_key(&parent));
     let root = processes
         .iter()
@@ -115,7 +116,7 @@ fn tree(processes: &[Process], by_id: &HashMap<ProcessId, &Process>) -> Option<O
 }
 
 /// The rank of the process or of its nearest ancestor that has one.
-fn rank_of(process: &Process, by_id: &HashMap<ProcessId, &Process>) -> Option<Rank> {
+fn rank_of(process: &Process, by_id: &FxHashMap<ProcessId, &Process>) -> Option<Rank> {
     let ancestors = std::iter::successors(Some(process), |process| {
         process.parent.and_then(|parent| by_id.get(&parent).copied())
     });

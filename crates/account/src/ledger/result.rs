@@ -13,8 +13,8 @@ use super::sweep::{LocationSums, Sweep};
 use super::timeline::{Run, Spans, Timeline};
 use super::windows::{Window, Windows};
 use proust_profile::{LocationId, ProcessId};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// The account of a run, or of a part of it. See the module's documentation for the definitions.
 ///
@@ -364,7 +364,7 @@ pub(super) fn refuse_too_long<S: Spans>(
     let slots: u128 =
         (owners.list.iter()).map(|owner| u128::from(processors.of(owner.process).unwrap_or_default())).sum();
     let slots_ns = slots * u128::from(windows.within(owners.life).length_ns());
-    let lives: HashMap<ProcessId, u64> = (run.processes.iter())
+    let lives: FxHashMap<ProcessId, u64> = (run.processes.iter())
         .map(|process| {
             (process.id, windows.within(Window::new(process.start_ns, process.end_ns)).length_ns())
         })

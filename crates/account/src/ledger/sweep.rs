@@ -16,7 +16,7 @@ use super::state::{PassiveReason, PassiveTimes, State, Work};
 use super::timeline::{Process, Run, Span, Spans};
 use super::windows::{Stretch, Window, Windows};
 use proust_profile::{ContextId, LocationId, ProcessId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The sweep's sums for one location.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Sweep {
                 Ok(Slots::new(owner, number, &windows.within(owners.life)))
             })
             .collect::<Result<_, _>>()?;
-        let sets: HashMap<ProcessId, Option<usize>> =
+        let sets: FxHashMap<ProcessId, Option<usize>> =
             run.processes.iter().map(|process| (process.id, process.processor_set)).collect();
         let mut used = vec![false; run.processor_sets.len()];
         for set in sets.values().flatten() {
@@ -94,7 +94,7 @@ impl Sweep {
             }
         }
         let mut crowds = Crowds::new(&run.processor_sets, &used, owners.list.len());
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         let locations = run
             .timelines
             .iter()
@@ -133,7 +133,7 @@ impl Sweep {
         observer: &mut impl Observer,
     ) {
         let within_life = windows.within(life);
-        let mut owner_of: HashMap<ProcessId, usize> = HashMap::new();
+        let mut owner_of: FxHashMap<ProcessId, usize> = FxHashMap::default();
         for location in &self.locations {
             owner_of.extend(location.owner.map(|owner| (location.process, owner)));
         }
@@ -144,7 +144,7 @@ impl Sweep {
             }
             (process.id, Cuts { charged, shown: windows.cut_by(&process.paused) })
         };
-        let cuts: HashMap<ProcessId, Cuts> = run.processes.iter().map(cuts_of).collect();
+        let cuts: FxHashMap<ProcessId, Cuts> = run.processes.iter().map(cuts_of).collect();
         let mut passed = vec![0; self.slots.len()];
         let sources: Vec<_> = run
             .timelines

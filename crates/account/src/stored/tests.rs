@@ -16,7 +16,7 @@ fn states() -> impl Iterator<Item = State> {
 
 #[test]
 fn every_state_has_a_number_of_its_own() {
-    let mut met = std::collections::HashSet::new();
+    let mut met = rustc_hash::FxHashSet::default();
     for state in states() {
         assert!(met.insert(number(state)), "{state:?}");
         assert!(!PART_ACCOUNTS.contains(&number(state)), "{state:?}");

@@ -5,9 +5,10 @@
 //! then each counts for itself. Of intervals in one another the outermost counts. Executions that are only
 //! known as sums have no place in time: nothing is divided there.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{IntervalId, IntervalWork, LocationId, ProcessId, Profile};
+use rustc_hash::FxHashMap;
 
 use super::regions::take_until;
 use crate::ledger::{PartKind, Span, State, Window, Work};
@@ -17,7 +18,7 @@ type Stretch = (Window, u32);
 
 /// The stretches of all locations.
 #[derive(Debug, Default)]
-pub(super) struct Replicated(HashMap<LocationId, Vec<Stretch>>);
+pub(super) struct Replicated(FxHashMap<LocationId, Vec<Stretch>>);
 
 impl Replicated {
     /// Those of a profile. `job_of` is the job that a process is a rank of.
@@ -29,7 +30,7 @@ impl Replicated {
             let window = Window::new(row.begin_ns, row.end_ns);
             executions.entry((row.interval, location.process)).or_default().push((window, row.location));
         }
-        let mut all: HashMap<LocationId, Vec<Stretch>> = HashMap::new();
+        let mut all: FxHashMap<LocationId, Vec<Stretch>> = FxHashMap::default();
         for ((interval, process), mut of_process) in executions {
             let degree = profile.intervals[interval as usize].degree.unwrap_or_else(|| {
                 let job = job_of(process);
@@ -101,7 +102,7 @@ fn members(profile: &Profile, interval: IntervalId) -> u32 {
 
 /// Whether executions, sorted by begin, overlap in several locations.
 fn overlap(executions: &[(Window, LocationId)]) -> bool {
-    let mut ends: HashMap<LocationId, u64> = HashMap::new();
+    let mut ends: FxHashMap<LocationId, u64> = FxHashMap::default();
     for &(window, location) in executions {
         if ends.iter().any(|(&other, &end_ns)| other != location && end_ns > window.start_ns) {
             return true;

@@ -1,12 +1,13 @@
 //! Degradation of all places of a program, from the runs of a sweep.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::advice::{Advice, advice};
 use super::descent::{Tree, paths};
 use super::ranks::{Definition, Degradation, Verdict, Why, correct, ranks};
 use crate::JointId;
 use crate::scaling::{Causes, Disagreement, Ensemble};
+use rustc_hash::FxHashMap;
 
 /// What was found in a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +47,7 @@ impl Assessment {
         let joint = ensemble.joint();
         let nodes = joint.len() as JointId;
         let disagreements = ensemble.disagreements();
-        let differs: HashMap<JointId, &Disagreement> = disagreements.iter().map(|d| (d.node, d)).collect();
+        let differs: FxHashMap<JointId, &Disagreement> = disagreements.iter().map(|d| (d.node, d)).collect();
         let available = ensemble.available();
         let mut places: Vec<Degradation> =
             (0..nodes).map(|node| ranks(&ensemble.timings(node), definition, available)).collect();

@@ -4,11 +4,11 @@
 //! What is lost is the time in these calls without the waits for partners.
 
 use std::collections::BTreeMap;
-use std::collections::HashMap;
 
 use proust_account::ledger::Account;
 use proust_profile::mpi_metrics::Waits;
 use proust_profile::{ContextId, Detail, EventRow, FunctionId, LocationId, Nature, OperationId};
+use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
 use super::super::finding::{Figure, Finding, Kind, Sure};
@@ -23,7 +23,7 @@ const AT_ONCE_NS: u64 = 5_000;
 const IN_A_ROW: f64 = 0.5;
 
 /// Time in calls by location and place, s.
-type Spent = HashMap<(LocationId, ContextId), f64>;
+type Spent = FxHashMap<(LocationId, ContextId), f64>;
 
 /// Messages in one function.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ struct Messages {
     /// Sends to the same rank, under the same tag, as the last one, with nothing received between.
     in_a_row: u64,
     /// Places of sends, or else of receives, by number.
-    places: HashMap<ContextId, u64>,
+    places: FxHashMap<ContextId, u64>,
     spent: Spent,
 }
 

@@ -6,11 +6,12 @@
 //! message that it got. Where one rank's work is all that the others wait for, it is not a chain but a late
 //! sender whose effects travel.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::blame::CauseKind;
 use proust_account::ledger::Account;
 use proust_profile::{ContextId, FunctionId, LocationId, PartnerWaitRow, WaitPattern};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::facts::Facts;
 use super::super::finding::{Figure, Finding, Kind, Sure};
@@ -43,7 +44,7 @@ struct Chained {
     longest: u32,
     /// What is left of them by sender: it did something else than wait meanwhile.
     worked: BTreeMap<LocationId, f64>,
-    sites: HashSet<Site>,
+    sites: FxHashSet<Site>,
     victims: Vec<(LocationId, ContextId, f64)>,
 }
 
@@ -73,7 +74,7 @@ fn links(waits: &[&PartnerWaitRow]) -> Vec<Link> {
     let mut order: Vec<usize> = (0..waits.len()).collect();
     order.sort_by_key(|&at| (waits[at].until_ns, waits[at].location));
     let mut links = vec![Link { length: 1, ..Link::default() }; waits.len()];
-    let mut last: HashMap<LocationId, usize> = HashMap::new();
+    let mut last: FxHashMap<LocationId, usize> = FxHashMap::default();
     for at in order {
         let wait = waits[at];
         let before_ns = (BEFORE * wait.length_ns() as f64) as u64;

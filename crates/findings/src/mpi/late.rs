@@ -4,11 +4,12 @@
 //! late ranks were in. Whose turn it was to be late may be chance. It is not where others waited for some
 //! ranks longer than these waited for others.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::blame::CauseKind;
 use proust_account::ledger::Account;
 use proust_profile::{ContextId, FunctionId, LocationId, ProcessId};
+use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
 use super::super::finding::{Figure, Finding, Sure};
@@ -20,7 +21,7 @@ use super::{ranks, spinning_share};
 #[derive(Debug, Default)]
 struct Late {
     by_location: BTreeMap<LocationId, f64>,
-    contexts: HashMap<ContextId, f64>,
+    contexts: FxHashMap<ContextId, f64>,
     victims: Vec<(LocationId, ContextId, f64)>,
     sites: BTreeSet<Site>,
     /// Waited for them while they had no processor.

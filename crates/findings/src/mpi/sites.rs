@@ -1,8 +1,7 @@
 //! Waits for partners by location and place of the call.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, LocationId, WaitPattern};
+use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
 use super::super::finding::Kind;
@@ -22,7 +21,7 @@ pub(super) struct Waits {
 
 /// The waits of a run.
 #[derive(Debug, Default)]
-pub(super) struct Sites(HashMap<Site, Waits>);
+pub(super) struct Sites(FxHashMap<Site, Waits>);
 
 /// What is said of waits in messages and in collectives, in the order of [`Waits::seconds`].
 pub(super) const KINDS: [Kind; 3] = [Kind::MpiLateSender, Kind::MpiLateReceiver, Kind::MpiImbalance];

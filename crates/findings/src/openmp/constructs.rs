@@ -1,11 +1,12 @@
 //! What the regions of a run are made of: the sites of all threads, by place in the source.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_profile::{
     ContextId, ContextKind, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, ProcessId,
     RegionId, SegmentRow,
 };
+use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
 use super::super::place::Place;
@@ -29,7 +30,7 @@ impl Construct<'_> {
 
     /// Visits of the thread with the most of them.
     pub(super) fn visits(&self) -> u64 {
-        let mut visits: HashMap<LocationId, u64> = HashMap::new();
+        let mut visits: FxHashMap<LocationId, u64> = FxHashMap::default();
         for row in &self.rows {
             *visits.entry(row.location).or_default() += row.executions;
         }
@@ -99,7 +100,7 @@ pub(super) struct Constructs<'p> {
     pub(super) all: Vec<Construct<'p>>,
     /// The region's context that each context lies in or below, if any.
     region_of: Vec<Option<ContextId>>,
-    processor: HashMap<(LocationId, ContextId), Processor>,
+    processor: FxHashMap<(LocationId, ContextId), Processor>,
 }
 
 /// A barrier that was executed so often shows the cost of one.
@@ -135,7 +136,7 @@ impl<'p> Constructs<'p> {
                 .and_then(|parent| region_of[parent.index()]);
             region_of[id] = region_of[id].or(above);
         }
-        let mut processor: HashMap<_, Processor> = HashMap::new();
+        let mut processor: FxHashMap<_, Processor> = FxHashMap::default();
         for row in &facts.ledger.spent {
             let Some(region) = region_of[row.context.index()] else { continue };
             let sums = processor.entry((row.location, region)).or_default();

@@ -1,6 +1,5 @@
 //! The calls of one process, of all its lanes in the order in which they ended, as endpoints.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use proust_log::operations::Operation;
@@ -10,6 +9,7 @@ use proust_messages::endpoint::Endpoint;
 use proust_messages::requests::Endpoints;
 use proust_messages::waits::Times;
 use proust_profile::{LocationId, OperationId, Profile};
+use rustc_hash::FxHashMap;
 
 use super::acts;
 use super::calls::RawCall;
@@ -18,7 +18,7 @@ use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
 /// Which location each thread of a log is, by lane and position.
-pub(crate) type Places = HashMap<(usize, usize), LocationId>;
+pub(crate) type Places = FxHashMap<(usize, usize), LocationId>;
 
 /// A call, as the profile knows it.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,10 @@
 //! Which calls of MPI are beside input or output of their process: what it read before them it hands on, and
 //! what it got it writes.
 
-use std::collections::HashMap;
-
 use proust_log::operations::Operation;
 use proust_messages::call::CallId;
 use proust_profile::{EventRow, LocationId, Nature, Profile};
+use rustc_hash::FxHashMap;
 
 use super::gathered::Gathered;
 
@@ -13,7 +12,7 @@ use super::gathered::Gathered;
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     /// Behind input, before output.
-    calls: HashMap<CallId, (bool, bool)>,
+    calls: FxHashMap<CallId, (bool, bool)>,
 }
 
 impl Beside {
@@ -44,7 +43,7 @@ impl Near {
 
 /// Of all calls of a process.
 pub(super) fn beside(profile: &Profile, process: &Gathered) -> Beside {
-    let mut of_locations: HashMap<LocationId, Vec<CallId>> = HashMap::new();
+    let mut of_locations: FxHashMap<LocationId, Vec<CallId>> = FxHashMap::default();
     for (number, made) in (0..).zip(&process.made) {
         of_locations.entry(made.location).or_default().push(number);
     }

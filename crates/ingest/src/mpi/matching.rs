@@ -1,6 +1,5 @@
 //! The calls of all processes, matched: the profile's tables of messages.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ use proust_profile::{
     CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, MessagePart, MessageQuality, OperationId,
     PartnerWaitRow, ProcessId, Profile, TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
+use rustc_hash::FxHashMap;
 
 use rustc_hash::FxHashMap as Map;
 
@@ -200,9 +200,9 @@ type World = Result<u32, ProcessId>;
 #[derive(Default)]
 struct Communicators {
     all: Vec<Found>,
-    numbers: HashMap<(World, u64, u32), u32>,
+    numbers: FxHashMap<(World, u64, u32), u32>,
     /// Which process is which member; another one with the same place would be another communicator.
-    taken: HashMap<(u32, bool, u32), ProcessId>,
+    taken: FxHashMap<(u32, bool, u32), ProcessId>,
 }
 
 #[derive(Default)]

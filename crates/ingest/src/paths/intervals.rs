@@ -4,10 +4,10 @@
 //! path has it where the two paths part: below the last frame that both go through. So where a function marks
 //! the begin for its caller, and has returned, the interval is its caller's.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use proust_profile::{ContextId, ContextKind, IntervalContext, IntervalId, IntervalInfo, Module};
+use rustc_hash::FxHashMap;
 
 use super::{Key, Line, Paths, Shown, Step};
 use crate::executed::RawInterval;
@@ -29,8 +29,8 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct KnownIntervals {
     /// By log and the process's number.
-    all: HashMap<(usize, u32), Known>,
-    contexts: HashMap<ContextId, IntervalId>,
+    all: FxHashMap<(usize, u32), Known>,
+    contexts: FxHashMap<ContextId, IntervalId>,
 }
 
 impl KnownIntervals {

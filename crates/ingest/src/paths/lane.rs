@@ -1,8 +1,7 @@
 //! The results for one lane's nodes.
 
-use std::collections::HashMap;
-
 use proust_profile::ContextId;
+use rustc_hash::FxHashMap;
 
 use super::Step;
 use crate::nodes::NodeTable;
@@ -12,10 +11,10 @@ use crate::thread::Place;
 #[derive(Default)]
 pub(crate) struct LaneContexts {
     /// Steps by node and by whether the path is partial.
-    pub(super) steps: HashMap<(u32, bool), Step>,
+    pub(super) steps: FxHashMap<(u32, bool), Step>,
     /// What rows are charged to: for nodes in order by number, complete and partial paths apart.
     in_order: [Vec<Option<ContextId>>; 2],
-    others: HashMap<(Place, bool), ContextId>,
+    others: FxHashMap<(Place, bool), ContextId>,
     /// How often addresses of code that was made had become something else by then.
     epoch: usize,
 }

@@ -7,9 +7,10 @@
 //! outermost call on this path, since nothing says in which of the inner ones the task was created. If it was
 //! seen on several paths, or never, the task stays on its thread's own path.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::FunctionId;
+use rustc_hash::FxHashMap;
 
 use super::closures::written_in;
 use super::entrances::{Role, creates_threads};
@@ -20,7 +21,7 @@ use crate::nodes::NodeTable;
 /// Where tasks were created, by log and the closure that they begin with.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    known: HashMap<(usize, FunctionId), Step>,
+    known: FxHashMap<(usize, FunctionId), Step>,
 }
 
 /// The frames of a lane's nodes, as far as their numbers are in order.
@@ -60,7 +61,7 @@ struct Search {
     log: usize,
     lanes: Vec<Stacks>,
     /// By the owner's name.
-    found: HashMap<String, Found>,
+    found: FxHashMap<String, Found>,
     /// How many owners are searched for, one for the sake of another.
     depth: usize,
 }
@@ -79,7 +80,7 @@ impl Paths<'_> {
         let mut closures: Vec<FunctionId> = lanes.iter().flat_map(|lane| self.beginning(lane)).collect();
         closures.sort_unstable();
         closures.dedup();
-        let mut search = Search { log, lanes, found: HashMap::new(), depth: 0 };
+        let mut search = Search { log, lanes, found: FxHashMap::default(), depth: 0 };
         for closure in closures {
             self.find_owner(&mut search, closure);
         }

@@ -4,6 +4,7 @@
 //! Code of tests is not looked at: a test may use what it likes.
 
 mod arrows;
+mod hashing;
 mod rows;
 
 use std::collections::BTreeMap;

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::chance::assert_close;
+use crate::command::{proust, run};
 use crate::programs::built;
-use crate::recording::{Recorded, list, number, record};
+use crate::recording::{Recorded, empty_folder, list, number, record};
 
 /// Sums of doubles in another order.
 const ROUNDING_S: f64 = 1e-6;
@@ -106,4 +107,29 @@ fn of_processes_and_pipes() {
 fn of_a_run_with_service_threads() {
     let Some(program) = built("services/main") else { return };
     assert_pages_agree(&record(program, &["0.3"]).succeeded());
+}
+
+/// What is shown depends on the logs alone: neither on which analysis of them it was, nor on how many threads
+/// analysed them.
+#[test]
+fn an_analysis_that_is_made_again_is_the_same_byte_for_byte() {
+    let folder = empty_folder();
+    let dir = folder.path().join("demo");
+    assert!(run(proust().args(["demo", "-o"]).arg(&dir)).status.success());
+    let pages = ["summary", "findings", "ledger", "tree", "flat", "threads", "locks", "waits", "timeline"];
+    let shown = |threads: &str| -> Vec<String> {
+        std::fs::remove_dir_all(dir.join("profile")).unwrap();
+        let page = |page: &&str| {
+            let mut command = proust();
+            command.arg("report").arg(&dir).args([page, "--format", "json"]);
+            run(command.env("RAYON_NUM_THREADS", threads)).printed()
+        };
+        pages.iter().map(page).collect()
+    };
+    let first = shown("1");
+    for threads in ["1", "2", "4", "2"] {
+        for (page, (again, first)) in pages.iter().zip(shown(threads).iter().zip(&first)) {
+            assert_eq!(again, first, "{page} with {threads} threads");
+        }
+    }
 }

@@ -4,10 +4,11 @@
 //! together: with one for each, a program that starts a thousand short threads would have a thousand
 //! processors, nearly all of them absent. Threads of parallel regions stay apart.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use proust_account::ledger::{Executed, Process, Run, Spans, State, Timeline, Window, Windows};
 use proust_profile::{LocationId, ProcessId, Profile};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Threads of which at most this part of their active time is beside others share their processor.
 const BESIDE: f64 = 0.01;
@@ -42,7 +43,7 @@ pub struct Processors {
     /// The thread that executes the whole run: of each owner of slots.
     pub roots: Vec<Executed>,
     has_ranks: bool,
-    ranks: HashMap<ProcessId, Option<RankOfJob>>,
+    ranks: FxHashMap<ProcessId, Option<RankOfJob>>,
 }
 
 #[derive(Debug)]
@@ -63,10 +64,10 @@ impl Processors {
     /// The processors of these locations.
     pub fn of(profile: &Profile, run: &Run<impl Spans>, in_scope: &dyn Fn(LocationId) -> bool) -> Processors {
         let rank_of = |process: &Process| process.rank.map(|rank| RankOfJob { job: process.job, rank });
-        let ranks: HashMap<ProcessId, Option<RankOfJob>> =
+        let ranks: FxHashMap<ProcessId, Option<RankOfJob>> =
             run.processes.iter().map(|process| (process.id, rank_of(process))).collect();
         let has_ranks = ranks.values().any(Option::is_some);
-        let teams: HashSet<LocationId> = profile.segments.iter().map(|row| row.location).collect();
+        let teams: FxHashSet<LocationId> = profile.segments.iter().map(|row| row.location).collect();
         let mut owners: BTreeMap<Option<RankOfJob>, Vec<Candidate>> = BTreeMap::new();
         for timeline in &run.timelines {
             let rank = ranks.get(&timeline.process).copied().flatten();
@@ -107,9 +108,9 @@ impl Processors {
 /// From the first begin of an owner's processes to the last end, as the ledger has it.
 fn lives<S>(
     run: &Run<S>,
-    ranks: &HashMap<ProcessId, Option<RankOfJob>>,
-) -> HashMap<Option<RankOfJob>, Window> {
-    let mut lives: HashMap<Option<RankOfJob>, Window> = HashMap::new();
+    ranks: &FxHashMap<ProcessId, Option<RankOfJob>>,
+) -> FxHashMap<Option<RankOfJob>, Window> {
+    let mut lives: FxHashMap<Option<RankOfJob>, Window> = FxHashMap::default();
     for process in &run.processes {
         let rank = ranks.get(&process.id).copied().flatten();
         let own = Window::new(process.start_ns, process.end_ns);
@@ -120,7 +121,7 @@ fn lives<S>(
 }
 
 impl Candidate {
-    fn of(timeline: &Timeline<impl Spans>, teams: &HashSet<LocationId>) -> Option<Candidate> {
+    fn of(timeline: &Timeline<impl Spans>, teams: &FxHashSet<LocationId>) -> Option<Candidate> {
         let mut life: Option<Window> = None;
         let spans = timeline.spans.spans().inspect(|span| {
             let start_ns = life.map_or(span.start_ns, |life| life.start_ns);

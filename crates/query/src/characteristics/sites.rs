@@ -1,6 +1,6 @@
 //! Operations by interval and location: how often, and for how long.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use proust_account::ledger::Account;
 use proust_characteristics::dvm::Column;
@@ -10,6 +10,7 @@ use proust_profile::{
     ContextId, ContextKind, Detail, EventRow, ExchangeRow, IntervalId, LocationId, Nature, OperationId,
     OperationKind, Profile, RegionId, SegmentRow,
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cell::Cell;
 use super::mpi_rows::{Group, group_of, row_of as row_of_mpi};
@@ -112,12 +113,12 @@ pub struct InMpi {
 /// All operations of a run, by interval, those inside of it included (None: the run), and by location.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
-    by: HashMap<(Option<IntervalId>, LocationId), OfOne>,
-    mpi: HashMap<(Option<IntervalId>, LocationId), InMpi>,
+    by: FxHashMap<(Option<IntervalId>, LocationId), OfOne>,
+    mpi: FxHashMap<(Option<IntervalId>, LocationId), InMpi>,
     /// Iterations of loops that runtimes report, by innermost interval.
-    iterations: HashMap<(Option<IntervalId>, LocationId), u64>,
+    iterations: FxHashMap<(Option<IntervalId>, LocationId), u64>,
     /// Cells that are not known, since of some operations the partners' times are not.
-    unknown: HashSet<(Option<IntervalId>, Operation, Column)>,
+    unknown: FxHashSet<(Option<IntervalId>, Operation, Column)>,
 }
 
 /// The row of an operation of threads, and the account of the time in it; None if it is none of the table's.
@@ -372,11 +373,11 @@ fn around(profile: &Profile, interval: Option<IntervalId>) -> impl Iterator<Item
 }
 
 /// How many threads take part in the operations of a site: each knows it only of the teams that it was told.
-struct Teams(HashMap<(RegionId, OperationId, ContextId), (u32, u32)>);
+struct Teams(FxHashMap<(RegionId, OperationId, ContextId), (u32, u32)>);
 
 impl Teams {
     fn of(profile: &Profile) -> Teams {
-        let mut teams: HashMap<_, (u32, u32)> = HashMap::new();
+        let mut teams: FxHashMap<_, (u32, u32)> = FxHashMap::default();
         for row in &profile.segments {
             let (largest, threads) = teams.entry((row.region, row.operation, row.context)).or_default();
             *largest = (*largest).max(row.team_max);
@@ -428,7 +429,7 @@ fn variation(row: &SegmentRow, operation: Operation) -> Cell {
 
 /// The innermost interval around each context.
 fn innermost(profile: &Profile) -> Vec<Option<IntervalId>> {
-    let own: HashMap<_, _> =
+    let own: FxHashMap<_, _> =
         profile.interval_contexts.iter().map(|place| (place.context, place.interval)).collect();
     let mut all: Vec<Option<IntervalId>> = Vec::with_capacity(profile.contexts.len());
     for (id, context) in profile.contexts.iter_enumerated() {

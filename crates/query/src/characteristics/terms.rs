@@ -1,6 +1,6 @@
 //! The terms of each processor of an interval, and what follows from them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_account::ledger::{Account, Accounts, InsideOwner};
 use proust_characteristics::dvm::{Column, Interval};
@@ -8,6 +8,7 @@ use proust_characteristics::mpi::{MpiInterval, Rank, Reading};
 use proust_characteristics::operation::Operation;
 use proust_characteristics::terms::{self, OperationTerms, replicated_ns};
 use proust_profile::LocationId;
+use rustc_hash::FxHashMap;
 
 use super::processors::{Processor, Processors, RankOfJob};
 use super::sites::{InMpi, Sites};
@@ -47,11 +48,11 @@ const MORE_THAN_THE_INTERVAL: f64 = 1.01;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replication {
     /// By location: CPU time in intervals that are marked as parallel, ns.
-    pub parallel_ns: HashMap<LocationId, u64>,
+    pub parallel_ns: FxHashMap<LocationId, u64>,
     /// By location: repeated work in sequential parts, ns.
-    pub seq_ns: HashMap<LocationId, u64>,
+    pub seq_ns: FxHashMap<LocationId, u64>,
     /// By location: repeated work in parallel parts, ns.
-    pub par_ns: HashMap<LocationId, u64>,
+    pub par_ns: FxHashMap<LocationId, u64>,
     /// Whether the interval itself is marked as replicated, over so many processors; 0 = all.
     pub degree: Option<u32>,
     /// Whether there are parallel regions, or intervals marked as parallel: then sequential parts are known.
@@ -84,7 +85,7 @@ impl Replication {
 }
 
 /// CPU time by location, ns.
-pub type CpuTimes = HashMap<LocationId, u64>;
+pub type CpuTimes = FxHashMap<LocationId, u64>;
 
 /// CPU time of each location in an interval.
 pub fn cpu_times(executing: &Executing<'_>) -> CpuTimes {
@@ -247,7 +248,7 @@ fn of_processor(
     let absent_par_ns =
         ((absent_ns as f64 * room.narrow_share.unwrap_or(default_share)).round() as u64).min(absent_ns);
     let work_ns = cpu_ns(&accounts);
-    let sum = |of: &HashMap<LocationId, u64>| -> u64 {
+    let sum = |of: &FxHashMap<LocationId, u64>| -> u64 {
         processor.locations.iter().filter_map(|id| of.get(id)).sum()
     };
     let parallel_ns = match executing.is_parallel {
@@ -258,7 +259,7 @@ fn of_processor(
     let is_known = executing.is_parallel || replication.is_known;
     let cpu_seq_ns = is_known.then(|| if executing.is_parallel { 0 } else { cpu_ns - parallel_ns });
     let repeated =
-        |of: &HashMap<LocationId, u64>, most_ns: u64| replication.is_marked().then(|| sum(of).min(most_ns));
+        |of: &FxHashMap<LocationId, u64>, most_ns: u64| replication.is_marked().then(|| sum(of).min(most_ns));
     let replicated_seq_ns = repeated(&replication.seq_ns, work_ns);
     let rest_ns = work_ns - replicated_seq_ns.unwrap_or(0);
     let iterations = processor.locations.iter().filter_map(|id| executing.locations.get(id));

@@ -9,11 +9,12 @@
 //! in an interval, which happens where it is itself outside of it, that part has the causes of all, in
 //! proportion.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_account::blame::{Blame, CauseKind};
 use proust_account::ledger::{Account, Inside, IoAs, LostRow};
 use proust_profile::{ContextId, IntervalId, LocationId, Profile};
+use rustc_hash::FxHashMap;
 
 /// The causes of what was lost in an interval, ns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,7 +92,7 @@ pub fn caused<'i>(
     intervals: impl IntoIterator<Item = (IntervalId, &'i Inside)>,
 ) -> Vec<CausedIn> {
     let tree = Tree::of(profile);
-    let mut of_waits: HashMap<Waits, Causes> = HashMap::new();
+    let mut of_waits: FxHashMap<Waits, Causes> = FxHashMap::default();
     for row in &blame.rows {
         let causes = of_waits.entry((row.account, row.location, row.context)).or_default();
         let is_known = row.cause.kind != CauseKind::Unknown;

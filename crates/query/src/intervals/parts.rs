@@ -13,7 +13,7 @@
 //! execution that is 10 ms long does not stand for others that are 1 µs long (post-stratification, Holt and
 //! Smith, "Post Stratification", J. R. Statist. Soc. A 142, 1979).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_account::ledger::{
     Executed, InParts, Inside, LedgerError, Processors, Run, Spans, Window, Windows, inside_in_parts,
@@ -22,6 +22,7 @@ use proust_profile::{
     ContextId, ExecutionEnd, ExecutionRow, ExecutionSumRow, IntervalId, LONG_EXECUTION_NS, LocationId,
     ProcessId, Profile,
 };
+use rustc_hash::FxHashMap;
 
 /// The parts of things that consist of intervals' executions.
 #[derive(Debug)]
@@ -136,7 +137,7 @@ impl Parts {
             }
         }
         often.values_mut().for_each(|of| of.sums.sort_by_key(|sum| sum.begin_ns));
-        let mut short: HashMap<(IntervalId, LocationId), Vec<Window>> = HashMap::new();
+        let mut short: FxHashMap<(IntervalId, LocationId), Vec<Window>> = FxHashMap::default();
         for row in profile.executions.iter().filter(|row| has(row.location)) {
             let Some(thing) = thing_of(row.interval) else { continue };
             let window = Window::new(row.begin_ns, row.end_ns);
@@ -153,7 +154,7 @@ impl Parts {
         if !often.is_empty() {
             find_operations(profile, &mut often);
         }
-        let mut left_ns: HashMap<usize, f64> = HashMap::new();
+        let mut left_ns: FxHashMap<usize, f64> = FxHashMap::default();
         for ((interval, location), of) in often {
             let Some(thing) = thing_of(interval) else { continue };
             *left_ns.entry(thing).or_default() += parts.add_often(thing, location, of, windows);
@@ -203,7 +204,7 @@ impl Parts {
         }
         let all_ns: f64 = pooled.values().map(|(all_ns, _)| all_ns).sum();
         let more = if all_ns > 0.0 { (all_ns + left_ns) / all_ns } else { 1.0 };
-        let mut part_of: HashMap<i32, u32> = HashMap::new();
+        let mut part_of: FxHashMap<i32, u32> = FxHashMap::default();
         for (bucket, (all_ns, drawn_ns)) in pooled {
             part_of.insert(bucket, self.thing_of.len() as u32);
             self.thing_of.push(thing as u32);
@@ -221,7 +222,7 @@ impl Parts {
 
     /// What no execution of its thread stands for, those of other threads do; without any, all that are
     /// recorded.
-    fn spread(&mut self, left_ns: &HashMap<usize, f64>, windows: &Windows) {
+    fn spread(&mut self, left_ns: &FxHashMap<usize, f64>, windows: &Windows) {
         for (&thing, &left_ns) in left_ns.iter().filter(|(_, left_ns)| **left_ns > 0.0) {
             let is_of_thing = |part: usize| self.thing_of[part] as usize == thing;
             let of_thing: Vec<usize> = (0..self.thing_of.len()).filter(|&part| is_of_thing(part)).collect();
@@ -267,7 +268,7 @@ impl Parts {
     /// How long a thing can have been executed in all processes together, ns: how often executions overlap
     /// that are not recorded is not known.
     fn most_wall_ns<S>(&self, thing: usize, run: &Run<S>, windows: &Windows) -> u64 {
-        let processes: HashMap<LocationId, ProcessId> =
+        let processes: FxHashMap<LocationId, ProcessId> =
             run.timelines.iter().map(|timeline| (timeline.location, timeline.process)).collect();
         let mut spans: BTreeMap<Option<ProcessId>, Vec<Window>> = BTreeMap::new();
         let all = self.executed.iter().chain(&self.somewhere);
@@ -297,7 +298,7 @@ fn find_operations(profile: &Profile, often: &mut BTreeMap<(IntervalId, Location
     for of in often.values_mut() {
         of.certain.sort_by_key(|window| window.start_ns);
     }
-    let mut of_contexts: HashMap<ContextId, IntervalId> = HashMap::new();
+    let mut of_contexts: FxHashMap<ContextId, IntervalId> = FxHashMap::default();
     of_contexts.extend(profile.interval_contexts.iter().map(|place| (place.context, place.interval)));
     let mut innermost: Vec<Option<IntervalId>> = Vec::with_capacity(profile.contexts.len());
     for (id, context) in profile.contexts.iter_enumerated() {

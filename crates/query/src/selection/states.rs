@@ -4,10 +4,10 @@
 //! by the begin of a word of it (`critical`, `ordered`, `task`). The rows of a ledger name no operation: of
 //! the time on an account in a context those have as much as the recorded operations there had.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use proust_profile::{ContextId, EventRow, LocationId, Nature, SampleRow, SegmentRow};
+use rustc_hash::FxHashMap;
 
 use super::Selection;
 use super::inventory::names;
@@ -22,7 +22,7 @@ use proust_profile::event_metrics::Operations;
 
 /// The time of operations in one context, ns, by location and what it counts as: of those that are selected,
 /// and of all.
-type Times = HashMap<(LocationId, ContextId, Doing), (u64, u64)>;
+type Times = FxHashMap<(LocationId, ContextId, Doing), (u64, u64)>;
 
 /// One clause, for one profile.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ struct StateClause {
     operations: Vec<bool>,
     times: Times,
     /// What most of the time in operations counts as, by location and context.
-    mostly: HashMap<(LocationId, ContextId), Doing>,
+    mostly: FxHashMap<(LocationId, ContextId), Doing>,
     /// What threads do in the operations, by number in the profile.
     natures: Vec<Option<Nature>>,
 }
@@ -138,7 +138,7 @@ impl Selection<'_> {
             self.nothing(MatchKind::State, &clause.patterns[missing], names(known));
         }
         let states = OperationStates::of(profile);
-        let mut times = Times::new();
+        let mut times = Times::default();
         for event in profile.events.iter() {
             let event = &event;
             let doing = Doing::from(states.of_event(event));
@@ -148,7 +148,7 @@ impl Selection<'_> {
                 *selected_ns = selected_ns.saturating_add(event.time_ns);
             }
         }
-        let mut most: HashMap<(LocationId, ContextId), (u64, Doing)> = HashMap::new();
+        let mut most: FxHashMap<(LocationId, ContextId), (u64, Doing)> = FxHashMap::default();
         for doing in Doing::all() {
             for (&(location, context, _), &(_, all_ns)) in times.iter().filter(|(key, _)| key.2 == doing) {
                 let known = most.entry((location, context)).or_insert((all_ns, doing));

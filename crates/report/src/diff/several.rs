@@ -4,11 +4,10 @@
 //! one after the other, and first the letter of the side. Text has A once, and for each side its amount, its
 //! ratio to A and the verdict.
 
-use std::collections::HashMap;
-
 use proust_compare::JointId;
 use proust_profile::Unit;
 use proust_words::counted;
+use rustc_hash::FxHashMap;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
@@ -195,7 +194,7 @@ impl Joined<'_> {
 fn joined(sections: Vec<Section<'_>>) -> Vec<Joined<'_>> {
     let sides = sections.len();
     let mut rows: Vec<Joined<'_>> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut known: FxHashMap<String, usize> = FxHashMap::default();
     for (side, section) in sections.into_iter().enumerate() {
         for row in section.rows {
             let at = *known.entry(row.key.clone()).or_insert(rows.len());

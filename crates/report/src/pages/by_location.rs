@@ -1,9 +1,8 @@
 //! Any metric of each location, beside what a page of locations has anyway.
 
-use std::collections::HashMap;
-
 use proust_profile::LocationId;
 use proust_query::Selection;
+use rustc_hash::FxHashMap;
 
 use super::heading;
 use super::numbers::{NumberColumn, Which, title_of};
@@ -19,7 +18,7 @@ use crate::table::{Align, Cell, Table};
 /// The metrics that are asked for, by location.
 pub(super) struct ByLocation {
     pub heads: Vec<ColumnHead>,
-    rows: HashMap<LocationId, RowAmounts>,
+    rows: FxHashMap<LocationId, RowAmounts>,
     order: Order,
 }
 
@@ -44,9 +43,9 @@ impl ByLocation {
             // The page has the usual ones already.
             heads.iter_mut().for_each(|head| head.asked = head.quantity.derived().is_some());
         }
-        let mut rows: HashMap<LocationId, RowAmounts> = HashMap::new();
+        let mut rows: FxHashMap<LocationId, RowAmounts> = FxHashMap::default();
         for (id, measure) in chosen.sums() {
-            let mut sums: HashMap<LocationId, f64> = HashMap::new();
+            let mut sums: FxHashMap<LocationId, f64> = FxHashMap::default();
             selection.each(measure, |_, location, amount| *sums.entry(location).or_default() += amount);
             for &location in selection.locations() {
                 let sum = sums.get(&location).copied().unwrap_or(0.0);

@@ -1,11 +1,11 @@
 //! The page `callers`: functions, and under each its callers.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use proust_profile::FunctionId;
 use proust_query::{BottomUp, Selection};
 use proust_words::{counted, verb};
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ impl Callers {
         let chosen = Chosen::new(selection, question);
         sums_only(&chosen)?;
         let order = Order::new(question, &chosen, false);
-        let mut heads: HashMap<FunctionId, Arc<FunctionHead>> = HashMap::new();
+        let mut heads: FxHashMap<FunctionId, Arc<FunctionHead>> = FxHashMap::default();
         let mut head = |id: FunctionId| {
             let head = heads.entry(id);
             head.or_insert_with(|| Arc::new(FunctionHead::new(selection.profile(), id))).clone()
@@ -99,7 +99,7 @@ impl Callers {
             cut = Some(Cut { rows: roots.len() - limit, amount });
             roots.truncate(limit);
         }
-        let place: HashMap<FunctionId, usize> =
+        let place: FxHashMap<FunctionId, usize> =
             roots.iter().enumerate().map(|(place, &id)| (functions.nodes[id].function, place)).collect();
         let tree = BottomUp::of(selection, DEPTH, |function| place.contains_key(&function));
         let numbers = Columns::by_node(selection, &tree, &chosen);
@@ -177,7 +177,7 @@ impl Page for Callers {
             text.push_str(" nothing here\n");
             return text;
         }
-        let positions: HashMap<usize, usize> =
+        let positions: FxHashMap<usize, usize> =
             self.callers.iter().enumerate().map(|(position, row)| (row.id, position)).collect();
         let mut depth = vec![0usize; self.callers.len()];
         let mut shown = vec![false; self.callers.len()];

@@ -1,6 +1,5 @@
 //! The parts of pages that show the run and how far the numbers can be trusted.
 
-use std::collections::HashSet;
 use std::mem;
 use std::ops::Deref;
 
@@ -9,6 +8,7 @@ use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::notes::RunNote;
 use proust_profile::{ContextId, LocationId, Profile, Quality};
 use proust_query::Selection;
+use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub(super) struct RunBlock {
 impl RunBlock {
     pub fn new(profile: &Profile, processors: u32) -> RunBlock {
         let facts = &profile.facts;
-        let pids: HashSet<(&str, u32)> =
+        let pids: FxHashSet<(&str, u32)> =
             profile.processes.iter().map(|process| (process.host.as_str(), process.pid)).collect();
         RunBlock {
             dir: facts.dir.clone(),
@@ -112,7 +112,7 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
         };
         (quality.lost_records_s, quality.unrecorded_s) = (seconds(lost_ns), seconds(unrecorded_ns));
         let pid_of = |&id: &LocationId| profile.processes[profile.locations[id].process].pid;
-        let pids: HashSet<u32> = selection.locations().iter().map(pid_of).collect();
+        let pids: FxHashSet<u32> = selection.locations().iter().map(pid_of).collect();
         quality.notes.retain(|note| pid(note).is_none_or(|pid| pids.contains(&pid)));
     }
     // The time of the ledger's threads on it, beyond the processors or not: one number on all pages.

@@ -4,9 +4,8 @@
 //! `{"file","line","function","handle","metrics"}`; `function` and `handle` are those of the function in
 //! which it was met first. Inclusive and exclusive amounts are the same.
 
-use std::collections::HashMap;
-
 use proust_query::{Handle, Quantity, Selection, lines};
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -69,7 +68,7 @@ impl Lines {
         }
         let order = Order::new(question, &chosen, false);
         let mut rows: Vec<LineRow> = Vec::new();
-        let mut known: HashMap<(String, u32), usize> = HashMap::new();
+        let mut known: FxHashMap<(String, u32), usize> = FxHashMap::default();
         let mut totals = RowAmounts::new();
         for (column, measure) in chosen.sums() {
             let both = |amount: f64| Amount { inclusive: amount, exclusive: amount, ..Amount::default() };

@@ -140,7 +140,7 @@ impl Tables {
         let mut total: Option<OperationSum> = None;
         let mut by_line: Vec<(OperationSum, Vec<OperationKey>)> = Vec::new();
         let mut by_site: Vec<(OperationSum, Vec<u32>)> = Vec::new();
-        let mut site_at = std::collections::HashMap::new();
+        let mut site_at = rustc_hash::FxHashMap::default();
         let mut threads: Vec<u32> = Vec::new();
         for &row in &rows {
             match &mut total {

@@ -1,11 +1,10 @@
 //! The page `threads`: accounts and passive time of every location.
 
-use std::collections::HashMap;
-
 use proust_account::ledger::{Account, Accounts};
 use proust_profile::{LocationId, Metric};
 use proust_query::{Handle, Measure, Quantity, Selection};
 use proust_words::counted;
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -102,14 +101,14 @@ impl Threads {
         let profile = selection.profile();
         let ledger = drawn.account();
         // Within a range of time, amounts from samples are those of the range too.
-        let (windowed, mut sums) = (drawn.is_of_part(), HashMap::new());
+        let (windowed, mut sums) = (drawn.is_of_part(), FxHashMap::default());
         for value in selection.values().iter().filter(|_| windowed) {
             *sums.entry((value.location, value.metric)).or_insert(0.0) += value.amount;
         }
         let known = |id: LocationId, metric, whole| {
             if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
         };
-        let mut caused: HashMap<LocationId, u64> = HashMap::new();
+        let mut caused: FxHashMap<LocationId, u64> = FxHashMap::default();
         for row in drawn.ledger().caused.iter().filter(|row| selection.has_context(row.context)) {
             *caused.entry(row.location).or_default() += row.ns;
         }

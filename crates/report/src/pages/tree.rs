@@ -104,8 +104,7 @@ impl Tree {
             let mut largest: Vec<(f64, ContextId)> =
                 ids.iter().map(|id| (inclusive.share(&rows[id], &rows[&root]), *id)).collect();
             largest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let kept: std::collections::HashSet<ContextId> =
-                largest[..limit].iter().map(|&(_, id)| id).collect();
+            let kept: rustc_hash::FxHashSet<ContextId> = largest[..limit].iter().map(|&(_, id)| id).collect();
             let amount = largest[limit..]
                 .iter()
                 .filter(|&&(_, id)| profile.contexts[id].parent.is_none_or(|parent| kept.contains(&parent)))

@@ -1,8 +1,7 @@
 //! From the sums of a sweep to the accounts.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, LocationId, ProcessId};
+use rustc_hash::FxHashMap;
 
 use super::super::account::{Account, Accounts};
 use super::super::fixed::{Units, apportion, round_running, units, whole_ns};
@@ -34,7 +33,7 @@ impl Sums {
         let lost = lost_rows(std::mem::take(&mut self.lost), &accounts);
         let owners = self.owners.iter().map(|(&owner, sums)| sums.finish(owner_at(owner)));
         let owners: Vec<InsideOwner> = owners.collect();
-        let position: HashMap<usize, usize> =
+        let position: FxHashMap<usize, usize> =
             self.owners.keys().enumerate().map(|(position, &owner)| (owner, position)).collect();
         let place = |(&id, of): (&LocationId, &OfLocation)| Some((id, *position.get(&of.owner)?));
         let is_beyond = |(_, of): &(&LocationId, &OfLocation)| of.beyond.iter().any(|&amount| amount > 0);
@@ -92,7 +91,7 @@ fn accounts_of(amounts: impl IntoIterator<Item = u64>) -> Accounts {
 
 /// The rows of each account sum to it.
 pub(super) fn lost_rows(
-    amounts: HashMap<(Account, LocationId, ContextId), Units>,
+    amounts: FxHashMap<(Account, LocationId, ContextId), Units>,
     accounts: &Accounts,
 ) -> Vec<LostRow> {
     let mut sorted: Vec<_> = amounts.into_iter().collect();

@@ -1,8 +1,7 @@
 //! The account of a thing from those of its parts, where some executions stand for others.
 
-use std::collections::HashMap;
-
 use proust_profile::{ContextId, LocationId};
+use rustc_hash::FxHashMap;
 
 use super::super::account::{Account, Accounts};
 use super::super::fixed::{Units, units};
@@ -30,7 +29,7 @@ impl Inside {
 #[derive(Default)]
 struct Sum {
     inside: Inside,
-    lost: HashMap<(Account, LocationId, ContextId), Units>,
+    lost: FxHashMap<(Account, LocationId, ContextId), Units>,
 }
 
 impl Sum {

@@ -6,7 +6,6 @@
 //! before or beside the losses, those with most first; the position is null outside of all intervals.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use proust_account::accounted::blame_within;
 use proust_account::blame::Blame;
@@ -14,6 +13,7 @@ use proust_account::ledger::Windows;
 use proust_profile::IntervalId;
 use proust_query::Selection;
 use proust_query::intervals::{IntervalNode, caused};
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,7 +60,7 @@ pub(super) fn fill(
     };
     let all = caused(profile, &blame, drawn.io, nodes.iter().map(|node| (node.id, &node.inside)));
     // The run itself is the first row.
-    let positions: HashMap<IntervalId, usize> =
+    let positions: FxHashMap<IntervalId, usize> =
         nodes.iter().enumerate().map(|(at, node)| (node.id, at + 1)).collect();
     let label = |id: Option<IntervalId>| match id {
         Some(id) => profile.intervals[id as usize].label(),

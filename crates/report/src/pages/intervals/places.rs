@@ -16,7 +16,7 @@
 //! (`alone`), what these did themselves; that of short executions, which are known as sums, is taken in
 //! proportion. Otherwise the account is what threads were active there, and the empty slots charged there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proust_account::ledger::{IoAs, Ledger, LedgerError, State, Windows};
 use proust_profile::{ContextId, EventRow, OperationId, RegionId};
@@ -24,6 +24,7 @@ use proust_query::intervals::{Spent, Windowed, operations_windowed, regions_wind
 use proust_query::openmp::RegionSums;
 use proust_query::{Amounts, Handle, OperationSums, Selection};
 use proust_words::counted;
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -264,7 +265,7 @@ fn operations(scope: &Scope<'_, '_>) -> Result<Vec<PlaceRow>, LedgerError> {
     let sums = OperationSums::of(selection);
     let mut sites: BTreeMap<ContextId, Site> = BTreeMap::new();
     let mut positions: BTreeMap<OperationAt, usize> = BTreeMap::new();
-    let mut groups: HashMap<(OperationId, ContextId), usize> = HashMap::new();
+    let mut groups: FxHashMap<(OperationId, ContextId), usize> = FxHashMap::default();
     let mut all: Vec<Calls> = Vec::new();
     for row in &sums.rows {
         let site = sites.entry(row.context).or_insert_with(|| Site::of(selection, row.context));

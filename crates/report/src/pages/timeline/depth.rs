@@ -1,9 +1,10 @@
 //! The functions that locations were in at one depth of their call paths.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Profile};
 use proust_query::Handle;
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,13 +27,13 @@ pub(super) struct Depth {
     at: IndexVec<ContextId, Option<FunctionId>>,
     /// Of all contexts of spans, the handles of the functions that lead there.
     #[serde(skip)]
-    paths: HashMap<ContextId, Vec<String>>,
+    paths: FxHashMap<ContextId, Vec<String>>,
     /// Of functions at the depth that have one.
     #[serde(skip)]
-    letters: HashMap<FunctionId, char>,
+    letters: FxHashMap<FunctionId, char>,
     /// Of all functions that are shown.
     #[serde(skip)]
-    names: HashMap<FunctionId, String>,
+    names: FxHashMap<FunctionId, String>,
 }
 
 /// The function that a context is a call of.
@@ -54,8 +55,8 @@ fn path(profile: &Profile, context: ContextId) -> Vec<FunctionId> {
 fn names(
     profile: &Profile,
     functions: impl Iterator<Item = FunctionId> + Clone,
-) -> HashMap<FunctionId, String> {
-    let mut met: HashMap<&str, usize> = HashMap::new();
+) -> FxHashMap<FunctionId, String> {
+    let mut met: FxHashMap<&str, usize> = FxHashMap::default();
     for id in functions.clone() {
         *met.entry(&profile.functions[id].name).or_default() += 1;
     }
@@ -83,9 +84,9 @@ impl Depth {
             depth,
             functions: Vec::new(),
             at,
-            paths: HashMap::new(),
-            letters: HashMap::new(),
-            names: HashMap::new(),
+            paths: FxHashMap::default(),
+            letters: FxHashMap::default(),
+            names: FxHashMap::default(),
         }
     }
 

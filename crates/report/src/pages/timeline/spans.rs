@@ -184,10 +184,10 @@ pub(super) fn each_span_within<'p, E>(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
     use std::convert::Infallible;
 
     use proust_account::ledger::Account;
+    use rustc_hash::FxHashMap;
 
     use super::*;
     use proust_account::ledger::PartKind;
@@ -197,7 +197,7 @@ mod tests {
         let accounts = Work::ALL.map(work_id).into_iter();
         let waits = [Wait::Barrier, Wait::Lock, Wait::MpiPartner].map(wait_id);
         let reasons = PassiveReason::ALL.map(PassiveReason::id);
-        let mut met = HashMap::new();
+        let mut met = FxHashMap::default();
         for id in accounts.chain(waits).chain(reasons) {
             let before = met.insert(letter(id), id).filter(|before| *before != id);
             assert_eq!(before, None, "{id}");

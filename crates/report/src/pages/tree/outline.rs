@@ -1,9 +1,9 @@
 //! The tree as it is read: recursion folded, chains of single calls on one line, small contexts left out.
 
 use proust_profile::ContextId;
-use std::collections::{HashMap, HashSet};
 
 use proust_words::counted;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ContextRow;
 use crate::choice::Order;
@@ -66,7 +66,7 @@ const BETWEEN: usize = 8;
 
 /// The lines of a tree, each after the one that it is below.
 pub(super) fn outline(contexts: &[ContextRow], heads: &[ColumnHead], order: &Order) -> Vec<Line> {
-    let position: HashMap<ContextId, usize> =
+    let position: FxHashMap<ContextId, usize> =
         contexts.iter().enumerate().map(|(n, row)| (row.id, n)).collect();
     let parents: Vec<Option<usize>> =
         contexts.iter().map(|row| row.parent.map(|parent| position[&parent])).collect();
@@ -128,7 +128,7 @@ pub(super) fn choose(
     let weights: Vec<f64> = lines.iter().map(|line| order.share(&line.amounts, &lines[0].amounts)).collect();
     let is_line = |n: usize| contexts[lines[n].shown].kind == "line";
     let mut worth: Vec<bool> = weights.iter().map(|&weight| weight >= choice.smallest).collect();
-    let mut large_lines: HashMap<Option<usize>, usize> = HashMap::new();
+    let mut large_lines: FxHashMap<Option<usize>, usize> = FxHashMap::default();
     for n in (0..lines.len()).filter(|&n| is_line(n) && weights[n] >= choice.smallest_line) {
         *large_lines.entry(lines[n].parent).or_default() += 1;
     }
@@ -173,7 +173,7 @@ pub(super) fn most_hidden(
     contexts: &[ContextRow],
     order: &Order,
 ) -> Option<usize> {
-    let mut below: HashMap<usize, f64> = HashMap::new();
+    let mut below: FxHashMap<usize, f64> = FxHashMap::default();
     let calls = lines.iter().enumerate().filter(|(_, line)| contexts[line.shown].kind != "line");
     for (n, line) in calls {
         if let Some(parent) = line.parent.filter(|&parent| shown[parent] && !shown[n]) {
@@ -220,7 +220,7 @@ impl Outline<'_> {
         if let [_] = all {
             return all.to_vec();
         }
-        let among: HashSet<usize> = all.iter().copied().collect();
+        let among: FxHashSet<usize> = all.iter().copied().collect();
         let above = |n: usize| std::iter::successors(self.parents[n], |&n| self.parents[n]);
         all.iter().copied().filter(|&n| !above(n).any(|n| among.contains(&n))).collect()
     }
@@ -271,7 +271,7 @@ impl Outline<'_> {
 
     /// The calls below these frames, the same call from several of them merged; largest first.
     fn below(&self, all: &[usize]) -> Vec<Vec<usize>> {
-        let mut position: HashMap<_, usize> = HashMap::new();
+        let mut position: FxHashMap<_, usize> = FxHashMap::default();
         let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
         for &parent in all {
             for &n in &self.children[parent] {
