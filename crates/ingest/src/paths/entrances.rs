@@ -59,9 +59,10 @@ impl Role {
     }
 }
 
-/// Functions of the C library by their whole names, with which a program begins; and what Rust catches panics
-/// with.
-const NAMES: [&str; 3] = ["_start", "generic_start_main", "__rust_try"];
+/// Functions of the C library by their whole names, with which a program begins; what Rust catches panics
+/// with, and what calls a closure that creates threads.
+const NAMES: [&str; 5] =
+    ["_start", "generic_start_main", "__rust_try", "std::thread::scope", "std::thread::scoped::scope"];
 
 /// And by how their names begin: also functions of C++ and Rust that pass a call on.
 const BEGINS: &[&str] = &[
@@ -79,8 +80,6 @@ const BEGINS: &[&str] = &[
     "std::__1::__function::",
     "std::__1::function::operator()",
     "std::rt::",
-    "std::thread::scope",
-    "std::thread::scoped::scope",
     "std::thread::local::LocalKey::with",
     "std::thread::local::LocalKey::try_with",
     "std::panic::catch_unwind",

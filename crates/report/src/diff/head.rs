@@ -11,6 +11,7 @@ use super::change::ChangeRow;
 use super::verdicts::{limit_text, why_unchanged};
 use crate::style::{Paint, Style};
 use crate::wording::{NoteRow, caution_text};
+use crate::wrap::legend;
 
 /// The letter of a side: A is the reference.
 pub fn side_letter(side: usize) -> char {
@@ -192,5 +193,5 @@ pub(super) fn unchanged_text<'c>(rows: impl IntoIterator<Item = &'c ChangeRow>, 
         }
         (_, fewest, None) => format!(" {fewest} more runs of each side, or many, would decide."),
     };
-    style.paint(Paint::Faint, &format!(" Not changed: {}.{runs}", reasons.join("; "))) + "\n"
+    legend(&format!("Not changed: {}.{runs}", reasons.join("; ")), style)
 }
