@@ -29,7 +29,7 @@ use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
 use super::thread::{LOST, NO_PATH, NOT_RECORDED, Place};
 
-use entrances::Role;
+use entrances::{Role, creates_threads};
 use intervals::KnownIntervals;
 pub(super) use lane::LaneContexts;
 use owners::Owners;
@@ -326,6 +326,11 @@ impl<'m> Paths<'m> {
             Role::Standard | Role::SystemStandard if shown.kind.is_some() && self.is_in_runtime(from) => {
                 self.hold(from, *shown, role)
             }
+            // A wait for threads is known by the function that waits.
+            Role::Standard if self.waits_for_threads(from) => {
+                let from = self.with_held(from);
+                self.show(from, shown)
+            }
             Role::System | Role::SystemStandard => {
                 let from = self.with_held(from);
                 self.show(from, shown)
@@ -344,6 +349,13 @@ impl<'m> Paths<'m> {
             CallPaths::User => known,
             CallPaths::Expert | CallPaths::Machine => Role::Program,
         }
+    }
+
+    /// Whether the innermost entrance is a function that creates threads or waits for them.
+    fn waits_for_threads(&self, step: Step) -> bool {
+        let held = step.held.and_then(|id| self.held.get(id as usize));
+        let function = held.and_then(|held| self.functions.get(held.entrance.function.index()));
+        function.is_some_and(|function| creates_threads(&function.name))
     }
 
     fn is_in_runtime(&self, step: Step) -> bool {
