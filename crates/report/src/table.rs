@@ -98,8 +98,8 @@ impl Table {
             0 => cell.text.width(),
             tail => cell.text.width() + 2 + tail,
         };
-        let titles = self.columns.iter().map(|(title, _)| title.width());
-        let widest = self.rows.iter().map(|row| whole(&row[last])).chain(titles.last()).max().unwrap_or(0);
+        let title = self.columns.last().map(|(title, _)| title.width());
+        let widest = self.rows.iter().map(|row| whole(&row[last])).chain(title).max().unwrap_or(0);
         let needed = widest.min(names);
         let mut left_out = Vec::new();
         for title in dispensable {
