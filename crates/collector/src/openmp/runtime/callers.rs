@@ -383,6 +383,9 @@ pub fn learn_all(lock: Lock) {
     }
     loop {
         let changes = object::changes();
+        if others::have_lost(changes.1) {
+            others::forget_unloaded();
+        }
         let mut fresh = [0_u64; AT_ONCE];
         let mut count = 0;
         let mut is_known_all = true;

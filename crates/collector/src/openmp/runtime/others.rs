@@ -20,7 +20,7 @@ const STAYS: u64 = 1 << 63;
 static LOOKED_AT: [AtomicU64; 2] = [const { AtomicU64::new(u64::MAX) }; 2];
 
 fn mark_of(object: &Object) -> u64 {
-    (object.base ^ object.dynamic.rotate_left(17)) & !STAYS | 1
+    (object.base ^ object.dynamic.rotate_left(17) ^ object.range.end.rotate_left(34)) & !STAYS | 1
 }
 
 fn places_of(mark: u64) -> impl Iterator<Item = &'static AtomicU64> {
@@ -76,21 +76,31 @@ pub fn nothing_is_new() -> bool {
     object::without_unloads(|| is_same() && !unsafe { unbound::has_bound_in_any() }).unwrap_or(false)
 }
 
-/// Something was unloaded.
+/// What was unloaded is none of these any more. Not every call of `dlclose` passes our hook: this has to be
+/// done before [`all_are_known`], too.
 pub fn forget_unloaded() {
-    object::each(&mut |object| {
-        if let Some(place) = place_with(mark_of(object)) {
-            place.fetch_or(STAYS, Ordering::Relaxed);
+    let forget = || {
+        object::each(&mut |object| {
+            if let Some(place) = place_with(mark_of(object)) {
+                place.fetch_or(STAYS, Ordering::Relaxed);
+            }
+            false
+        });
+        for place in &OTHERS {
+            let mark = place.load(Ordering::Relaxed);
+            if mark & STAYS != 0 {
+                place.store(mark & !STAYS, Ordering::Relaxed);
+            } else if mark != 0 {
+                place.store(0, Ordering::Relaxed);
+                unbound::forget(mark);
+            }
         }
-        false
-    });
-    for place in &OTHERS {
-        let mark = place.load(Ordering::Relaxed);
-        if mark & STAYS != 0 {
-            place.store(mark & !STAYS, Ordering::Relaxed);
-        } else if mark != 0 {
-            place.store(0, Ordering::Relaxed);
-            unbound::forget(mark);
-        }
-    }
+    };
+    // One thread at a time, and together with what others add.
+    object::without_unloads(forget);
+}
+
+/// Whether something was unloaded since everything was known.
+pub fn have_lost(removed: u64) -> bool {
+    removed != LOOKED_AT[1].load(Ordering::Relaxed)
 }
