@@ -46,3 +46,11 @@ fn two_libraries_at_one_address_are_not_mixed_up() {
 fn libraries_that_stay_loaded() {
     assert_plugins("keep");
 }
+
+/// What the collector remembers of a library's words must not be read once it is gone.
+#[test]
+fn a_library_that_is_closed_past_the_hook_is_forgotten() {
+    let names = ["unseen_unload", "libopenmp-library-gcc.so", "libplugin_a.so"];
+    let [Some(program), Some(caller), Some(other)] = names.map(built) else { return };
+    record(program, &[caller, other]).succeeded();
+}
