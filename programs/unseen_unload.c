@@ -1,6 +1,7 @@
 /*
- * unseen_unload CALLER OTHER: opens CALLER, a library that refers to OpenMP and has not called it yet, closes
- * it by the function of the C library's own handle, and opens and closes OTHER, which stays open, a few times.
+ * unseen_unload CALLER OTHER: opens CALLER, a library that refers to OpenMP and has not called it yet,
+ * closes it by the function of the C library's own handle, and opens and closes OTHER, which stays open,
+ * a few times.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
