@@ -31,6 +31,7 @@ fn names(_: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
             ResolvedAddress {
                 address,
                 frames: vec![SourceFrame { function: 0, file: None, line, inlined: false }],
+                calls: None,
             },
         )
     };

@@ -70,8 +70,11 @@ fn of_levels(
     let of = innermost.characteristics.as_ref()?;
     let decisions = steps(&of.interval);
     let (kind, lost_ns) = conclusion(&decisions)?;
+    // A processor that has left an interval before others is not lost where it works in another one.
+    let lost_ns = lost_ns.min(run.interval.lost_ns);
     let lost_s = lost_ns as f64 / 1e9;
     let mut checks = Checks::default();
+    let of_run = of.interval.lost_ns as f64 / run.interval.lost_ns as f64;
     let part = of.interval.lost_ns as f64 / of.interval.total_ns.max(1) as f64;
     let account = account(kind, innermost, &of.interval);
     // What is repeated takes processors, and so do waits in which a rank or thread looks again and again.
@@ -82,7 +85,7 @@ fn of_levels(
     };
     let is_worth = facts.matters(&mut checks, lost_s, burned_s)
         && checks.holds(&limits::INTERVAL_LOST, part)
-        && checks.holds(&limits::INTERVAL_OF_RUN, of.interval.lost_ns as f64 / run.interval.lost_ns as f64);
+        && checks.holds(&limits::INTERVAL_OF_RUN, of_run.min(1.0));
     if !is_worth {
         return None;
     }

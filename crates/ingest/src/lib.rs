@@ -76,7 +76,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 51;
+pub const ANALYSIS_VERSION: u32 = 52;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -249,6 +249,7 @@ fn analyse(
         operations: occurring::numbers(&logs),
         events: EventsBuilder::default(),
         implausible: 0,
+        completed: 0,
         inside: Vec::new(),
         releases: ReleasesBuilder::default(),
         regions: regions::Regions::default(),
@@ -265,6 +266,7 @@ fn analyse(
     profile.operations = occurring::infos(&operations).into();
     profile.events = filling.events.finish();
     profile.quality.implausible_records += filling.implausible;
+    quality::complete(&mut profile.quality, filling.completed);
     profile.releases = filling.releases.finish();
     profile.inside = filling.inside;
     mpi::fill(&mut profile, &mut logs, &filling.places, &operations, &clock);
@@ -292,6 +294,8 @@ struct Filling<'p> {
     events: EventsBuilder,
     /// Operations that contradict those before them.
     implausible: u64,
+    /// Samples whose path ends where, by its name, a path begins.
+    completed: u64,
     inside: Vec<InsideRow>,
     releases: ReleasesBuilder,
     regions: regions::Regions,
@@ -334,6 +338,10 @@ impl Filling<'_> {
                 paths.go_to(contexts, number, row.time_ns);
                 row.context =
                     paths.charge(contexts, number, &lane.nodes, row.context.0, row.partial, lost_as);
+                if row.partial && !paths.is_incomplete(row.context) {
+                    row.partial = false;
+                    self.completed += u64::from(!row.tail);
+                }
                 row.location = location;
                 row.time_ns = clock.since_start_ns(number, row.time_ns);
                 if self.samples.push(&row).is_err() {

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_log::layout::Ending;
 use proust_log::records::{MOST_INTERVALS, MOST_OPEN_INTERVALS, NoteCode, Subject};
 use proust_profile::notes::{OtherTool, RunNote, Unfollowed, Unloadable, Which};
-use proust_profile::{ClockBasis, Profile, RunFile, SegmentRow};
+use proust_profile::{ClockBasis, ContextId, Metric, ProcessId, Profile, RunFile, SegmentRow};
 
 use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
 use super::intervals::{self, MarkedAt};
 use super::loading;
 use super::log::LogHarvest;
+use super::paths::OUTSIDE;
 use super::quality::closed;
 use super::thread::Closing;
 use super::unread::Unread;
@@ -19,6 +20,10 @@ use super::unread::Unread;
 /// So many samples at ticks, and such a share of a process's, deserve a note: a thread's first ones are.
 const TICK_SAMPLES: u64 = 100;
 const TICK_SHARE: f64 = 0.25;
+
+/// So many samples in code that was made at run time and has no names, and such a share of a process's.
+const UNNAMED_SAMPLES: f64 = 10.0;
+const UNNAMED_SHARE: f64 = 0.1;
 
 /// All notes. `profile` is finished but for them; its processes are those of `logs`, in their order.
 pub(super) fn notes(
@@ -31,6 +36,7 @@ pub(super) fn notes(
 ) -> Vec<RunNote> {
     let mut notes: Vec<RunNote> = run.map(|run| run.notes.clone()).unwrap_or_default();
     about_run(&mut notes, profile, unread, run, clock);
+    about_unnamed_code(&mut notes, profile);
     for (id, (log, process)) in logs.iter().zip(&profile.processes).enumerate() {
         let which = Which { name: process.name.clone(), pid: process.pid };
         about_process(&mut notes, log, &which);
@@ -86,6 +92,31 @@ fn about_run(
     }
     if quality.implausible_records > 0 {
         notes.push(RunNote::ImplausibleRecords { records: quality.implausible_records });
+    }
+}
+
+/// Code outside all modules was made at run time: its names are known only if the runtime writes them.
+fn about_unnamed_code(notes: &mut Vec<RunNote>, profile: &Profile) {
+    let is_outside = |context: ContextId| {
+        let function =
+            profile.contexts.get(context).and_then(|context| profile.functions.get(context.function?));
+        function.is_some_and(|function| function.module.is_none() && function.name == OUTSIDE)
+    };
+    let mut samples: BTreeMap<ProcessId, (f64, f64)> = BTreeMap::new();
+    for value in profile.values.iter().filter(|value| value.metric == Metric::Samples) {
+        let (outside, all) = samples.entry(profile.locations[value.location].process).or_default();
+        *all += value.amount;
+        *outside += if is_outside(value.context) { value.amount } else { 0.0 };
+    }
+    for (id, (outside, all)) in samples {
+        if outside >= UNNAMED_SAMPLES && outside >= all * UNNAMED_SHARE {
+            let process = &profile.processes[id];
+            notes.push(RunNote::UnnamedCode {
+                process: Which { name: process.name.clone(), pid: process.pid },
+                samples: outside as u64,
+                of: all as u64,
+            });
+        }
     }
 }
 

@@ -38,7 +38,7 @@ use regions::Library;
 
 const PROGRAM: ContextId = ContextId(0);
 /// Name of the pseudo-function of code that belongs to no module (compiled at run time, for instance).
-const OUTSIDE: &str = "[code outside all modules]";
+pub(super) const OUTSIDE: &str = "[code outside all modules]";
 /// Name of the pseudo-function of code in a module whose record was lost.
 const UNKNOWN_MODULE: &str = "[code of a module whose record was lost]";
 
@@ -282,15 +282,40 @@ impl<'m> Paths<'m> {
             }
             above.is_none()
         });
-        let mut step = above.unwrap_or_else(|| {
-            let complete = top == Some(Top::Root) && !partial;
-            if complete { Step::THREAD } else { Step { context: self.partial(), ..Step::PROGRAM } }
-        });
+        let mut step = match above {
+            Some(above) => above,
+            None => {
+                let begins = |&(_, node): &(u32, LaneNode)| self.begins_a_path(log, node);
+                let is_whole = !partial || new.last().is_some_and(begins);
+                if top == Some(Top::Root) && is_whole {
+                    Step::THREAD
+                } else {
+                    Step { context: self.partial(), ..Step::PROGRAM }
+                }
+            }
+        };
         for (id, node) in new.into_iter().rev() {
             step = self.descend(step, log, nodes, node);
             lane.steps.insert((id, partial), step);
         }
         step
+    }
+
+    /// Whether nothing can have called this function, though its frame does not say so.
+    fn begins_a_path(&self, log: usize, node: LaneNode) -> bool {
+        self.resolved(log, node).is_some_and(|(module, address)| {
+            let structure = self.modules.structures.get(module.index());
+            let outermost = address.frames.first();
+            let function = outermost.and_then(|frame| structure?.functions.get(frame.function as usize));
+            function.is_some_and(|function| entrances::begins_goroutine(&function.name))
+        })
+    }
+
+    /// Whether this context stands below those of which the upper end is not known.
+    pub(super) fn is_incomplete(&self, context: ContextId) -> bool {
+        std::iter::successors(Some(context), |id| self.contexts.get(id.index())?.parent).any(|id| {
+            self.contexts.get(id.index()).is_some_and(|context| context.kind == ContextKind::Partial)
+        })
     }
 
     fn partial(&mut self) -> ContextId {

@@ -57,11 +57,17 @@ pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
     if clocks_ns > 0 {
         quality.process_residual = differences_ns as f64 / clocks_ns as f64;
     }
+    complete(&mut quality, 0);
+    quality
+}
+
+/// So many samples more have a complete path.
+pub(super) fn complete(quality: &mut Quality, more: u64) {
+    quality.partial_paths = quality.partial_paths.saturating_sub(more);
     quality.complete_paths = match quality.samples {
         0 => 1.0,
         samples => 1.0 - quality.partial_paths as f64 / samples as f64,
     };
-    quality
 }
 
 /// Threads of a log whose record ended in this way.

@@ -171,42 +171,52 @@ pub fn groups(profile: &Profile, filter: &Filter, by: Grouping) -> Vec<Group> {
 }
 
 /// Columns of a command that is shown as it was typed.
-const SHORT: usize = 40;
+const SHORT: usize = 60;
 
-/// The program and what it was given, files without their folders. In a long command operands stand before
-/// options: a compiler's line begins with its source file so, and not with two hundred letters of options.
+/// The program and what it was given, files without their folders. Of a long command the operands are shown,
+/// files first, and not the options: a compiler's line reads as its source file so, and not as two hundred
+/// letters of options.
 pub(crate) fn called(program: &str, arguments: &[String]) -> String {
     let arguments = arguments.get(1..).unwrap_or(&[]);
-    let typed = arguments.iter().map(|argument| {
+    let is_option = |argument: &str| argument.starts_with('-');
+    let base = |argument: &str| {
         let base = argument.rsplit('/').next().unwrap_or(argument);
-        let is_path = !argument.contains(char::is_whitespace) && !base.is_empty();
-        shell_word(if is_path && !argument.starts_with('-') { base } else { argument })
-    });
-    let typed: Vec<String> = std::iter::once(program.to_owned()).chain(typed).collect();
-    let typed = typed.join(" ");
+        (!argument.contains(char::is_whitespace) && !base.is_empty()).then(|| base.to_owned())
+    };
+    let own = |argument: &String| match is_option(argument) {
+        true => argument.clone(),
+        false => base(argument).unwrap_or_else(|| argument.clone()),
+    };
+    let line =
+        |words: Vec<String>| [program.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ");
+    let typed = line(arguments.iter().map(|argument| shell_word(&own(argument))).collect());
     if typed.width() <= SHORT {
         return typed;
     }
-    let (mut files, mut others, mut options) = (Vec::new(), Vec::new(), Vec::new());
-    for argument in arguments {
-        let base = argument.rsplit('/').next().unwrap_or(argument);
-        let is_path = !argument.contains(char::is_whitespace) && !base.is_empty();
-        let (list, word) = match argument.starts_with('-') {
-            true => (&mut options, argument.as_str()),
-            // A number is no file, and `-dumpbase-ext .cc` is followed by none.
-            false
-                if is_path && base.trim_start_matches('.').contains('.') && base.parse::<f64>().is_err() =>
-            {
-                (&mut files, base)
-            }
-            false => (&mut others, if is_path { base } else { argument.as_str() }),
-        };
+    let (mut files, mut others): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for argument in arguments.iter().filter(|argument| !is_option(argument)) {
+        // A number is no file, and `-dumpbase-ext .cc` is followed by none.
+        let file = base(argument)
+            .filter(|base| base.trim_start_matches('.').contains('.') && base.parse::<f64>().is_err());
+        let list = if file.is_some() { &mut files } else { &mut others };
+        let word = own(argument);
         if !list.contains(&word) {
             list.push(word);
         }
     }
-    let words = files.into_iter().chain(others).chain(options).map(shell_word);
-    [program.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    // `-MF a.cc.d a.cc`: what is made of a file says nothing that the file does not.
+    let is_made = |word: &String| {
+        files
+            .iter()
+            .any(|of| word.len() > of.len() && word.starts_with(of) && word[of.len()..].starts_with('.'))
+    };
+    let (made, files): (Vec<String>, Vec<String>) = files.iter().cloned().partition(is_made);
+    if files.is_empty() && others.is_empty() {
+        return typed;
+    }
+    let has_more = !made.is_empty() || arguments.iter().any(|argument| is_option(argument));
+    let words = files.into_iter().chain(others).map(|word| shell_word(&word));
+    line(words.chain(has_more.then(|| "...".to_owned())).collect())
 }
 
 #[cfg(test)]
@@ -232,15 +242,17 @@ mod tests {
     #[test]
     fn a_compiler_is_shown_with_its_source() {
         let line = ["/usr/lib/cc1plus", "-quiet", "-D_GNU_SOURCE", "-ext", ".cc", "/src/format-test.cc"];
-        let all = words(&[&line[..], &["-O2", "-o", "/tmp/ccx.s"]].concat());
-        assert_eq!(
-            called("cc1plus", &all),
-            "cc1plus format-test.cc ccx.s .cc -quiet -D_GNU_SOURCE -ext -O2 -o"
-        );
+        let made = ["-MF", "tests/format-test.cc.d", "-O2", "-o", "/tmp/ccx.s"];
+        let all = words(&[&line[..], &made].concat());
+        assert_eq!(called("cc1plus", &all), "cc1plus format-test.cc ccx.s .cc ...");
+        let typed = ["redis-benchmark", "-p", "7390", "-q", "-n", "30000", "-t", "set,get"];
+        assert_eq!(called("redis-benchmark", &words(&typed)), typed.join(" "));
         assert_eq!(called("sh", &words(&["sh", "-c", "a && b.c"])), "sh -c 'a && b.c'");
         assert_eq!(called("solve", &words(&["solve", "0.5", "/data/a.in"])), "solve 0.5 a.in");
-        let long = words(&["solve", "0.5", "-a-very-long-option-with-a-name", "a.in", "a.in"]);
-        assert_eq!(called("solve", &long), "solve a.in 0.5 -a-very-long-option-with-a-name");
+        let option = format!("-{}", "n".repeat(60));
+        let long = words(&["solve", "0.5", &option, "a.in", "a.in"]);
+        assert_eq!(called("solve", &long), "solve a.in 0.5 ...");
+        assert_eq!(called("solve", &words(&["solve", &option])), format!("solve {option}"));
         assert_eq!(called("ls", &words(&["ls"])), "ls");
         assert_eq!(called("x", &[]), "x");
     }

@@ -3,6 +3,7 @@
 mod synthetic;
 
 use proust_ingest::{CallPaths, Counter, LogBytes, ingest_logs_showing};
+use proust_log::records::{SAMPLE_PARTIAL, Sample};
 use proust_profile::{Metric, Profile};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{LaneBuilder, amounts, assert_consistent, expected, header, log};
@@ -61,6 +62,46 @@ fn what_begins_a_thread_or_calls_a_closure_is_left_out_above_the_programs_functi
             (&format!("work>{call}{}>:9", site(PROGRAM, 7)), 10, 8.0),
         ])
     );
+}
+
+/// Go's runtime ends the chain of frames where a goroutine begins, so that the unwinder does not see the end.
+#[test]
+fn a_path_that_begins_a_goroutine_is_complete() {
+    let names = |module: &ModuleRequest, addresses: &[u64]| {
+        let mut structure = synthetic::names(module, addresses);
+        for function in &mut structure.functions {
+            let name = match function.name.as_str() {
+                "f1" => "runtime.goexit.abi0",
+                "f2" => "main.main.func1",
+                _ => "main.other",
+            };
+            (function.name, function.full_name) = (name.into(), name.into());
+        }
+        structure
+    };
+    let partial = |time_ns: u64, cpu_ns: u64, node: u32| Sample {
+        time_ns: time_ns * 1_000_000,
+        cpu_ns: cpu_ns * 1_000_000,
+        node,
+        ..Sample::default()
+    };
+    let mut lane = LaneBuilder::new(0);
+    lane.module(1, PROGRAM, 7, 0x40_0000).begin(10, 1000, 0);
+    lane.node(1, 0, 1, 0x101).node(2, 1, 1, 0x202).node(3, 0, 1, 0x303);
+    lane.push(SAMPLE_PARTIAL, &partial(1010, 1, 2)).push(SAMPLE_PARTIAL, &partial(1020, 3, 3));
+    lane.end(10, 1020, 3);
+    let bytes = log(header(9), &[lane]);
+    let logs = [LogBytes::alone("log/0.plog", Ok(&bytes))];
+    let profile = ingest_logs_showing(CallPaths::User, "run", &logs, None, &names, &Counter::default())
+        .expect("a profile");
+    assert_consistent(&profile);
+    assert_eq!(
+        amounts(&profile, Metric::Cpu),
+        expected([("main.main.func1>:2", 10, 1.0), ("partial>main.other>:3", 10, 2.0)])
+    );
+    assert_eq!((profile.quality.partial_paths, profile.quality.complete_paths), (1, 0.5));
+    let partial: Vec<bool> = profile.samples.iter().map(|row| row.partial).collect();
+    assert_eq!(partial, [false, true]);
 }
 
 #[test]

@@ -110,6 +110,24 @@ fn without_a_loss_or_without_intervals_nothing_is_said_of_them() {
 }
 
 /// The first thread computes for 200 ms before a barrier, the second for so long; ten times.
+#[test]
+fn an_interval_that_a_thread_leaves_early_for_other_work_loses_nothing() {
+    let mut run = Builder::new(2, 200);
+    run.work(0, "main first", (0, 100));
+    run.work(1, "main first", (0, 50));
+    run.work(0, "main second", (100, 200));
+    run.work(1, "main second", (50, 200));
+    // Other programs have the processors half of the time, so that the run could be faster.
+    for row in &mut run.samples {
+        (row.cpu_ns, row.user_ns) = (row.cpu_ns / 2, row.user_ns / 2);
+        (row.voluntary_switches, row.involuntary_switches) = (0, 1);
+    }
+    run.marked("first", (None, IntervalWork::Plain), &[(0, (0, 100)), (1, (0, 50))]);
+    run.marked("second", (None, IntervalWork::Plain), &[(0, (100, 200)), (1, (50, 200))]);
+    let found = run.findings();
+    assert!(is_silent(&found), "{found:#?}");
+}
+
 fn uneven(second_ms: u64) -> Vec<Finding> {
     let mut run = Builder::new(2, 2_000);
     for step in 0..10 {

@@ -94,6 +94,10 @@ const BEGINS: &[&str] = &[
 /// Functions that begin a thread, of the C library and of libstdc++.
 const THREADS: [&str; 5] = ["clone3", "__clone", "__clone3", "start_thread", "execute_native_thread_routine"];
 
+/// Where Go's runtime begins a goroutine, and threads of its own. Their frames do not say that they are the
+/// outermost ones.
+const GOROUTINES: [&str; 3] = ["runtime.goexit", "runtime.mstart", "runtime.rt0_go"];
+
 /// What executes the program's functions, by how the names begin: threads and futures of C++'s libraries,
 /// pools and their tasks.
 const RUNTIMES: &[&str] = &[
@@ -191,6 +195,12 @@ const PYTHON: &[&str] = &[
 /// The evaluation itself is shown: it is where Python's functions execute.
 const PYTHON_ITSELF: &str = "_PyEval_EvalFrameDefault";
 
+/// Whether a goroutine, or a thread of Go's runtime, begins in a function of this name.
+pub(super) fn begins_goroutine(name: &str) -> bool {
+    // `.abi0`: Go's linker has two names for what follows either convention.
+    GOROUTINES.contains(&name.strip_suffix(".abi0").unwrap_or(name))
+}
+
 fn is_any(begins: &[&str], name: &str) -> bool {
     begins.iter().any(|begin| name.starts_with(begin))
 }
@@ -203,7 +213,7 @@ fn type_of_rust(name: &str) -> &str {
 }
 
 fn begins_thread(name: &str, file: &str) -> bool {
-    THREADS.contains(&name) || is_of_a_thread_of_rust(name, file)
+    THREADS.contains(&name) || begins_goroutine(name) || is_of_a_thread_of_rust(name, file)
 }
 
 fn is_of_runtime(name: &str, file: &str, library: &str) -> bool {

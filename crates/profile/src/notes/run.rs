@@ -280,6 +280,15 @@ crate::notes! {
             /// Why: the system's error; 0 = the size budget was used up.
             errno: u32,
         }
+        /// Code that was made at run time has no names.
+        UnnamedCode "unnamed-code" Caution {
+            /// Which process made it.
+            process: Which,
+            /// Samples in it.
+            samples: u64,
+            /// Of how many of the process.
+            of: u64,
+        }
         /// Many samples came at the kernel's ticks.
         AtTicks "at-ticks" Caution {
             /// Of which process.

@@ -339,6 +339,9 @@ impl Summary {
         if takes(&[Account::Io]) {
             next(format!("proust report {dir} io"), "what was read and written, and by whom");
         }
+        if self.run.processes > self.run.ranks.max(1) {
+            next(format!("proust report {dir} processes"), "which programs ran, and what each of them took");
+        }
         if self.run.threads > 1 {
             next(format!("proust report {dir} threads"), "how the threads share the work");
         }

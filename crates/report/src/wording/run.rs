@@ -253,6 +253,12 @@ fn text_of_records(note: &RunNote) -> String {
             why_not_recorded(*errno).0,
             why_not_recorded(*errno).1
         ),
+        RunNote::UnnamedCode { process, samples, of } => format!(
+            "{:.0} % of the samples of {} are in code that was made at run time and has no names: {}",
+            *samples as f64 / *of as f64 * 100.0,
+            who(process),
+            option_for_names(&process.name)
+        ),
         RunNote::AtTicks { process, samples, of, tick_ns } => format!(
             "{:.0} % of the samples of {} came at the kernel's ticks, {} apart: threads that block in calls \
              that no hook sees, or that wait or are displaced very often, get no others; of what repeats in \
@@ -363,6 +369,18 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
         ),
         _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
     }
+}
+
+/// What makes a runtime write the names of the code that it makes.
+fn option_for_names(program: &str) -> &'static str {
+    const OPTIONS: [(&str, &str); 4] = [
+        ("java", "start it with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"),
+        ("node", "start it with --perf-basic-prof"),
+        ("python", "start it with -X perf (Python 3.12 and newer)"),
+        ("dotnet", "set DOTNET_PerfMapEnabled=1"),
+    ];
+    let known = OPTIONS.iter().find(|(name, _)| program.starts_with(name));
+    known.map_or("have its runtime write a perf map or a jitdump for them", |(_, what)| what)
 }
 
 fn seconds(ns: u64) -> f64 {

@@ -115,7 +115,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         | Kind::IntervalIo
         | Kind::IntervalOperations => {
             "lost = the largest part of Lost_time (Communication or Idle) of the interval that loses most at \
-             each level, while that is half of what the one around it loses"
+             each level, while that is half of what the one around it loses; at most what the whole run loses"
         }
     }
 }
