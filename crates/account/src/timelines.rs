@@ -22,6 +22,7 @@ mod charged;
 mod explained;
 mod faults;
 mod gaps;
+mod latency;
 mod operations;
 mod pauses;
 mod regions;
@@ -44,6 +45,7 @@ use rustc_hash::FxHashMap;
 use crate::ledger::{Process, ProcessorSet, Run, Span, State, Timeline, Window};
 use explained::Explanation;
 pub use faults::FaultCost;
+use latency::Latencies;
 use operations::Operations;
 use pauses::Pauses;
 use proust_profile::bindings::{self, Bindings};
@@ -80,6 +82,7 @@ pub(crate) fn in_order<T: Send, E>(
     let states = States::of(profile);
     let fault = FaultCost::of(profile);
     let stops = Stops::of(profile);
+    let latencies = Latencies::of(profile);
     let recorded = |id: LocationId| Recorded {
         fault,
         stops: stops.of_process(profile.locations[id].process),
@@ -88,6 +91,7 @@ pub(crate) fn in_order<T: Send, E>(
         rows: profile.samples.of(id).collect(),
         events: profile.events.of(id).collect(),
         waits: of_location(&profile.partner_waits, |wait| wait.location, id),
+        latencies: &latencies,
     };
     let stolen = stolen::by_location(profile, |id| {
         recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
@@ -213,6 +217,8 @@ struct Recorded<'a> {
     events: Vec<EventRow>,
     /// Which parts of its calls of MPI were waits for partners.
     waits: &'a [PartnerWaitRow],
+    /// Which parts of its waits at barriers lie behind the last arrival.
+    latencies: &'a Latencies<'a>,
     /// When its process was stopped.
     stops: &'a [Stop],
     /// When recording was off in its process.
@@ -234,7 +240,8 @@ impl Recorded<'_> {
     fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
         let start_ns = nanoseconds(self.location.start_s);
         let end_ns = nanoseconds(self.location.end_s).max(start_ns);
-        let mut operations = Operations::of((start_ns, end_ns), &self.events, self.waits, states);
+        let mut operations =
+            Operations::of((start_ns, end_ns), &self.events, self.waits, states, self.latencies);
         operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
             let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
             charged.get(row).copied().unwrap_or(ContextId(0))

@@ -7,6 +7,7 @@
 
 mod cost;
 mod efficiency;
+mod queued;
 mod sums;
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,8 @@ pub(super) struct Part {
     pub(super) ends: bool,
     /// The thread cannot have been woken before.
     asleep_until_ns: u64,
+    /// Whether it may want a processor at the operation's end.
+    queues: bool,
 }
 
 impl Part {
@@ -49,7 +51,11 @@ impl Part {
     /// times.
     fn perhaps_queued_ns(&self) -> u64 {
         let awake_ns = self.end_ns.saturating_sub(self.asleep_until_ns.max(self.start_ns));
-        awake_ns.saturating_sub(self.cpu_ns)
+        match self.class {
+            // What polls has its processor time before it finds what it waits for.
+            Class::Poll(_) => awake_ns.min(self.off_ns()),
+            _ => awake_ns.saturating_sub(self.cpu_ns),
+        }
     }
 }
 
@@ -186,6 +192,7 @@ impl Explanation {
                     queued_ns: 0,
                     ends,
                     asleep_until_ns: single.asleep_until_ns,
+                    queues: single.queues,
                 });
                 if !ends {
                     break;
@@ -364,7 +371,7 @@ impl Explanation {
         let mut left_ns = by_weight(queued_ns, &mut of_rows);
         if left_ns > 0 {
             let claim = |part: &Part| Claim {
-                weight: u64::from(part.ends && part.class.blocks()),
+                weight: u64::from(part.ends && part.queues),
                 most_ns: part.perhaps_queued_ns().saturating_sub(part.queued_ns),
                 given_ns: 0,
             };

@@ -3,6 +3,7 @@
 
 use proust_profile::{ContextId, EventRow, PartnerWaitRow};
 
+use super::latency::Latencies;
 use super::states::{Class, States};
 use crate::ledger::Wait;
 
@@ -15,6 +16,8 @@ pub(super) struct Single {
     pub(super) context: ContextId,
     /// It cannot have been woken before.
     pub(super) asleep_until_ns: u64,
+    /// Whether the thread may want a processor at its end.
+    pub(super) queues: bool,
 }
 
 /// Short operations: how long in all, somewhere before their end.
@@ -42,6 +45,7 @@ impl Operations {
         events: &[EventRow],
         waits: &[PartnerWaitRow],
         states: &States,
+        latencies: &Latencies<'_>,
     ) -> Operations {
         // Most are recorded one by one where there are many.
         let mut operations =
@@ -58,8 +62,14 @@ impl Operations {
             }
             let (from_ns, to_ns) = (event.begin_ns.max(free_ns), event.end_ns.min(end_ns));
             if from_ns < to_ns {
-                let asleep_until_ns = event.begin_ns.saturating_add(states.asleep_ns(event));
-                let single = Single { start_ns: from_ns, end_ns: to_ns, class, context, asleep_until_ns };
+                let latency_ns = latencies.of_event(event);
+                let asleep_until_ns = match latency_ns {
+                    0 => event.begin_ns.saturating_add(states.asleep_ns(event)),
+                    _ => event.end_ns.saturating_sub(latency_ns),
+                };
+                let queues = class.blocks() || latency_ns > 0;
+                let single =
+                    Single { start_ns: from_ns, end_ns: to_ns, class, context, asleep_until_ns, queues };
                 // Both are in the order of time; a call that a pause cuts has its wait in several pieces.
                 while waits.next_if(|wait| wait.until_ns <= from_ns).is_some() {}
                 let is_in_it =
@@ -69,7 +79,7 @@ impl Operations {
                 if waited_ns > from_ns {
                     // Libraries poll while they wait.
                     let class = Class::Poll(Wait::MpiPartner);
-                    operations.singles.push(Single { end_ns: waited_ns, class, ..single });
+                    operations.singles.push(Single { end_ns: waited_ns, class, queues: false, ..single });
                 }
                 if waited_ns < to_ns {
                     operations.singles.push(Single { start_ns: waited_ns, ..single });

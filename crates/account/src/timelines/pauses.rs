@@ -40,6 +40,7 @@ impl Operations {
             class: Class::Passive(PassiveReason::NotRecorded, Work::Compute),
             context: ContextId(0),
             asleep_until_ns: to_ns,
+            queues: false,
         });
         self.replace(pieces.collect());
     }
@@ -58,6 +59,7 @@ mod tests {
             class: Class::Wait(Wait::Lock),
             context: ContextId(3),
             asleep_until_ns: 0,
+            queues: true,
         };
         let mut operations = Operations { singles: vec![wait], ..Operations::default() };
         operations.pause(&[Window::new(50, 80), Window::new(200, 300), Window::new(900, 5000)], (60, 1000));

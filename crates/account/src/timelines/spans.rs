@@ -161,7 +161,10 @@ fn lay_part(part: &Part, out: &mut Vec<Span>) {
             push(State::Waiting(wait), end_ns - queued_ns);
             push(queue, end_ns);
         }
-        Class::Poll(wait) => push(State::Polling(wait), end_ns),
+        Class::Poll(wait) => {
+            push(State::Polling(wait), end_ns - queued_ns);
+            push(queue, end_ns);
+        }
         Class::Idle(reason) => push(State::Passive(reason), end_ns),
         Class::Work(work) => {
             push(State::Working(work), end_ns - queued_ns);

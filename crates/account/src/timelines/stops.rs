@@ -84,6 +84,7 @@ impl Operations {
                     class: Class::Passive(PassiveReason::Stopped, Work::Compute),
                     context: inside.map_or_else(|| context_at(begin_ns), |single| single.context),
                     asleep_until_ns: to_ns,
+                    queues: false,
                 });
             }
         }
@@ -108,7 +109,8 @@ mod tests {
     }
 
     fn single(start_ns: u64, end_ns: u64) -> Single {
-        Single { start_ns, end_ns, class: Class::Wait(Wait::Lock), context: ContextId(3), asleep_until_ns: 0 }
+        let class = Class::Wait(Wait::Lock);
+        Single { start_ns, end_ns, class, context: ContextId(3), asleep_until_ns: 0, queues: true }
     }
 
     fn stopped(singles: &[Single], stops: &[Stop]) -> (Vec<(u64, u64, bool, ContextId)>, Operations) {

@@ -21,7 +21,7 @@ pub(super) const LOCK: State = State::Waiting(Wait::Lock);
 pub(super) const UNKNOWN: State = State::Passive(PassiveReason::Unknown);
 
 /// Operations by name have their position here as their number.
-const OPERATIONS: [Operation; 11] = [
+const OPERATIONS: [Operation; 12] = [
     Operation::MutexLock,
     Operation::Sleep,
     Operation::Read,
@@ -33,6 +33,7 @@ const OPERATIONS: [Operation; 11] = [
     Operation::Connect,
     Operation::Close,
     Operation::MPI_Recv,
+    Operation::OmpBarrier,
 ];
 
 /// A row of a thread that blocked once.
@@ -100,12 +101,24 @@ pub(super) fn spans_with_waits(
     events: &[EventRow],
     waits: &[PartnerWaitRow],
 ) -> Vec<Span> {
-    let states = States::of(&profile(vec![], vec![], vec![]));
+    spans_of_profile(&profile(vec![], vec![], vec![]), location, rows, events, waits)
+}
+
+/// `profile`: what is known beside these rows.
+pub(super) fn spans_of_profile(
+    profile: &Profile,
+    location: &Location,
+    rows: &[SampleRow],
+    events: &[EventRow],
+    waits: &[PartnerWaitRow],
+) -> Vec<Span> {
+    let states = States::of(profile);
     let spans = Recorded {
         location,
         rows: rows.to_vec(),
         events: events.to_vec(),
         waits,
+        latencies: &Latencies::of(profile),
         stops: &[],
         pauses: &[],
         fault: FaultCost::of(&Profile::default()),

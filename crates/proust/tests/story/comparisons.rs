@@ -6,12 +6,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{Ended, proust, run};
+use crate::load::Load;
 use crate::pages::Summary;
 use crate::programs::built;
 use crate::recording::{empty_folder, list, number, page_of, truth_in};
@@ -84,29 +84,6 @@ fn function<'v>(page: &'v Value, name: &str) -> &'v Value {
 /// What is said of the exclusive CPU time of a function.
 fn cpu<'v>(page: &'v Value, name: &str) -> &'v Value {
     &function(page, name)["metrics"]["cpu_s"]["exclusive"]
-}
-
-/// Programs that take the processors, until this is dropped.
-struct Load(Vec<Child>);
-
-impl Load {
-    fn begin(count: usize) -> Load {
-        let child = || {
-            let mut command = Command::new("sh");
-            command.args(["-c", "while :; do :; done"]).stdout(Stdio::null());
-            command.spawn().expect("a shell")
-        };
-        Load((0..count).map(|_| child()).collect())
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            child.kill().ok();
-            child.wait().ok();
-        }
-    }
 }
 
 /// What is the same within the margin, or undecided: nothing that a test may tell apart.

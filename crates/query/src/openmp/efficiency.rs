@@ -32,13 +32,15 @@ pub struct Efficiencies {
 }
 
 impl Efficiencies {
-    /// Of a ledger; `sums` shows which part of the waits at barriers was latency.
+    /// Of a ledger; `sums` shows which part of the waits at barriers was latency, and of that what the ledger
+    /// counts as queued.
     pub fn of(ledger: &Ledger, sums: &RegionSums, io: IoAs) -> Efficiencies {
         // A team of one waits for no thread: its waits are on no account of waiting.
         let teams = sums.regions.iter().filter(|sum| sum.team_max != 1);
         let (imbalance_ns, latency_ns) = teams.fold((0, 0), |(imbalance, latency), sum| {
             (imbalance + sum.lost.imbalance_ns, latency + sum.lost.latency_ns)
         });
+        let latency_ns = latency_ns.saturating_sub(sums.queued_ns);
         let waits_ns = imbalance_ns + latency_ns;
         let mut all = Efficiencies::default();
         for (account, ns) in ledger.accounts.iter() {

@@ -1,12 +1,13 @@
 //! Regions, their sites, and the threads that were in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{
     ContextId, Detail, LocationId, Nature, OperationId, OperationKind, Profile, RegionId, SegmentRow,
 };
 
 use super::cost::{Cost, Costs};
+use super::queued::Barriers;
 use crate::Selection;
 use proust_account::ledger::{Account, Ledger};
 use proust_profile::event_metrics::Operations;
@@ -185,6 +186,8 @@ fn imbalance(work_ns: u64, most_ns: u64, threads: u32) -> Option<f64> {
 pub struct RegionSums {
     /// By work and what was lost, the most first.
     pub regions: Vec<RegionSum>,
+    /// Of the latency of their barriers, time that is on the accounts of processors, ns.
+    pub queued_ns: u64,
 }
 
 impl RegionSums {
@@ -200,9 +203,13 @@ impl RegionSums {
         let costs = Costs::of(profile);
         let sum = |(id, rows): (_, Vec<_>)| region(profile, &operations, &costs, id, &rows);
         let mut regions: Vec<RegionSum> = by_region.into_iter().map(sum).collect();
-        give_processor_time(profile, ledger, &mut regions);
+        let barriers = Barriers::of(ledger);
+        give_processor_time(profile, ledger, &barriers, &mut regions);
         regions.sort_by_key(|sum| (std::cmp::Reverse(sum.work_ns + sum.lost.sum_ns()), sum.region));
-        RegionSums { regions }
+        let in_scope: BTreeSet<LocationId> = selection.locations().iter().copied().collect();
+        let queued =
+            ledger.spent.iter().filter(|row| in_scope.contains(&row.location) && barriers.queued(row));
+        RegionSums { regions, queued_ns: queued.map(|row| row.ns).sum() }
     }
 }
 
@@ -313,7 +320,7 @@ fn region(
 
 /// What of the work was on a processor, and what queued for one: by the rows of the ledger below each region,
 /// but for those of regions inside.
-fn give_processor_time(profile: &Profile, ledger: &Ledger, regions: &mut [RegionSum]) {
+fn give_processor_time(profile: &Profile, ledger: &Ledger, barriers: &Barriers, regions: &mut [RegionSum]) {
     let mut of_context: Vec<Option<usize>> = vec![None; profile.contexts.len()];
     for (position, sum) in regions.iter().enumerate() {
         of_context[sum.context.index()] = Some(position);
@@ -333,6 +340,7 @@ fn give_processor_time(profile: &Profile, ledger: &Ledger, regions: &mut [Region
         };
         match row.account {
             Account::Compute | Account::Fault | Account::Io | Account::Replicated => sum.cpu_ns += row.ns,
+            Account::Oversubscribed | Account::Preempted if barriers.queued(row) => {}
             Account::Oversubscribed | Account::Preempted => sum.delayed_ns += row.ns,
             _ => {}
         }

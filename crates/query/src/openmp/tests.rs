@@ -126,6 +126,22 @@ fn efficiencies_multiply_and_are_the_ledgers() {
     assert_eq!(Efficiencies::default().parallel(), 1.0);
 }
 
+/// From the last arrival on, a thread without a processor queues: that is neither work nor latency.
+#[test]
+fn time_queued_at_a_barrier_is_of_the_processors() {
+    let profile = profile();
+    let mut ledger = ledger();
+    let row = |account, ns| Row { location: LocationId(1), account, context: ContextId(2), ns };
+    ledger.spent.extend([row(Account::Barrier, 2_130), row(Account::Preempted, 150)]);
+    ledger.accounts[Account::Barrier] = 2_130;
+    ledger.accounts[Account::Preempted] = 710;
+    let sums = RegionSums::of(&Selection::all(&profile), &ledger);
+    assert_eq!((sums.queued_ns, sums.regions[0].delayed_ns), (150, 560));
+    let all = Efficiencies::of(&ledger, &sums, IoAs::Productive);
+    // Of 280 of latency 150 are queued.
+    assert_eq!((all.imbalance_ns, all.scheduling_ns, all.processors_ns), (2_000, 120 + 130, 710));
+}
+
 /// Whatever is on which account: parallel efficiency and ledger agree, and every account is in one factor.
 #[test]
 fn each_account_is_in_one_factor() {

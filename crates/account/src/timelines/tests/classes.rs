@@ -15,6 +15,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
         rows: rows.to_vec(),
         events: events.to_vec(),
         waits: &[],
+        latencies: &Latencies::of(&profile),
         stops: &[],
         pauses: &[],
         fault: FaultCost::of(&profile),

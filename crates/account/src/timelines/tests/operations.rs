@@ -1,7 +1,7 @@
 //! Operations between samples, worked out by hand.
 
 use proust_profile::samples::NOT_READ;
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{ContextId, LocationId, SegmentRow};
 
 use super::*;
 use crate::accounted::ledger;
@@ -158,6 +158,43 @@ fn queue_delay_is_found_at_the_end_of_a_wait() {
     let spans = spans_within(&location(60, 4), &[woken], &[lock]);
     assert_eq!(lengths(&spans), [(6, UNKNOWN), (14, COMPUTE), (20, LOCK), (20, COMPUTE)]);
     assert_eq!(spans.iter().map(|span| span.parts.get(PartKind::Delayed)).sum::<u64>(), 4 * MS);
+}
+
+/// A thread that spins is displaced while it does: only behind the last arrival it has anything to do.
+#[test]
+fn queue_delay_at_a_barrier_of_openmp_lies_behind_the_last_arrival() {
+    let barrier = event(Operation::OmpBarrier, 20, 60);
+    let of_site = |context: u32, wait_ms: u64, latency_ms: u64| {
+        let mut known = profile(vec![], vec![], vec![]);
+        known.contexts[ContextId(1)].line = Some(7);
+        known.contexts.push(Context { line: Some(7), ..known.contexts[ContextId(1)].clone() });
+        known.segments = vec![SegmentRow {
+            operation: barrier.operation,
+            context: ContextId(context),
+            wait_ns: wait_ms * MS,
+            latency_ns: latency_ms * MS,
+            ..SegmentRow::default()
+        }];
+        known
+    };
+    let barred = State::Polling(Wait::Barrier);
+    let spans = |known: &Profile, queued_ms: u64| {
+        let displaced = SampleRow { involuntary_switches: 1, ..row(80, 50) };
+        lengths(&spans_of_profile(known, &location(80, queued_ms), &[displaced], &[barrier], &[]))
+    };
+    let whole = [(20, COMPUTE), (40, barred), (20, COMPUTE)];
+    // 40 ms in the barrier, 10 of them on the processor. A quarter of the site's waits is behind the last
+    // arrival; its path is another one.
+    for context in [1, 5] {
+        let known = of_site(context, 400, 100);
+        assert_eq!(spans(&known, 0), whole);
+        let late = |queued_ms| [(20, COMPUTE), (40 - queued_ms, barred), (queued_ms, COMPUTE), (20, COMPUTE)];
+        assert_eq!(spans(&known, 6), late(6));
+        assert_eq!(spans(&known, 30), late(10));
+    }
+    // Where it is not known when the last thread arrived, the whole of it is waiting.
+    assert_eq!(spans(&of_site(1, 400, 0), 30), whole);
+    assert_eq!(spans(&of_site(2, 400, 100), 30), whole);
 }
 
 #[test]
