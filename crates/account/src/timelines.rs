@@ -86,7 +86,7 @@ pub(crate) fn in_order<T: Send, E>(
         pauses: pauses.of_process(profile.locations[id].process),
         location: &profile.locations[id],
         rows: profile.samples.of(id).collect(),
-        events: profile.events.of(id).collect(),
+        events: move || profile.events.of(id),
         waits: of_location(&profile.partner_waits, |wait| wait.location, id),
     };
     let stolen = stolen::by_location(profile, |id| {
@@ -207,10 +207,11 @@ impl<'a> Parents<'a> {
 }
 
 /// The data of one location.
-struct Recorded<'a> {
+struct Recorded<'a, E> {
     location: &'a Location,
     rows: Vec<SampleRow>,
-    events: Vec<EventRow>,
+    /// Reads its operations, in the order of their ends.
+    events: E,
     /// Which parts of its calls of MPI were waits for partners.
     waits: &'a [PartnerWaitRow],
     /// When its process was stopped.
@@ -221,7 +222,7 @@ struct Recorded<'a> {
     fault: FaultCost,
 }
 
-impl Recorded<'_> {
+impl<E: Fn() -> I, I: Iterator<Item = EventRow>> Recorded<'_, E> {
     fn charged(&self, states: &States) -> Vec<ContextId> {
         charged::charged(&self.rows, |row| states.is_lost(row.context))
     }
@@ -234,13 +235,13 @@ impl Recorded<'_> {
     fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
         let start_ns = nanoseconds(self.location.start_s);
         let end_ns = nanoseconds(self.location.end_s).max(start_ns);
-        let mut operations = Operations::of((start_ns, end_ns), &self.events, self.waits, states);
+        let mut operations = Operations::of((start_ns, end_ns), (self.events)(), self.waits, states);
         operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
             let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
             charged.get(row).copied().unwrap_or(ContextId(0))
         });
         operations.pause(self.pauses, (start_ns, end_ns));
-        let gaps = gaps::gaps(start_ns, end_ns, &self.rows, &self.events);
+        let gaps = gaps::gaps(start_ns, end_ns, &self.rows, (self.events)());
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
         explained::explain(self.location, &self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
     }

@@ -39,17 +39,17 @@ impl Operations {
     /// `waits`: the waits for partners of the same location.
     pub(super) fn of(
         (start_ns, end_ns): (u64, u64),
-        events: &[EventRow],
+        events: impl Iterator<Item = EventRow>,
         waits: &[PartnerWaitRow],
         states: &States,
     ) -> Operations {
         // Most are recorded one by one where there are many.
         let mut operations =
-            Operations { singles: Vec::with_capacity(events.len()), ..Operations::default() };
+            Operations { singles: Vec::with_capacity(events.size_hint().0), ..Operations::default() };
         let mut free_ns = start_ns;
         let mut waits = waits.iter().peekable();
         for event in events {
-            let (class, context) = (states.of_event(event), event.context);
+            let (class, context) = (states.of_event(&event), event.context);
             if event.summed {
                 // A sum that seems to end outside still counts for the part inside.
                 let end_ns = event.end_ns.clamp(start_ns, end_ns);
@@ -58,7 +58,7 @@ impl Operations {
             }
             let (from_ns, to_ns) = (event.begin_ns.max(free_ns), event.end_ns.min(end_ns));
             if from_ns < to_ns {
-                let asleep_until_ns = event.begin_ns.saturating_add(states.asleep_ns(event));
+                let asleep_until_ns = event.begin_ns.saturating_add(states.asleep_ns(&event));
                 let single = Single { start_ns: from_ns, end_ns: to_ns, class, context, asleep_until_ns };
                 // Both are in the order of time; a call that a pause cuts has its wait in several pieces.
                 while waits.next_if(|wait| wait.until_ns <= from_ns).is_some() {}

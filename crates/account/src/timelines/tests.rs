@@ -104,7 +104,7 @@ pub(super) fn spans_with_waits(
     let spans = Recorded {
         location,
         rows: rows.to_vec(),
-        events: events.to_vec(),
+        events: || events.iter().copied(),
         waits,
         stops: &[],
         pauses: &[],

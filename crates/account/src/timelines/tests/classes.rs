@@ -13,7 +13,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     let spans = Recorded {
         location: &location,
         rows: rows.to_vec(),
-        events: events.to_vec(),
+        events: || events.iter().copied(),
         waits: &[],
         stops: &[],
         pauses: &[],
