@@ -60,19 +60,23 @@ pub fn timelines(profile: &Profile) -> Run {
         timelines.push(timeline);
         Ok::<(), std::convert::Infallible>(())
     };
-    let Ok(()) = in_order(profile, &processes, |timeline| timeline, take);
+    let made = |timeline: Timeline<&mut dyn Iterator<Item = Span>>| {
+        let Timeline { location, process, service, spans } = timeline;
+        Timeline { location, process, service, spans: spans.collect() }
+    };
+    let Ok(()) = in_order(profile, &processes, made, take);
     Run { processes, timelines, processor_sets }
 }
 
 /// So many timelines are in work, or made and not taken yet.
 const AHEAD: usize = 64;
 
-/// Makes the timelines of a profile's locations, on all processors, what each is wanted for of it, and hands
-/// that to `take` in the order of locations. `processes`: those of [`Whose`].
+/// Makes the timelines of a profile's locations, on all processors, what each is wanted for of its spans as
+/// they are made, and hands that to `take` in the order of locations. `processes`: those of [`Whose`].
 pub(crate) fn in_order<T: Send, E>(
     profile: &Profile,
     processes: &[Process],
-    made_of: impl Fn(Timeline) -> T + Sync,
+    made_of: impl Fn(Timeline<&mut dyn Iterator<Item = Span>>) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let pauses = Pauses::of(profile);
@@ -92,24 +96,19 @@ pub(crate) fn in_order<T: Send, E>(
     let stolen = stolen::by_location(profile, |id| {
         recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
     });
-    let timeline = |id: LocationId| {
-        let location = &profile.locations[id];
+    let made = |id: LocationId| {
+        let &Location { process, service, .. } = &profile.locations[id];
         let stolen_ns = stolen.as_ref().map_or(0, |stolen| stolen[id.index()]);
-        Timeline {
-            location: id,
-            process: location.process,
-            service: location.service,
-            spans: replicated::divided(
-                regions::marked(recorded(id).spans(&states, stolen_ns), profile.stays.of(id)),
-                replicated.of_location(id),
-            ),
-        }
+        recorded(id).with_spans(&states, stolen_ns, |spans| {
+            let spans = regions::marked(spans, profile.stays.of(id));
+            let mut spans = replicated::divided(spans, replicated.of_location(id));
+            made_of(Timeline { location: id, process, service, spans: &mut spans })
+        })
     };
     for first in (0..profile.locations.len()).step_by(AHEAD) {
         let some = first..profile.locations.len().min(first + AHEAD);
-        let made: Vec<T> =
-            some.into_par_iter().map(|id| made_of(timeline(LocationId::from_index(id)))).collect();
-        made.into_iter().try_for_each(&mut take)?;
+        let all: Vec<T> = some.into_par_iter().map(|id| made(LocationId::from_index(id))).collect();
+        all.into_iter().try_for_each(&mut take)?;
     }
     Ok(())
 }
@@ -246,10 +245,16 @@ impl<E: Fn() -> I, I: Iterator<Item = EventRow>> Recorded<'_, E> {
         explained::explain(self.location, &self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
     }
 
-    fn spans(&self, states: &States, stolen_ns: u64) -> Vec<Span> {
+    /// Hands its spans over as they are made: they take more room than all that they follow from.
+    fn with_spans<T>(
+        &self,
+        states: &States,
+        stolen_ns: u64,
+        take: impl FnOnce(&mut dyn Iterator<Item = Span>) -> T,
+    ) -> T {
         let charged = self.charged(states);
         let explanation = self.explained(states, &charged, stolen_ns);
-        spans::spans(&explanation, &charged, |context| states.of_processor_time(context))
+        take(&mut spans::spans(&explanation, &charged, |context| states.of_processor_time(context)))
     }
 }
 

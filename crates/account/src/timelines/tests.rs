@@ -110,7 +110,7 @@ pub(super) fn spans_with_waits(
         pauses: &[],
         fault: FaultCost::of(&Profile::default()),
     }
-    .spans(&states, 0);
+    .with_spans(&states, 0, |spans| spans.collect::<Vec<Span>>());
     assert_tiled(location, &spans);
     spans
 }

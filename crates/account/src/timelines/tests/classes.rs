@@ -19,7 +19,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
         pauses: &[],
         fault: FaultCost::of(&profile),
     }
-    .spans(&States::of(&profile), 0);
+    .with_spans(&States::of(&profile), 0, |spans| spans.collect::<Vec<Span>>());
     assert_tiled(&location, &spans);
     spans
 }
