@@ -75,12 +75,17 @@ impl<'w> Thread<'w> {
             _ => length_ns / 4 + part_ns(chance >> 18),
         };
         let functions = self.of.functions(self.location);
-        let from = number / PHASE * AT_ONCE + (chance >> 36) % AT_ONCE;
-        let function = functions.start + (from % u64::from(functions.end - functions.start)) as u32;
-        let (kind, object) = match chance >> 24 & 15 {
-            0..12 => (Kind::Lock, 0x1000 + u64::from(function) % LOCKS * 64),
-            12 | 13 => (Kind::Barrier, 0x9000),
-            _ => (Kind::Condition, 0xa000),
+        let function = |at_once: u64| {
+            let from = number / PHASE * AT_ONCE + at_once;
+            functions.start + (from % u64::from(functions.end - functions.start)) as u32
+        };
+        // Of barriers and conditions a program has fewer places than of locks.
+        let first = function(0);
+        let locks = function((chance >> 36) % AT_ONCE);
+        let (kind, object, function) = match chance >> 24 & 15 {
+            0..12 => (Kind::Lock, 0x1000 + u64::from(locks) % LOCKS * 64, locks),
+            12 | 13 => (Kind::Barrier, 0x9000, first),
+            _ => (Kind::Condition, 0xa000, first),
         };
         let wait_begin_ns = begin_ns + before_ns;
         Turn {
