@@ -21,8 +21,8 @@ const EXECUTION: u64 = 512;
 const EXECUTIONS: u64 = 4;
 /// Of so many locks that were waited for, the release of one is recorded.
 const RELEASED: u64 = 50;
-/// Locks of the run, of which each function uses one.
-const LOCKS: u64 = 64;
+/// So many functions of a thread use the same lock, and as many of each other thread of the process.
+const OF_LOCK: u32 = 4;
 
 pub(super) struct Thread<'w> {
     of: &'w Waits,
@@ -83,9 +83,9 @@ impl<'w> Thread<'w> {
         let first = function(0);
         let locks = function((chance >> 36) % AT_ONCE);
         let (kind, object, function) = match chance >> 24 & 15 {
-            0..12 => (Kind::Lock, 0x1000 + u64::from(locks) % LOCKS * 64, locks),
-            12 | 13 => (Kind::Barrier, 0x9000, first),
-            _ => (Kind::Condition, 0xa000, first),
+            0..12 => (Kind::Lock, 0x1000 + u64::from((locks - functions.start) / OF_LOCK) * 64, locks),
+            12 | 13 => (Kind::Barrier, 0x100, first),
+            _ => (Kind::Condition, 0x200, first),
         };
         let wait_begin_ns = begin_ns + before_ns;
         Turn {
