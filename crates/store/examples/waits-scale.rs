@@ -1,4 +1,4 @@
-//! How time and memory grow with waits: `waits-scale [WAITS [DATA_MB]]...`.
+//! How time and memory grow with waits: `waits-scale [WAITS FUNCTIONS DATA_MB]...`.
 //!
 //! Writes synthetic runs (`tests/synthetic/waits.rs`), analyses each in a process of its own, which may have
 //! so many MB of memory (RLIMIT_DATA, which counts all but mapped files; 0: no limit), and compares what it
@@ -30,7 +30,8 @@ const OF: Waits = Waits {
     skew: 100,
     has_longest: true,
 };
-const SIZES: [(u64, u64); 3] = [(1_000_000, 0), (10_000_000, 0), (10_000_000, 2_000)];
+const SIZES: [[u64; 3]; 4] =
+    [[1_000_000, 2_000, 0], [10_000_000, 2_000, 2_000], [10_000_000, 2_000, 500], [1_000_000, 200_000, 0]];
 
 /// A line of `/proc/self/status`, MB.
 fn memory_mb(name: &str) -> u64 {
@@ -102,13 +103,13 @@ fn compare(dir: &Path, answer: &Answer) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn one(waits: u64, data_mb: u64) -> Result<(), Box<dyn Error>> {
+fn one([waits, functions, data_mb]: [u64; 3]) -> Result<(), Box<dyn Error>> {
     let dir = std::env::temp_dir().join(format!("waits-scale-{}", std::process::id()));
     let begin = Instant::now();
-    let answer = Waits { waits, ..OF }.write(&dir)?;
+    let answer = Waits { waits, contexts: functions.try_into()?, ..OF }.write(&dir)?;
     let (written_s, written_mb) = (begin.elapsed().as_secs_f64(), memory_mb("VmHWM:"));
     println!(
-        "{waits} waits, {data_mb} MB allowed: {:.1} bytes of log a wait, written in {written_s:.1} s and \
+        "{waits} waits, {functions} functions, {data_mb} MB allowed: {:.1} bytes of log a wait, written in {written_s:.1} s and \
          {written_mb} MB",
         answer.log_bytes as f64 / waits as f64,
     );
@@ -160,7 +161,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => {}
     }
     let numbers = words.iter().map(|word| word.parse()).collect::<Result<Vec<u64>, _>>()?;
-    let given = numbers.chunks(2).map(|size| (size[0], size.get(1).copied().unwrap_or(0)));
-    let sizes: Vec<(u64, u64)> = if numbers.is_empty() { SIZES.to_vec() } else { given.collect() };
-    sizes.into_iter().try_for_each(|(waits, data_mb)| one(waits, data_mb))
+    let (given, rest) = numbers.as_chunks::<3>();
+    if !rest.is_empty() {
+        return Err("three numbers for each run: WAITS FUNCTIONS DATA_MB".into());
+    }
+    (if given.is_empty() { &SIZES } else { given }).iter().try_for_each(|&size| one(size))
 }

@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn without_regions_nothing_changes() {
-        let spans = vec![Span::new(5, 9, State::Working(Work::Io), ContextId(0))];
+        let spans = [Span::new(5, 9, State::Working(Work::Io), ContextId(0))];
         assert!(marked(spans.iter().copied(), []).eq(spans.iter().copied()));
         assert!(marked(spans.iter().copied(), [stay(9, 20)]).eq(spans.iter().copied()));
     }
