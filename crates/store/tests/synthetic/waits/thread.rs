@@ -95,7 +95,7 @@ impl<'w> Thread<'w> {
             kind,
             object,
             function,
-            is_released: kind == Kind::Lock && (chance >> 48) % RELEASED == 0,
+            is_released: kind == Kind::Lock && (chance >> 48).is_multiple_of(RELEASED),
         }
     }
 
@@ -168,7 +168,7 @@ impl<'w> Thread<'w> {
                 spent.computed_ns += after_ns;
             }
             self.end_executions(number + 1, turn.end_ns, &mut begins_ns, lane, answer);
-            if number % 256 == 0 {
+            if number.is_multiple_of(256) {
                 lane.write_full_chunks(to)?;
             }
         }
