@@ -195,19 +195,23 @@ impl Spans for StoredSpans<'_> {
 pub fn write(profile: &Profile, to: impl Write) -> io::Result<()> {
     let mut blocks = BlockWriter::new(to)?;
     let Whose { processes, .. } = Whose::of(profile);
-    let encoded = |timeline: Timeline| {
+    let encoded = |timeline: Timeline<&mut dyn Iterator<Item = Span>>| {
         let mut made = Blocks::default();
-        write_timeline(&timeline, &mut made).map(|()| made)
+        write_spans(timeline.location, timeline.spans, &mut made).map(|()| made)
     };
     in_order(profile, &processes, encoded, |made| made?.give_to(&mut blocks))?;
     blocks.finish()?;
     Ok(())
 }
 
-fn write_timeline(timeline: &Timeline, to: &mut impl BlockSink) -> io::Result<()> {
-    let mut stream = StreamBuilder::new(Location(timeline.location.0), BlockOptions::default());
-    for span in &timeline.spans {
-        stream.push(record_of(span), to)?;
+fn write_spans(
+    location: LocationId,
+    spans: &mut dyn Iterator<Item = Span>,
+    to: &mut impl BlockSink,
+) -> io::Result<()> {
+    let mut stream = StreamBuilder::new(Location(location.0), BlockOptions::default());
+    for span in spans {
+        stream.push(record_of(&span), to)?;
     }
     stream.finish(to)
 }

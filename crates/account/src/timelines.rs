@@ -62,19 +62,23 @@ pub fn timelines(profile: &Profile) -> Run {
         timelines.push(timeline);
         Ok::<(), std::convert::Infallible>(())
     };
-    let Ok(()) = in_order(profile, &processes, |timeline| timeline, take);
+    let made = |timeline: Timeline<&mut dyn Iterator<Item = Span>>| {
+        let Timeline { location, process, service, spans } = timeline;
+        Timeline { location, process, service, spans: spans.collect() }
+    };
+    let Ok(()) = in_order(profile, &processes, made, take);
     Run { processes, timelines, processor_sets }
 }
 
 /// So many timelines are in work, or made and not taken yet.
 const AHEAD: usize = 64;
 
-/// Makes the timelines of a profile's locations, on all processors, what each is wanted for of it, and hands
-/// that to `take` in the order of locations. `processes`: those of [`Whose`].
+/// Makes the timelines of a profile's locations, on all processors, what each is wanted for of its spans as
+/// they are made, and hands that to `take` in the order of locations. `processes`: those of [`Whose`].
 pub(crate) fn in_order<T: Send, E>(
     profile: &Profile,
     processes: &[Process],
-    made_of: impl Fn(Timeline) -> T + Sync,
+    made_of: impl Fn(Timeline<&mut dyn Iterator<Item = Span>>) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let pauses = Pauses::of(profile);
@@ -89,31 +93,26 @@ pub(crate) fn in_order<T: Send, E>(
         pauses: pauses.of_process(profile.locations[id].process),
         location: &profile.locations[id],
         rows: profile.samples.of(id).collect(),
-        events: profile.events.of(id).collect(),
+        events: move || profile.events.of(id),
         waits: of_location(&profile.partner_waits, |wait| wait.location, id),
         latencies: &latencies,
     };
     let stolen = stolen::by_location(profile, |id| {
         recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
     });
-    let timeline = |id: LocationId| {
-        let location = &profile.locations[id];
+    let made = |id: LocationId| {
+        let &Location { process, service, .. } = &profile.locations[id];
         let stolen_ns = stolen.as_ref().map_or(0, |stolen| stolen[id.index()]);
-        Timeline {
-            location: id,
-            process: location.process,
-            service: location.service,
-            spans: replicated::divided(
-                regions::marked(recorded(id).spans(&states, stolen_ns), profile.stays.of(id)),
-                replicated.of_location(id),
-            ),
-        }
+        recorded(id).with_spans(&states, stolen_ns, |spans| {
+            let spans = regions::marked(spans, profile.stays.of(id));
+            let mut spans = replicated::divided(spans, replicated.of_location(id));
+            made_of(Timeline { location: id, process, service, spans: &mut spans })
+        })
     };
     for first in (0..profile.locations.len()).step_by(AHEAD) {
         let some = first..profile.locations.len().min(first + AHEAD);
-        let made: Vec<T> =
-            some.into_par_iter().map(|id| made_of(timeline(LocationId::from_index(id)))).collect();
-        made.into_iter().try_for_each(&mut take)?;
+        let all: Vec<T> = some.into_par_iter().map(|id| made(LocationId::from_index(id))).collect();
+        all.into_iter().try_for_each(&mut take)?;
     }
     Ok(())
 }
@@ -211,10 +210,11 @@ impl<'a> Parents<'a> {
 }
 
 /// The data of one location.
-struct Recorded<'a> {
+struct Recorded<'a, E> {
     location: &'a Location,
     rows: Vec<SampleRow>,
-    events: Vec<EventRow>,
+    /// Reads its operations, in the order of their ends.
+    events: E,
     /// Which parts of its calls of MPI were waits for partners.
     waits: &'a [PartnerWaitRow],
     /// Which parts of its waits at barriers lie behind the last arrival.
@@ -227,7 +227,7 @@ struct Recorded<'a> {
     fault: FaultCost,
 }
 
-impl Recorded<'_> {
+impl<E: Fn() -> I, I: Iterator<Item = EventRow>> Recorded<'_, E> {
     fn charged(&self, states: &States) -> Vec<ContextId> {
         charged::charged(&self.rows, |row| states.is_lost(row.context))
     }
@@ -241,21 +241,27 @@ impl Recorded<'_> {
         let start_ns = nanoseconds(self.location.start_s);
         let end_ns = nanoseconds(self.location.end_s).max(start_ns);
         let mut operations =
-            Operations::of((start_ns, end_ns), &self.events, self.waits, states, self.latencies);
+            Operations::of((start_ns, end_ns), (self.events)(), self.waits, states, self.latencies);
         operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
             let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
             charged.get(row).copied().unwrap_or(ContextId(0))
         });
         operations.pause(self.pauses, (start_ns, end_ns));
-        let gaps = gaps::gaps(start_ns, end_ns, &self.rows, &self.events);
+        let gaps = gaps::gaps(start_ns, end_ns, &self.rows, (self.events)());
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
         explained::explain(self.location, &self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
     }
 
-    fn spans(&self, states: &States, stolen_ns: u64) -> Vec<Span> {
+    /// Hands its spans over as they are made: they take more room than all that they follow from.
+    fn with_spans<T>(
+        &self,
+        states: &States,
+        stolen_ns: u64,
+        take: impl FnOnce(&mut dyn Iterator<Item = Span>) -> T,
+    ) -> T {
         let charged = self.charged(states);
         let explanation = self.explained(states, &charged, stolen_ns);
-        spans::spans(&explanation, &charged, |context| states.of_processor_time(context))
+        take(&mut spans::spans(&explanation, &charged, |context| states.of_processor_time(context)))
     }
 }
 

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
+use super::marked;
 use super::place::{Place, Places};
 use super::regions::Regions;
 use super::stretches::Stretches;
@@ -18,6 +19,7 @@ use proust_account::blame::{Blame, Lock, LockId, Queues};
 use proust_account::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run, Spans};
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
+use proust_query::intervals::Intervals;
 use proust_query::{OperationSums, Sampling};
 
 /// A run as the kinds of findings see it.
@@ -35,6 +37,8 @@ pub struct Facts<'r> {
     /// The same by target.
     pub(super) sums: OperationSums,
     pub(super) stretches: Stretches,
+    /// The marked intervals, if there are any.
+    pub(super) intervals: Option<Intervals>,
     /// Parallel regions of OpenMP, if teams of several threads executed any.
     pub(super) regions: Option<Regions>,
     pub(super) total_s: f64,
@@ -55,6 +59,8 @@ pub struct Facts<'r> {
     pub(super) system: Vec<f64>,
     /// Σ w² of the samples, s², by context.
     pub(super) squares: Vec<f64>,
+    /// All samples.
+    sampling: Sampling,
     /// Samples by context.
     pub(super) samples: Vec<f64>,
     /// Page faults without I/O by context.
@@ -82,7 +88,8 @@ impl<'r> Facts<'r> {
         let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
         let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64;
         let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
-        let (stretches, sums) = rayon::join(stretches, || OperationSums::of_run(profile, states));
+        let in_order = || rayon::join(stretches, || marked::intervals(profile, run));
+        let ((stretches, intervals), sums) = rayon::join(in_order, || OperationSums::of_run(profile, states));
         let calls = calls(&sums);
         let operations = Operations::of(profile);
         let places = Places::new(profile, &calls);
@@ -93,6 +100,8 @@ impl<'r> Facts<'r> {
             }
             own
         };
+        let (cpu, squares) = (own(Metric::Cpu), own(Metric::CpuSquares));
+        let sampling = Sampling { cpu_s: cpu.iter().sum(), squares: squares.iter().sum() };
         let starts = starts(profile, &calls, &places);
         let mut started_alike: FxHashMap<_, Vec<LocationId>> = FxHashMap::default();
         let kinds = kinds(profile, &starts, &places);
@@ -111,14 +120,16 @@ impl<'r> Facts<'r> {
             regions: Regions::of(profile, &operations),
             operations,
             stretches,
+            intervals,
             total_s: seconds(ledger.total_ns),
             wall_s: seconds(ledger.wall_ns),
             cpu_s: profile.locations.iter().map(|location| location.cpu_s).sum(),
             available,
             width,
-            cpu: own(Metric::Cpu),
+            cpu,
             system: own(Metric::System),
-            squares: own(Metric::CpuSquares),
+            squares,
+            sampling,
             samples: own(Metric::Samples),
             faults: own(Metric::MinorFaults),
             places,
@@ -291,8 +302,7 @@ impl<'r> Facts<'r> {
             cpu_s += self.cpu[context.index()];
             squares += self.squares[context.index()];
         }
-        let all = Sampling { cpu_s: self.cpu.iter().sum(), squares: self.squares.iter().sum() };
-        all.error_s(cpu_s, squares)
+        self.sampling.error_s(cpu_s, squares)
     }
 
     /// Victims by place, most first.

@@ -6,13 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use proust_account::ledger::{Account, Windows};
+use proust_account::ledger::Account;
 use proust_characteristics::advice::{Step, critical, steps};
 use proust_characteristics::dvm::Interval;
 use proust_characteristics::name::Characteristic;
-use proust_profile::LocationId;
 use proust_query::characteristics::Characterised;
-use proust_query::intervals::{IntervalNode, Question, intervals};
+use proust_query::intervals::IntervalNode;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -20,18 +19,7 @@ use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    if facts.profile.intervals.is_empty() {
-        return Vec::new();
-    }
-    let locations: Vec<LocationId> = (0..facts.profile.locations.len()).map(LocationId::from_index).collect();
-    let question = Question {
-        locations: &locations,
-        windows: Windows::all(),
-        processors: None,
-        wanted: None,
-        in_scope: Vec::new(),
-    };
-    let Ok(found) = intervals(facts.profile, &question) else { return Vec::new() };
+    let Some(found) = &facts.intervals else { return Vec::new() };
     let Some(run) = &found.run else { return Vec::new() };
     let name = facts.profile.facts.command.first().map_or("the run", String::as_str);
     let name = name.rsplit('/').next().unwrap_or(name);

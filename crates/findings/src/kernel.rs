@@ -58,7 +58,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             by_function.entry(facts.places.function(context)).or_default().push(context);
         }
     }
-    by_function.into_values().filter_map(|contexts| system_storm(facts, &contexts)).collect()
+    let fault_ns = FaultCost::of(facts.profile).at_most_ns();
+    by_function.into_values().filter_map(|contexts| system_storm(facts, &contexts, fault_ns)).collect()
 }
 
 fn is_other(function: &Function) -> bool {
@@ -67,12 +68,13 @@ fn is_other(function: &Function) -> bool {
     OTHERS.contains(&name.trim_end_matches("64"))
 }
 
-fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
+/// `fault_ns`: what a page fault costs at most.
+fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], fault_ns: f64) -> Option<Finding> {
     let sum = |of: &[f64]| contexts.iter().map(|&context| of[context.index()]).sum::<f64>();
     let (cpu_s, samples) = (sum(&facts.cpu), sum(&facts.samples));
     // The time of faults is reported by another kind, and known as an estimate only.
     let faults = sum(&facts.faults);
-    let lost_s = (sum(&facts.system) - faults * FaultCost::of(facts.profile).at_most_ns() / 1e9).max(0.0);
+    let lost_s = (sum(&facts.system) - faults * fault_ns / 1e9).max(0.0);
     let error_s = facts.error_s(contexts.iter().copied());
     let mut checks = Checks::default();
     if !checks.holds(&limits::SYSTEM_SAMPLES, samples)

@@ -45,6 +45,7 @@ mod intervals;
 mod kernel;
 mod libraries;
 mod locks;
+mod marked;
 mod mpi;
 mod openmp;
 mod overhead;

@@ -4,12 +4,15 @@
 //! written before the next record that has a CPU clock. An operation that contradicts that is damage that its
 //! check did not detect: it is clamped where something of it can be believed, dropped otherwise, and counted.
 
+mod rows;
+
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
 use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Inside, Sum};
 use proust_profile::{ContextId, EventRow, InsideRow, LocationId, OperationId, Target};
 
 use super::thread::{NO_PATH, Place, SLACK_NS};
+pub(super) use rows::{RawEvents, RawEventsBuilder};
 
 /// A row before contexts and the profile's numbers of operations exist.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +40,7 @@ pub(super) struct Bounds {
 /// The operations of a thread while its records are read.
 #[derive(Debug, Default)]
 pub(super) struct Events {
-    rows: Vec<RawEvent>,
+    rows: RawEventsBuilder,
     /// Operations inside others; of the contexts and numbers the same is true.
     inside: Vec<InsideRow>,
     /// Operations, those in sums included.
@@ -66,8 +69,7 @@ pub(super) struct Clock {
 /// The operations of a finished thread.
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    /// Sorted by end.
-    pub(super) rows: Vec<RawEvent>,
+    pub(super) rows: RawEvents,
     /// Operations inside others, as in [`RawEvent::row`].
     pub(super) inside: Vec<InsideRow>,
     pub(super) operations: u64,
@@ -225,11 +227,9 @@ impl Events {
         self.push(row, partial);
     }
 
-    pub(super) fn finish(mut self) -> Finished {
-        self.rows.sort_by_key(|event| event.row.end_ns);
-        self.rows.shrink_to_fit();
+    pub(super) fn finish(self) -> Finished {
         Finished {
-            rows: self.rows,
+            rows: self.rows.finish(),
             inside: self.inside,
             operations: self.operations,
             implausible: self.implausible,

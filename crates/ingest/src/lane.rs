@@ -264,7 +264,7 @@ impl Reading {
         }
     }
 
-    fn add(&mut self, thread: Thread) {
+    fn add(&mut self, mut thread: Thread) {
         if thread.samples == 0 {
             // Its tail, if it has one, is charged to its start.
             thread.rows.iter().for_each(|row| self.sampled(row.context.0));

@@ -352,7 +352,7 @@ impl Filling<'_> {
                 measurement_ns += row.measurement_ns;
                 sums.add(&row);
             }
-            for event in std::mem::take(&mut thread.events.rows) {
+            for event in std::mem::take(&mut thread.events.rows).iter() {
                 let (mut row, operation) = (event.row, event.row.operation.index());
                 self.paths.go_to(contexts, number, row.begin_ns);
                 let Some(id) = self.operations.get(operation).copied().flatten() else { continue };

@@ -11,7 +11,7 @@ use proust_log::records::{Switched, SwitchedTo};
 use proust_profile::{ContextId, EventRow, SampleRow};
 use rustc_hash::FxHashMap;
 
-use super::events::RawEvent;
+use super::events::{RawEvent, RawEvents, RawEventsBuilder};
 use super::log::LogHarvest;
 use super::thread::{NO_PATH, Thread, Weights};
 
@@ -138,7 +138,7 @@ fn cut_thread(thread: &mut Thread, pauses: &[Pause]) {
     thread.clock_ns = thread.clock_ns.saturating_sub(left_out.iter().map(|out| out.cpu_ns).sum());
     thread.rows = rows;
     thread.weights = Weights::of(&thread.rows);
-    thread.events.rows = events(&thread.events.rows, &cuts, &left_out);
+    thread.events.rows = events(thread.events.rows.iter(), &cuts, &left_out);
     let stretches: Vec<(u64, u64)> = cuts.iter().map(|cut| (cut.from_ns, cut.to_ns)).collect();
     thread.executed.cut(&stretches);
     let is_in_pause = |begin_ns: u64, end_ns: u64| {
@@ -248,8 +248,8 @@ fn part(row: &SampleRow, cpu_ns: u64) -> SampleRow {
 
 /// The operations of a thread without their parts in pauses. One that reaches over a pause is two, of which
 /// the first one counts as the call.
-fn events(events: &[RawEvent], cuts: &[Cut], left_out: &[LeftOut]) -> Vec<RawEvent> {
-    let mut kept = Vec::with_capacity(events.len() + cuts.len());
+fn events(events: impl Iterator<Item = RawEvent>, cuts: &[Cut], left_out: &[LeftOut]) -> RawEvents {
+    let mut kept = RawEventsBuilder::default();
     for event in events {
         let EventRow { begin_ns, end_ns, summed, .. } = event.row;
         let clock = event.row.cpu_clock_ns.map(|clock_ns| without(clock_ns, left_out));
@@ -259,7 +259,7 @@ fn events(events: &[RawEvent], cuts: &[Cut], left_out: &[LeftOut]) -> Vec<RawEve
             // Only calls outside of pauses were added up.
             let time_ns = event.row.time_ns.min(last.1 - first.0);
             let row = EventRow { begin_ns: first.0, end_ns: last.1, time_ns, ..event.row };
-            kept.push(RawEvent { row, ..*event });
+            kept.push(RawEvent { row, ..event });
             continue;
         }
         for (number, &(from_ns, to_ns)) in pieces.iter().enumerate() {
@@ -271,11 +271,10 @@ fn events(events: &[RawEvent], cuts: &[Cut], left_out: &[LeftOut]) -> Vec<RawEve
             }
             row.cpu_clock_ns = clock.filter(|_| is_last);
             (row.left, row.open) = (row.left && is_last, row.open && is_last);
-            kept.push(RawEvent { row, ..*event });
+            kept.push(RawEvent { row, ..event });
         }
     }
-    kept.sort_by_key(|event| event.row.end_ns);
-    kept
+    kept.finish()
 }
 
 /// A reading of a thread's CPU clock without its use in pauses until then.
@@ -378,14 +377,14 @@ mod tests {
         let cuts = [cut_at(20, 40, 10, 18)];
         let out = [LeftOut { before_ns: 10, cpu_ns: 8 }];
         let all = [event(0, 10), event(10, 60), event(60, 70)];
-        let pieces = events(&all, &cuts, &out);
+        let pieces = events(all.into_iter(), &cuts, &out);
         let said: Vec<_> = pieces
             .iter()
             .map(|event| (event.row.begin_ns, event.row.end_ns, event.row.calls, event.row.cpu_clock_ns))
             .collect();
         let expected = [(0, 10, 1, Some(5)), (10, 20, 1, None), (40, 60, 0, Some(22)), (60, 70, 1, Some(27))];
         assert_eq!(said, expected);
-        let inside = events(&[event(25, 30), event(38, 50)], &cuts, &out);
+        let inside = events([event(25, 30), event(38, 50)].into_iter(), &cuts, &out);
         assert_eq!(inside.iter().map(|event| event.row.begin_ns).collect::<Vec<_>>(), [40]);
     }
 

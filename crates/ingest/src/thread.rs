@@ -146,13 +146,13 @@ impl Thread {
     }
 
     /// The place of the operation that it was still in when its record ended.
-    pub(super) fn open_place(&self) -> Option<Place> {
-        self.events.rows.last().filter(|event| event.row.open).map(|event| event.row.context).map(u32::from)
+    pub(super) fn open_place(&mut self) -> Option<Place> {
+        self.events.rows.open().map(|event| event.row.context.0)
     }
 
     /// A thread that was never closed was in its open operation as long as anything is known of its process.
     pub(super) fn stay_until(&mut self, end_ns: u64) {
-        if let Some(event) = self.events.rows.last_mut().filter(|event| event.row.open)
+        if let Some(event) = self.events.rows.open()
             && self.closing == Closing::LastSeen
         {
             event.row.end_ns = event.row.end_ns.max(end_ns);

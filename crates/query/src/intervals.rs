@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_account::ledger::{Inside, LedgerError, Processors, Window, Windows};
+use proust_account::ledger::{Inside, LedgerError, Processors, Run, Spans, Window, Windows};
 use proust_account::stored::StoredTimelines;
 use proust_profile::{
     ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
@@ -144,6 +144,18 @@ pub struct Question<'q> {
 /// # Errors
 /// When the profile's processes and locations contradict each other.
 pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals, LedgerError> {
+    intervals_of(profile, &StoredTimelines::of(profile).whole_run(profile), question)
+}
+
+/// As [`intervals`], where the timelines of the whole run are there already.
+///
+/// # Errors
+/// As [`intervals`].
+pub fn intervals_of(
+    profile: &Profile,
+    run: &Run<impl Spans>,
+    question: &Question<'_>,
+) -> Result<Intervals, LedgerError> {
     let infos = &profile.intervals;
     let wanted = wanted_ones(infos, question);
     let is_in_scope = |location: LocationId| question.locations.binary_search(&location).is_ok();
@@ -206,9 +218,7 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
             });
         }
     }
-    let stored = StoredTimelines::of(profile);
-    let run = stored.whole_run(profile);
-    let processors_of_run = ProcessorsOfRun::of(profile, &run, &is_in_scope);
+    let processors_of_run = ProcessorsOfRun::of(profile, run, &is_in_scope);
     let mut parts = Parts::of(
         infos.len() + 1,
         &Counted {
@@ -222,10 +232,10 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Intervals
         parts.push(infos.len(), root.location, root.window);
     }
     let processors = match question.processors {
-        Some(total) => Processors::given(&run, total)?,
-        None => Processors::measured(&run, &Windows::all())?,
+        Some(total) => Processors::given(run, total)?,
+        None => Processors::measured(run, &Windows::all())?,
     };
-    let inside = parts.inside(&run, &processors, &windows)?;
+    let inside = parts.inside(run, &processors, &windows)?;
     let kinds = kinds(profile);
     let mut nodes = Vec::new();
     let mut position = FxHashMap::default();

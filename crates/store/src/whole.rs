@@ -26,8 +26,7 @@ pub(super) fn add(building: &mut Building, whole: &Whole) -> Result<(), TablesEr
 }
 
 fn add_json(building: &mut Building, name: &str, value: &impl Serialize) -> Result<(), TablesError> {
-    let json = |source| TablesError::Json { path: name.into(), source };
-    building.add(name, &serde_json::to_vec(value).map_err(json)?)
+    building.add_written(name, |to| Ok(serde_json::to_writer(to, value)?))
 }
 
 fn json<T: DeserializeOwned>(kept: &Kept, name: &str) -> Result<T, TablesError> {

@@ -7,6 +7,8 @@
 //! call path that releases, where it acquired) the time in its sections that no operation takes is divided by
 //! the samples in all of them; without any it stays with the call path that releases.
 
+use std::collections::hash_map::Entry;
+
 use proust_profile::{ContextId, EventRow};
 
 use super::computing::Computing;
@@ -18,6 +20,10 @@ use rustc_hash::FxHashMap as Map;
 /// So many operations of a location are kept behind the last section: of locks with very many short sections
 /// the nearest that was recorded may lie far before.
 const KEPT: usize = 1024;
+
+/// So many acts in sections are kept: a release that represents others is asked for again and again, by
+/// waits that are far behind it.
+const KEPT_ACTS: usize = 1 << 16;
 
 /// What a location did in a stretch of time.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +98,10 @@ pub(super) struct Doings<'e> {
     computing: Computing<'e>,
     /// By location, the operations that were recorded alone.
     operations: Vec<Option<Lately<'e, Single>>>,
-    found: Meanwhile,
+    /// What was found of late, by the row of the release and the stretch.
+    found: Map<(u32, u64, u64), Meanwhile>,
+    /// Acts in all of that, and one for each stretch.
+    found_acts: usize,
 }
 
 /// An operation that was recorded alone.
@@ -113,19 +122,25 @@ impl Lasting for Single {
 impl<'e> Doings<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>) -> Doings<'e> {
         let operations = evidence.profile.locations.iter().map(|_| None).collect();
-        Doings { evidence, computing: Computing::new(evidence), operations, found: Meanwhile::default() }
+        let computing = Computing::new(evidence);
+        Doings { evidence, computing, operations, found: Map::default(), found_acts: 0 }
     }
 
     /// The acts, in a stretch of time, of the location that released a lock by this row of the profile's.
     /// That it waited for this lock itself is no part of holding it.
     pub(super) fn during(&mut self, row: u32, held: Window) -> &Meanwhile {
+        if self.found_acts > KEPT_ACTS {
+            self.found.clear();
+            self.found_acts = 0;
+        }
+        let place = match self.found.entry((row, held.start_ns, held.end_ns)) {
+            Entry::Occupied(known) => return known.into_mut(),
+            Entry::Vacant(place) => place,
+        };
         let evidence = self.evidence;
         let release = evidence.releases.place(row);
         let location = release.location;
-        let found = &mut self.found;
-        found.operations.clear();
-        found.samples.clear();
-        found.length_ns = held.length_ns() as f64;
+        let mut found = Meanwhile { length_ns: held.length_ns() as f64, ..Meanwhile::default() };
         found.samples.extend(self.computing.within(location, held.start_ns, held.end_ns));
         let single = |row: EventRow| Single {
             window: Window::new(row.begin_ns, row.end_ns),
@@ -141,7 +156,8 @@ impl<'e> Doings<'e> {
                 found.operations.push((*context, common_ns as f64));
             }
         }
-        found
+        self.found_acts += 1 + found.operations.len() + found.samples.len();
+        place.insert(found)
     }
 }
 

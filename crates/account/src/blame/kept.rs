@@ -1,7 +1,7 @@
 //! The blame of a whole run as it is kept beside its profile: for pages that then need no operations.
 
 use proust_profile::{ContextId, LocationId, Profile};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::Blame;
 use super::cause::{BlameRow, Cause, CauseKind};
@@ -20,8 +20,29 @@ type Row = (
     (CauseKind, LocationId, ContextId, Option<ContextId>, Option<ContextId>, Option<LockId>),
 );
 
+/// What a [`KeptBlame`] is read from. There may be millions of rows: they are written one by one.
+#[derive(Serialize)]
+struct Kept<'b> {
+    rows: Rows<'b>,
+    locks: &'b [Lock],
+    lock_waits: &'b [LockWaits],
+    wakers: &'b [WakerRow],
+}
+
+struct Rows<'b>(&'b [BlameRow]);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(|row| -> Row {
+            let Cause { kind, location, context, section, site, lock } = row.cause;
+            let cause = (kind, location, context, section, site, lock);
+            (row.account, row.location, row.context, row.slots, row.ns, cause)
+        }))
+    }
+}
+
 /// The blame of a run.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub struct KeptBlame {
     rows: Vec<Row>,
     locks: Vec<Lock>,
@@ -30,18 +51,13 @@ pub struct KeptBlame {
 }
 
 impl KeptBlame {
-    /// As it is kept.
-    pub fn of(blame: &Blame) -> KeptBlame {
-        let row = |row: &BlameRow| {
-            let Cause { kind, location, context, section, site, lock } = row.cause;
-            let cause = (kind, location, context, section, site, lock);
-            (row.account, row.location, row.context, row.slots, row.ns, cause)
-        };
-        KeptBlame {
-            rows: blame.rows.iter().map(row).collect(),
-            locks: blame.locks.clone(),
-            lock_waits: blame.lock_waits.clone(),
-            wakers: blame.wakers.clone(),
+    /// As it is kept: written, it is read as a [`KeptBlame`].
+    pub fn of(blame: &Blame) -> impl Serialize {
+        Kept {
+            rows: Rows(&blame.rows),
+            locks: &blame.locks,
+            lock_waits: &blame.lock_waits,
+            wakers: &blame.wakers,
         }
     }
 

@@ -62,15 +62,31 @@ impl Windows {
 
     /// The instants of this set that lie in `bounds`.
     pub fn within(&self, bounds: Window) -> Windows {
-        self.0
+        let first = self.0.partition_point(|window| window.end_ns <= bounds.start_ns);
+        self.0[first..]
             .iter()
+            .take_while(|window| window.start_ns < bounds.end_ns)
             .map(|w| Window::new(w.start_ns.max(bounds.start_ns), w.end_ns.min(bounds.end_ns)))
             .collect()
     }
 
     /// The instants that are in both.
     pub fn intersection(&self, other: &Windows) -> Windows {
-        self.0.iter().flat_map(|&window| other.within(window).0).collect()
+        let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut both = Vec::new();
+        while let (Some(one), Some(other)) = (mine.peek(), theirs.peek()) {
+            let start_ns = one.start_ns.max(other.start_ns);
+            let end_ns = one.end_ns.min(other.end_ns);
+            if start_ns < end_ns {
+                both.push(Window::new(start_ns, end_ns));
+            }
+            if one.end_ns <= other.end_ns {
+                mine.next()
+            } else {
+                theirs.next()
+            };
+        }
+        Windows(both)
     }
 
     /// The instants that are not in this set.
@@ -113,21 +129,31 @@ impl Windows {
 impl FromIterator<Window> for Windows {
     /// Sorts, drops the empty ones, and joins those that touch or overlap.
     fn from_iter<I: IntoIterator<Item = Window>>(windows: I) -> Windows {
-        let mut sorted: Vec<Window> = windows.into_iter().filter(|w| w.start_ns < w.end_ns).collect();
-        sorted.sort_unstable();
-        let mut joined: Vec<Window> = Vec::with_capacity(sorted.len());
-        for window in sorted {
-            match joined.last_mut() {
-                Some(last) if window.start_ns <= last.end_ns => last.end_ns = last.end_ns.max(window.end_ns),
-                _ => joined.push(window),
+        let join = |next: &mut Window, last: &mut Window| {
+            let joins = last.start_ns <= next.start_ns && next.start_ns <= last.end_ns;
+            if joins {
+                last.end_ns = last.end_ns.max(next.end_ns);
+            }
+            joins
+        };
+        // Most are in order, and follow each other: the spans of a location are not kept one by one.
+        let mut joined: Vec<Window> = Vec::new();
+        for mut window in windows.into_iter().filter(|w| w.start_ns < w.end_ns) {
+            if !joined.last_mut().is_some_and(|last| join(&mut window, last)) {
+                joined.push(window);
             }
         }
+        joined.sort_unstable();
+        joined.dedup_by(join);
+        joined.shrink_to_fit();
         Windows(joined)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn windows(borders: &[(u64, u64)]) -> Windows {
@@ -148,6 +174,34 @@ mod tests {
         assert_eq!(Windows::all().complement(), Windows::default());
         assert_eq!(set.intersection(&windows(&[(3, 9), (20, 21)])), windows(&[(3, 4), (8, 9), (20, 21)]));
         assert_eq!(set.intersection(&set.complement()), Windows::default());
+    }
+
+    proptest! {
+        #[test]
+        fn an_instant_is_in_both_if_it_is_in_each(
+            sets in prop::array::uniform2(prop::collection::vec((0u64..60, 0u64..9), 0..12)),
+            (from_ns, length_ns) in (0u64..60, 0u64..30),
+        ) {
+            let [of_a, of_b] = sets.map(|set| {
+                set.into_iter().map(|(start, length)| Window::new(start, start + length)).collect::<Vec<_>>()
+            });
+            let [a, b] = [&of_a, &of_b].map(|set| set.iter().copied().collect::<Windows>());
+            let lies_in = |set: &[Window], at| set.iter().any(|w| (w.start_ns..w.end_ns).contains(&at));
+            let has = |set: &Windows, at: u64| lies_in(&set.0, at);
+            let (both, bounds) = (a.intersection(&b), Window::new(from_ns, from_ns + length_ns));
+            let within = a.within(bounds);
+            for at in 0..80 {
+                prop_assert_eq!((has(&a, at), has(&b, at)), (lies_in(&of_a, at), lies_in(&of_b, at)));
+                prop_assert_eq!(has(&both, at), has(&a, at) && has(&b, at));
+                let is_bound = (bounds.start_ns..bounds.end_ns).contains(&at);
+                prop_assert_eq!(has(&within, at), has(&a, at) && is_bound);
+            }
+            // As all sets are: in order, apart, and none empty.
+            for set in [a, b, both, within] {
+                prop_assert!(set.0.windows(2).all(|two| two[0].end_ns < two[1].start_ns));
+                prop_assert!(set.0.iter().all(|window| window.length_ns() > 0));
+            }
+        }
     }
 
     #[test]

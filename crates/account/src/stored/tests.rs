@@ -72,7 +72,9 @@ fn naive(spans: &[Span], range_ns: &Range<u64>) -> BTreeMap<(u8, ContextId), f64
 /// Writes the timelines of a run as streams.
 fn write_run(run: &Run, to: impl Write) -> io::Result<()> {
     let mut blocks = BlockWriter::new(to)?;
-    run.timelines.iter().try_for_each(|timeline| write_timeline(timeline, &mut blocks))?;
+    for timeline in &run.timelines {
+        write_spans(timeline.location, &mut timeline.spans.iter().copied(), &mut blocks)?;
+    }
     blocks.finish().map(|_| ())
 }
 

@@ -24,9 +24,14 @@ impl Gap {
 
 /// The gaps from `start_ns` to `end_ns`, in order, without holes. `rows` and `events` are those of one
 /// location.
-pub(super) fn gaps(start_ns: u64, end_ns: u64, rows: &[SampleRow], events: &[EventRow]) -> Vec<Gap> {
+pub(super) fn gaps(
+    start_ns: u64,
+    end_ns: u64,
+    rows: &[SampleRow],
+    events: impl Iterator<Item = EventRow>,
+) -> Vec<Gap> {
     let mut gaps = Gaps { gaps: Vec::with_capacity(rows.len() + 1), from_ns: start_ns, end_ns, owed_ns: 0 };
-    let mut clocks = events.iter().filter_map(|event| Some((event.end_ns, event.cpu_clock_ns?))).peekable();
+    let mut clocks = events.filter_map(|event| Some((event.end_ns, event.cpu_clock_ns?))).peekable();
     let mut cpu_ns = 0_u64;
     for (number, row) in rows.iter().enumerate() {
         let row_cpu_ns = cpu_ns.saturating_add(row.cpu_ns);
@@ -91,7 +96,10 @@ mod tests {
     }
 
     fn all(end_ns: u64, rows: &[SampleRow], events: &[EventRow]) -> Vec<(u64, u64, usize)> {
-        gaps(0, end_ns, rows, events).iter().map(|gap| (gap.length_ns(), gap.cpu_ns, gap.row)).collect()
+        gaps(0, end_ns, rows, events.iter().copied())
+            .iter()
+            .map(|gap| (gap.length_ns(), gap.cpu_ns, gap.row))
+            .collect()
     }
 
     #[test]

@@ -42,18 +42,18 @@ impl Operations {
     /// `waits`: the waits for partners of the same location.
     pub(super) fn of(
         (start_ns, end_ns): (u64, u64),
-        events: &[EventRow],
+        events: impl Iterator<Item = EventRow>,
         waits: &[PartnerWaitRow],
         states: &States,
         latencies: &Latencies<'_>,
     ) -> Operations {
         // Most are recorded one by one where there are many.
         let mut operations =
-            Operations { singles: Vec::with_capacity(events.len()), ..Operations::default() };
+            Operations { singles: Vec::with_capacity(events.size_hint().0), ..Operations::default() };
         let mut free_ns = start_ns;
         let mut waits = waits.iter().peekable();
         for event in events {
-            let (class, context) = (states.of_event(event), event.context);
+            let (class, context) = (states.of_event(&event), event.context);
             if event.summed {
                 // A sum that seems to end outside still counts for the part inside.
                 let end_ns = event.end_ns.clamp(start_ns, end_ns);
@@ -62,9 +62,9 @@ impl Operations {
             }
             let (from_ns, to_ns) = (event.begin_ns.max(free_ns), event.end_ns.min(end_ns));
             if from_ns < to_ns {
-                let latency_ns = latencies.of_event(event);
+                let latency_ns = latencies.of_event(&event);
                 let asleep_until_ns = match latency_ns {
-                    0 => event.begin_ns.saturating_add(states.asleep_ns(event)),
+                    0 => event.begin_ns.saturating_add(states.asleep_ns(&event)),
                     _ => event.end_ns.saturating_sub(latency_ns),
                 };
                 let queues = class.blocks() || latency_ns > 0;

@@ -5,34 +5,36 @@ use proust_profile::StayRow;
 use crate::ledger::{Parts, Span};
 
 /// The spans of a location, cut where a stay of `stays` begins or ends, those inside marked.
-pub(super) fn marked(spans: Vec<Span>, stays: impl IntoIterator<Item = StayRow>) -> Vec<Span> {
+pub(super) fn marked(
+    mut spans: impl Iterator<Item = Span>,
+    stays: impl IntoIterator<Item = StayRow>,
+) -> impl Iterator<Item = Span> {
     let windows = united(stays);
-    if windows.is_empty() {
-        return spans;
-    }
-    let mut out = Vec::with_capacity(spans.len() + 2 * windows.len());
     let mut next = 0;
-    for mut span in spans {
-        while let Some(&(begin_ns, end_ns)) = windows.get(next)
-            && begin_ns < span.end_ns
-        {
-            if end_ns <= span.start_ns {
-                next += 1;
-                continue;
-            }
-            if begin_ns > span.start_ns {
-                out.push(take_until(&mut span, begin_ns));
-            }
-            if end_ns >= span.end_ns {
-                span = span.in_region();
-                break;
-            }
-            out.push(take_until(&mut span, end_ns).in_region());
+    // What is left of a span that was cut.
+    let mut rest: Option<Span> = None;
+    std::iter::from_fn(move || {
+        let mut span = rest.take().or_else(|| spans.next())?;
+        while windows.get(next).is_some_and(|&(_, end_ns)| end_ns <= span.start_ns) {
             next += 1;
         }
-        out.push(span);
-    }
-    out
+        match windows.get(next) {
+            Some(&(begin_ns, end_ns)) if begin_ns < span.end_ns => {
+                if begin_ns > span.start_ns {
+                    let before = take_until(&mut span, begin_ns);
+                    rest = Some(span);
+                    Some(before)
+                } else if end_ns < span.end_ns {
+                    let inside = take_until(&mut span, end_ns).in_region();
+                    rest = Some(span);
+                    Some(inside)
+                } else {
+                    Some(span.in_region())
+                }
+            }
+            _ => Some(span),
+        }
+    })
 }
 
 /// From the begin of each stay's way in to the end of its part; regions inside others make one window with
@@ -88,7 +90,8 @@ mod tests {
                 .with(PartKind::Fault, (end_ns - start_ns) / 2)
         };
         let spans = vec![span(0, 100), span(100, 110), span(110, 400)];
-        let marked = marked(spans.clone(), [stay(50, 200), stay(60, 120), stay(300, 350)]);
+        let marked: Vec<Span> =
+            marked(spans.iter().copied(), [stay(50, 200), stay(60, 120), stay(300, 350)]).collect();
         let shown: Vec<_> = marked.iter().map(|span| (span.start_ns, span.end_ns, span.in_region)).collect();
         let expected = [
             (0, 50, false),
@@ -117,8 +120,8 @@ mod tests {
 
     #[test]
     fn without_regions_nothing_changes() {
-        let spans = vec![Span::new(5, 9, State::Working(Work::Io), ContextId(0))];
-        assert_eq!(marked(spans.clone(), []), spans);
-        assert_eq!(marked(spans.clone(), [stay(9, 20)]), spans);
+        let spans = [Span::new(5, 9, State::Working(Work::Io), ContextId(0))];
+        assert!(marked(spans.iter().copied(), []).eq(spans.iter().copied()));
+        assert!(marked(spans.iter().copied(), [stay(9, 20)]).eq(spans.iter().copied()));
     }
 }

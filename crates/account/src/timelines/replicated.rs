@@ -115,34 +115,36 @@ fn overlap(executions: &[(Window, LocationId)]) -> bool {
 
 /// The spans of a location, those that compute cut where a stretch begins or ends, with the repeated part of
 /// those inside.
-pub(super) fn divided(spans: Vec<Span>, stretches: &[Stretch]) -> Vec<Span> {
-    if stretches.is_empty() {
-        return spans;
-    }
-    let mut out = Vec::with_capacity(spans.len() + 2 * stretches.len());
+pub(super) fn divided(
+    mut spans: impl Iterator<Item = Span>,
+    stretches: &[Stretch],
+) -> impl Iterator<Item = Span> {
     let mut next = 0;
-    for mut span in spans {
-        let computes = span.state == State::Working(Work::Compute);
-        while let Some(&(window, degree)) = stretches.get(next).filter(|_| computes)
-            && window.start_ns < span.end_ns
-        {
-            if window.end_ns <= span.start_ns {
-                next += 1;
-                continue;
-            }
-            if window.start_ns > span.start_ns {
-                out.push(take_until(&mut span, window.start_ns));
-            }
-            if window.end_ns >= span.end_ns {
-                span = with_repeated(span, degree);
-                break;
-            }
-            out.push(with_repeated(take_until(&mut span, window.end_ns), degree));
+    // What is left of a span that was cut.
+    let mut rest: Option<Span> = None;
+    std::iter::from_fn(move || {
+        let mut span = rest.take().or_else(|| spans.next())?;
+        while stretches.get(next).is_some_and(|(window, _)| window.end_ns <= span.start_ns) {
             next += 1;
         }
-        out.push(span);
-    }
-    out
+        let computes = span.state == State::Working(Work::Compute);
+        match stretches.get(next).filter(|(window, _)| computes && window.start_ns < span.end_ns) {
+            Some(&(window, degree)) => {
+                if window.start_ns > span.start_ns {
+                    let before = take_until(&mut span, window.start_ns);
+                    rest = Some(span);
+                    Some(before)
+                } else if window.end_ns < span.end_ns {
+                    let inside = take_until(&mut span, window.end_ns);
+                    rest = Some(span);
+                    Some(with_repeated(inside, degree))
+                } else {
+                    Some(with_repeated(span, degree))
+                }
+            }
+            None => Some(span),
+        }
+    })
 }
 
 fn with_repeated(span: Span, degree: u32) -> Span {
@@ -174,7 +176,7 @@ mod tests {
             span(240, 400, Work::Compute),
         ];
         let stretches = [(Window::new(40, 80), 4), (Window::new(150, 280), 2)];
-        let divided = divided(spans.clone(), &stretches);
+        let divided: Vec<Span> = divided(spans.iter().copied(), &stretches).collect();
         let expected = [
             (0, 40, 0),
             (40, 80, 30),
@@ -187,7 +189,7 @@ mod tests {
         assert_eq!(shown(&divided), expected);
         let lengths = |spans: &[Span]| spans.iter().map(Span::length_ns).sum::<u64>();
         assert_eq!(lengths(&divided), lengths(&spans));
-        assert_eq!(super::divided(spans.clone(), &[]), spans);
+        assert!(super::divided(spans.iter().copied(), &[]).eq(spans.iter().copied()));
     }
 
     /// Two processes of two threads each, which are ranks 0 and 1 if asked for.

@@ -23,30 +23,30 @@ fn passive(
     Span::new(from_ns, from_ns + length_ns, State::Passive(reason), context)
 }
 
-/// The spans of a location. `charged` says for each row in which context its processor time is charged,
-/// `state` what processor time in a context counts as.
+/// The spans of a location, gap by gap. `charged` says for each row in which context its processor time is
+/// charged, `state` what processor time in a context counts as.
 pub(super) fn spans(
     explanation: &Explanation,
     charged: &[ContextId],
     state: impl Fn(ContextId) -> State,
-) -> Vec<Span> {
-    let mut out = Vec::with_capacity(explanation.gaps.len() * 2 + explanation.parts.len() * 2);
+) -> impl Iterator<Item = Span> {
     let (mut first_part, mut first_share) = (0, 0);
-    for gap in &explanation.gaps {
+    explanation.gaps.iter().flat_map(move |gap| {
         let parts = &explanation.parts[first_part..gap.parts_end];
         let shares = &explanation.shares[first_share..gap.shares_end];
         (first_part, first_share) = (gap.parts_end, gap.shares_end);
         let context = charged.get(gap.gap.row).copied().unwrap_or(ContextId(0));
         let mut tape = Tape::new(gap, shares, context, state(context));
         let mut from_ns = gap.gap.start_ns;
+        let mut out = Vec::with_capacity(2 * parts.len() + shares.len() + 1);
         for part in parts {
             tape.lay(from_ns, part.start_ns, &mut out);
             lay_part(part, &mut out);
             from_ns = part.end_ns;
         }
         tape.lay(from_ns, gap.gap.end_ns, &mut out);
-    }
-    out
+        out
+    })
 }
 
 /// The states that fill the time of a gap outside the operations that were recorded by themselves, in the

@@ -116,14 +116,14 @@ pub(super) fn spans_of_profile(
     let spans = Recorded {
         location,
         rows: rows.to_vec(),
-        events: events.to_vec(),
+        events: || events.iter().copied(),
         waits,
         latencies: &Latencies::of(profile),
         stops: &[],
         pauses: &[],
         fault: FaultCost::of(&Profile::default()),
     }
-    .spans(&states, 0);
+    .with_spans(&states, 0, |spans| spans.collect::<Vec<Span>>());
     assert_tiled(location, &spans);
     spans
 }

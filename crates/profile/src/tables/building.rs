@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -89,6 +89,28 @@ impl Building {
         let path = self.path(name);
         fs::write(&path, bytes).map_err(io_error(&path, "written"))?;
         self.files.insert(name.into(), FileCheck::of(bytes));
+        Ok(())
+    }
+
+    /// Adds a file that `write` fills, which need not be in memory as a whole.
+    ///
+    /// # Errors
+    /// [`TablesError::Io`] when the storage refuses.
+    pub fn add_written(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> Result<(), TablesError> {
+        let path = self.path(name);
+        let written = || {
+            let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+            let mut to = BufWriter::new(&file);
+            write(&mut to)?;
+            to.flush()?;
+            FileCheck::of_file(&file)
+        };
+        let check = written().map_err(io_error(&path, "written"))?;
+        self.files.insert(name.into(), check);
         Ok(())
     }
 

@@ -1,13 +1,13 @@
 //! The manifest of a profile: the one file that says which folder holds it, and what each file there must be.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::digest::digest;
+use super::digest::{digest, digest_of};
 use super::error::TablesError;
 use super::{Provenance, SCHEMA};
 
@@ -26,6 +26,14 @@ pub(super) struct FileCheck {
 impl FileCheck {
     pub(super) fn of(bytes: &[u8]) -> FileCheck {
         FileCheck { bytes: bytes.len() as u64, digest: Some(format!("{:016x}", digest(bytes))) }
+    }
+
+    /// That of a file as it is now.
+    pub(super) fn of_file(mut file: &File) -> io::Result<FileCheck> {
+        let bytes = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(0))?;
+        let digest = digest_of(file, bytes)?;
+        Ok(FileCheck { bytes, digest: Some(format!("{digest:016x}")) })
     }
 
     /// That of a file of so many bytes whose parts have checks.

@@ -444,5 +444,7 @@ fn the_letters_of_the_timeline_stand_for_its_spans() {
 fn what_is_kept_of_another_run_is_not_taken() {
     let Whole { blame, operations, .. } = Whole::of(&waiting(), None).unwrap();
     assert!(!operations.fits(&Profile::default()));
-    assert!(KeptBlame::of(&blame).of_profile(&Profile::default()).is_none());
+    let written = serde_json::to_vec(&KeptBlame::of(&blame)).unwrap();
+    let kept: KeptBlame = serde_json::from_slice(&written).unwrap();
+    assert!(kept.of_profile(&Profile::default()).is_none());
 }

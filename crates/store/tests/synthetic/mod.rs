@@ -4,8 +4,10 @@
 #![allow(dead_code)]
 
 pub mod ranks;
+pub mod waits;
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::layout::{
@@ -148,6 +150,18 @@ impl LaneBuilder {
         self
     }
 
+    /// Writes the chunks that will not change any more, and forgets them: all but the one in use. The lane's
+    /// header cannot be given afterwards.
+    pub fn write_full_chunks(&mut self, to: &mut impl Write) -> io::Result<()> {
+        let full = self.chunks.len() - 1;
+        self.chunks.drain(..full).try_for_each(|chunk| to.write_all(chunk.as_bytes()))
+    }
+
+    /// Writes what is left.
+    pub fn write_rest(self, to: &mut impl Write) -> io::Result<()> {
+        self.chunks.iter().try_for_each(|chunk| to.write_all(chunk.as_bytes()))
+    }
+
     /// What the lane's header says at the end.
     pub fn header(&mut self, header: LaneHeader) -> &mut Self {
         // SAFETY: the header lies in the first chunk, which lives in `chunks`.
@@ -180,12 +194,18 @@ pub fn header(pid: u32) -> FileHeader {
     }
 }
 
-/// The bytes of a log.
-pub fn log(mut header: FileHeader, lanes: &[LaneBuilder]) -> Vec<u8> {
+/// The bytes of a log before its first chunk.
+pub fn head(mut header: FileHeader, lanes: usize) -> Vec<u8> {
     header.check = header.check_of_facts();
-    header.lanes = lanes.len() as u32;
+    header.lanes = lanes as u32;
     let mut bytes = vec![0; HEADER_BYTES];
     bytes[..size_of::<FileHeader>()].copy_from_slice(header.as_bytes());
+    bytes
+}
+
+/// The bytes of a log.
+pub fn log(header: FileHeader, lanes: &[LaneBuilder]) -> Vec<u8> {
+    let mut bytes = head(header, lanes.len());
     for chunk in lanes.iter().flat_map(|lane| &lane.chunks) {
         bytes.extend_from_slice(chunk.as_bytes());
     }

@@ -13,14 +13,14 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     let spans = Recorded {
         location: &location,
         rows: rows.to_vec(),
-        events: events.to_vec(),
+        events: || events.iter().copied(),
         waits: &[],
         latencies: &Latencies::of(&profile),
         stops: &[],
         pauses: &[],
         fault: FaultCost::of(&profile),
     }
-    .spans(&States::of(&profile), 0);
+    .with_spans(&States::of(&profile), 0, |spans| spans.collect::<Vec<Span>>());
     assert_tiled(&location, &spans);
     spans
 }

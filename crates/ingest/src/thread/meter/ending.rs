@@ -171,7 +171,7 @@ impl ThreadMeter {
         self.thread.closing = closing;
         // Sums are not in order of their ends; the newest of all is behind none of them.
         self.thread.events = self.events.finish();
-        let newest_ns = self.thread.events.rows.last().map_or(0, |event| event.row.end_ns);
+        let newest_ns = self.thread.events.rows.end_ns();
         self.thread.end_ns = self.thread.end_ns.max(newest_ns).max(self.releases.last_ns());
         self.thread.releases = self.releases.finish();
         self.thread.begin_cpu_ns = self.begin_cpu_ns;

@@ -1,0 +1,169 @@
+//! How time and memory grow with waits: `waits-scale [WAITS FUNCTIONS DATA_MB]...`.
+//!
+//! Writes synthetic runs (`tests/synthetic/waits.rs`), analyses each in a process of its own, which may have
+//! so many MB of memory (RLIMIT_DATA, which counts all but mapped files; 0: no limit), and compares what it
+//! keeps with the answer. Without arguments the sizes of `docs/benchmarks.md`.
+//!
+//! `waits-scale write DIR [NAME=NUMBER]...` only writes a run; `waits-scale analyse DIR` only analyses one.
+
+#[path = "../tests/synthetic/mod.rs"]
+mod synthetic;
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use proust_account::ledger::Account;
+use proust_ingest::{CallPaths, from_binaries};
+use proust_store::{Run, WaitRules};
+use synthetic::waits::{Answer, Kind, Waits};
+
+const OF: Waits = Waits {
+    seed: 1,
+    ranks: 8,
+    threads: 8,
+    waits: 1_000_000,
+    contexts: 200_000,
+    nesting: 8,
+    skew: 100,
+    has_longest: true,
+};
+const SIZES: [[u64; 3]; 4] =
+    [[1_000_000, 2_000, 0], [10_000_000, 2_000, 2_000], [10_000_000, 2_000, 500], [1_000_000, 200_000, 0]];
+
+/// A line of `/proc/self/status`, MB.
+fn memory_mb(name: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+/// The time of all threads on processors, s.
+fn processor_s() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).filter_map(|word| word.parse::<f64>().ok()).sum();
+    ticks / 100.0
+}
+
+/// Bytes of all files in a folder and those below it.
+fn bytes_in(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let bytes =
+        |path: &Path| if path.is_dir() { bytes_in(path) } else { path.metadata().map_or(0, |m| m.len()) };
+    entries.map(|entry| bytes(&entry.path())).sum()
+}
+
+fn open(dir: &Path) -> Result<Run, Box<dyn Error>> {
+    Ok(Run::open_by(dir, CallPaths::User, Box::new(from_binaries()), WaitRules::standard())?)
+}
+
+/// Analyses the run and prints what each stage took, and the most memory until its end.
+fn analyse(dir: &Path) -> Result<(), Box<dyn Error>> {
+    let (begin, mut last_mb, mut stage) = (Instant::now(), 0, None);
+    let mut since_s = processor_s();
+    let run = open(dir)?;
+    run.analyse(&mut |progress| {
+        last_mb = last_mb.max(memory_mb("RssAnon:"));
+        if stage != Some(progress.stage) {
+            if let Some(stage) = stage {
+                println!("  {stage:?}: {:.2} s of processors, {last_mb} MB", processor_s() - since_s);
+            }
+            (stage, since_s) = (Some(progress.stage), processor_s());
+        }
+    })?;
+    let (wall_s, last_s) = (begin.elapsed().as_secs_f64(), processor_s() - since_s);
+    println!("  {stage:?}: {last_s:.2} s of processors, {last_mb} MB");
+    println!("  in all {:.2} s of processors, {wall_s:.2} s, {last_mb} MB", processor_s());
+    assert!(run.notes().is_empty(), "{:?}", run.notes());
+    Ok(())
+}
+
+/// Compares what is kept of a run with the answer.
+fn compare(dir: &Path, answer: &Answer) -> Result<(), Box<dyn Error>> {
+    let run = open(dir)?;
+    let (profile, ledger) = (run.profile()?, run.ledger()?);
+    for location in &ledger.locations {
+        let spent = &answer.threads[&profile.locations[location.location].tid];
+        let found = [Account::Compute, Account::Lock, Account::Barrier].map(|at| location.accounts[at]);
+        let [locks, barriers, conditions] =
+            [Kind::Lock, Kind::Barrier, Kind::Condition].map(|of| spent.of(of).ns);
+        assert_eq!(found, [spent.computed_ns, locks, barriers], "{location:?}");
+        assert_eq!(
+            (location.passive.sum_ns(), location.wall_ns),
+            (conditions, answer.wall_ns),
+            "{location:?}"
+        );
+    }
+    let calls: u64 = run.operations()?.rows.iter().map(|row| row.calls).sum();
+    let waits: u64 = answer.threads.values().flat_map(|spent| spent.waits.values()).map(|of| of.calls).sum();
+    assert_eq!(calls, waits);
+    Ok(())
+}
+
+fn one([waits, functions, data_mb]: [u64; 3]) -> Result<(), Box<dyn Error>> {
+    let dir = std::env::temp_dir().join(format!("waits-scale-{}", std::process::id()));
+    let begin = Instant::now();
+    let answer = Waits { waits, contexts: functions.try_into()?, ..OF }.write(&dir)?;
+    let (written_s, written_mb) = (begin.elapsed().as_secs_f64(), memory_mb("VmHWM:"));
+    println!(
+        "{waits} waits, {functions} functions, {data_mb} MB allowed: {:.1} bytes of log a wait, written in {written_s:.1} s and \
+         {written_mb} MB",
+        answer.log_bytes as f64 / waits as f64,
+    );
+    let own = std::env::current_exe()?;
+    let mut analysis = Command::new(if data_mb > 0 { Path::new("prlimit") } else { &own });
+    if data_mb > 0 {
+        analysis.arg(format!("--data={}", data_mb * 1_000_000)).arg(&own);
+    }
+    let status = analysis.arg("analyse").arg(&dir).status()?;
+    if status.success() {
+        compare(&dir, &answer)?;
+        println!(
+            "  as expected; {:.1} bytes of profile a wait",
+            bytes_in(&dir.join("profile")) as f64 / waits as f64
+        );
+    } else {
+        println!("  failed: {status}");
+    }
+    Ok(fs::remove_dir_all(&dir)?)
+}
+
+fn write(dir: &Path, given: &[String]) -> Result<(), Box<dyn Error>> {
+    let mut of = OF;
+    for word in given {
+        let (name, number) = word.split_once('=').ok_or("NAME=NUMBER")?;
+        let number: u64 = number.parse()?;
+        match name {
+            "waits" => of.waits = number,
+            "seed" => of.seed = number,
+            "ranks" => of.ranks = number.try_into()?,
+            "threads" => of.threads = number.try_into()?,
+            "contexts" => of.contexts = number.try_into()?,
+            "nesting" => of.nesting = number.try_into()?,
+            "skew" => of.skew = number.try_into()?,
+            "longest" => of.has_longest = number > 0,
+            _ => return Err(format!("there is no {name}").into()),
+        }
+    }
+    let answer = of.write(dir)?;
+    println!("{of:?}: {} bytes of logs, {} ns", answer.log_bytes, answer.wall_ns);
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.first().map(String::as_str) {
+        Some("write") => return write(words.get(1).ok_or("a folder")?.as_ref(), &words[2..]),
+        Some("analyse") => return analyse(words.get(1).ok_or("a folder")?.as_ref()),
+        _ => {}
+    }
+    let numbers = words.iter().map(|word| word.parse()).collect::<Result<Vec<u64>, _>>()?;
+    let (given, rest) = numbers.as_chunks::<3>();
+    if !rest.is_empty() {
+        return Err("three numbers for each run: WAITS FUNCTIONS DATA_MB".into());
+    }
+    (if given.is_empty() { &SIZES } else { given }).iter().try_for_each(|&size| one(size))
+}
