@@ -69,31 +69,6 @@ def blame_of(example, waits, quick):
     return {"waits": waits, "m_events_per_s": summary(rates), "peak_kib": summary(peaks)}
 
 
-# Waits, functions, and the memory that the analysis may have, MB (0: any).
-WAITS = ((1_000_000, 2_000, 0), (10_000_000, 2_000, 0), (10_000_000, 2_000, 2_000), (1_000_000, 200_000, 0))
-
-
-def waits(tool, quick):
-    """From logs whose answer is known to all that is kept of a run, each in a process of its own: time in
-    proportion to the waits, and bounded memory. The example compares the answer."""
-    example = TARGET / "release/examples/waits-scale"
-    if not example.exists():
-        raise Skip("the example waits-scale could not be built")
-    return {"rows": [waits_of(example, *size) for size in (WAITS[:1] if quick else WAITS)]}
-
-
-def waits_of(example, waits, functions, allowed_mb):
-    said = run([example, waits, functions, allowed_mb]).output
-    row = {"waits": waits, "functions": functions, "allowed_mb": allowed_mb}
-    row["log_bytes"] = float(re.search(r"([\d.]+) bytes of log a wait", said).group(1))
-    if "as expected" not in said:
-        return row
-    in_all = re.search(r"in all ([\d.]+) s of processors, ([\d.]+) s, (\d+) MB", said).groups()
-    row["processor_s"], row["wall_s"], row["peak_mb"] = map(float, in_all)
-    row["profile_bytes"] = float(re.search(r"([\d.]+) bytes of profile a wait", said).group(1))
-    return row
-
-
 def seconds_of(command, quick):
     """How long a command takes, some times."""
     return [run(command).wall_s for _ in range(5 if quick else 15)]

@@ -1,7 +1,7 @@
 """The result as Markdown tables, for the terminal and for docs/benchmarks.md."""
 import re
 
-from . import marks
+from . import marks, waits
 from .cells import middle, of, sure, table, three, verdict
 
 
@@ -384,20 +384,6 @@ def blame(result):
     return said
 
 
-def waits(result):
-    def shown(row):
-        size = [row["waits"], row["functions"], row["allowed_mb"] or "any", f"{row['log_bytes']:.1f}"]
-        if "wall_s" not in row:
-            return size + ["", "", "", "", "not enough memory"]
-        rate = row["waits"] / row["processor_s"] / 1e6
-        return size + [f"{row['profile_bytes']:.1f}", f"{row['peak_mb']:.0f}", f"{row['wall_s']:.1f}",
-                       f"{rate:.2f}", "missed" if rate < 5 else "met"]
-    return table(
-        ["waits", "functions", "memory allowed, MB", "bytes of log a wait", "bytes kept a wait",
-         "peak of memory, MB", "wall time, s", "M waits/s and processor", "target: 5 M/s"],
-        [shown(row) for row in result["rows"]])
-
-
 def compare(result):
     judged = ("together_s", "comparison_s")
     rows = [[
@@ -491,7 +477,7 @@ TABLES = {
     "live_threads": live_threads, "log_size": log_size, "memory": memory, "operations": operations,
     "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "runtimes": runtimes,
     "barriers": barriers, "nested": nested, "marks": marks.shown, "throughput": throughput, "blame": blame,
-    "waits": waits, "compare": compare, "report": report, "side_by_side": side_by_side, "zoo": zoo
+    "waits": waits.shown, "compare": compare, "report": report, "side_by_side": side_by_side, "zoo": zoo
 }
 
 

@@ -109,8 +109,8 @@ fn one([waits, functions, data_mb]: [u64; 3]) -> Result<(), Box<dyn Error>> {
     let answer = Waits { waits, contexts: functions.try_into()?, ..OF }.write(&dir)?;
     let (written_s, written_mb) = (begin.elapsed().as_secs_f64(), memory_mb("VmHWM:"));
     println!(
-        "{waits} waits, {functions} functions, {data_mb} MB allowed: {:.1} bytes of log a wait, written in {written_s:.1} s and \
-         {written_mb} MB",
+        "{waits} waits, {functions} functions, {data_mb} MB allowed: {:.1} bytes of log a wait, written in \
+         {written_s:.1} s and {written_mb} MB",
         answer.log_bytes as f64 / waits as f64,
     );
     let own = std::env::current_exe()?;
