@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::chance::{Share, assert_shares};
 use crate::programs::{built, has};
-use crate::recording::{Recorded, empty_folder, number, record, report};
+use crate::recording::{Recorded, empty_folder, list, number, record, report};
 
 const SECONDS: &str = "2";
 const ONCE: &str = "made_once";
@@ -22,6 +22,13 @@ fn recorded(program: PathBuf, form: &str, folder: &Path) -> Recorded {
     let run = record(program, &[SECONDS, form, folder]).succeeded();
     let _ = fs::remove_file(format!("/tmp/perf-{}.map", number(&run.truth(), "/pid")));
     run
+}
+
+/// What is noted of code that has no names: samples in it, of how many.
+fn noted_unnamed(run: &Recorded) -> Option<(f64, f64)> {
+    let page: serde_json::Value = run.page("quality", &[]);
+    let note = list(&page, "/quality/noted").iter().find(|note| note["id"] == "unnamed-code")?;
+    Some((number(note, "/samples"), number(note, "/of")))
 }
 
 /// Each function has the share that the program measured, and is shown as made at run time.
@@ -51,6 +58,7 @@ fn assert_functions(run: &Recorded, names: &[&str]) {
     let outside = flat.functions.iter().filter(|row| row.function == OUTSIDE);
     let outside: f64 = outside.map(|row| row.amount("cpu_s").exclusive).sum();
     assert!(outside == 0.0, "{OUTSIDE} has {outside} s");
+    assert_eq!(noted_unnamed(run), None);
 }
 
 #[test]
@@ -88,6 +96,8 @@ fn without_names_it_is_code_outside_all_modules() {
         .map(|row| row.amount("cpu_s").exclusive)
         .sum();
     assert!(outside > 0.9 * flat.total("cpu_s"), "{outside} of {}", flat.total("cpu_s"));
+    let (samples, of) = noted_unnamed(&run).expect("a note");
+    assert!(samples > 0.8 * of && of == run.summary().quality.samples as f64, "{samples} of {of}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::chance::assert_close;
 use crate::programs::built;
-use crate::recording::{empty_folder, list, number, record, report};
+use crate::recording::{Recorded, empty_folder, list, number, record, report};
 
 #[test]
 fn every_child_is_followed() {
@@ -32,6 +32,13 @@ fn every_child_is_followed() {
     let summary = run.summary();
     // The shells of system() and popen() are processes too.
     assert!(summary.run.processes >= 11, "{:#?}", summary.run);
+    // The first page leads to that of the processes, where there are several.
+    let leads_there = |run: &Recorded| {
+        let text = report(&run.dir, "summary", &[] as &[&str]).printed();
+        text.lines().any(|line| line.contains("which programs ran"))
+    };
+    assert!(leads_there(&run));
+    assert!(!leads_there(&record("true", &[] as &[&str])));
 }
 
 #[test]

@@ -395,3 +395,23 @@ fn duration(ns: u64) -> String {
         _ => format!("{} s", ns as f64 / 1e9),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_without_names_is_noted_with_the_option_of_its_runtime() {
+        for (name, option) in [
+            ("java", "-XX:+DumpPerfMapAtExit"),
+            ("node", "--perf-basic-prof"),
+            ("python3.12", "-X perf"),
+            ("luajit", "a perf map or a jitdump"),
+        ] {
+            let process = Which { name: name.into(), pid: 7 };
+            let text = RunNote::UnnamedCode { process, samples: 30, of: 40 }.text();
+            assert!(text.starts_with(&format!("75 % of the samples of {name} (pid 7)")), "{text}");
+            assert!(text.contains(option), "{text}");
+        }
+    }
+}
