@@ -5,7 +5,8 @@ from .cells import table
 from .session import TARGET, Skip, run
 
 # Waits, functions, and the memory that the analysis may have, MB (0: any).
-WAITS = ((1_000_000, 2_000, 0), (10_000_000, 2_000, 0), (10_000_000, 2_000, 2_000), (1_000_000, 200_000, 0))
+WAITS = ((1_000_000, 2_000, 0), (10_000_000, 2_000, 0), (10_000_000, 2_000, 500), (30_000_000, 2_000, 2_000),
+         (1_000_000, 200_000, 0))
 
 
 def waits(tool, quick):

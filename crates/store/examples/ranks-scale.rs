@@ -4,33 +4,19 @@
 //! its own, and compares messages and waits with the known answer. Without arguments the sizes of
 //! `docs/benchmarks.md`.
 
+mod resources;
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
 
-use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
 use proust_account::accounted::blame_within;
 use proust_account::ledger::Windows;
 use proust_ingest::{Counter, LogBytes, ingest_logs};
+use resources::{memory_mb, processor_s};
 use synthetic::names;
 use synthetic::ranks::Ranks;
-
-/// A line of `/proc/self/status`, MB.
-fn memory_mb(name: &str) -> u64 {
-    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
-}
-
-/// The time of all threads on processors, s.
-fn processor_s() -> f64 {
-    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: f64 = fields.skip(11).take(2).filter_map(|word| word.parse::<f64>().ok()).sum();
-    ticks / 100.0
-}
 
 fn one(ranks: u32, rounds: u64) {
     let of = Ranks { ranks, rounds, of_host: 16, ahead_ns: 1_000_003 };

@@ -6,6 +6,7 @@
 //!
 //! `waits-scale write DIR [NAME=NUMBER]...` only writes a run; `waits-scale analyse DIR` only analyses one.
 
+mod resources;
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
 
@@ -18,6 +19,7 @@ use std::time::Instant;
 use proust_account::ledger::Account;
 use proust_ingest::{CallPaths, from_binaries};
 use proust_store::{Run, WaitRules};
+use resources::{memory_mb, processor_s};
 use synthetic::waits::{Answer, Kind, Waits};
 
 const OF: Waits = Waits {
@@ -30,23 +32,13 @@ const OF: Waits = Waits {
     skew: 100,
     has_longest: true,
 };
-const SIZES: [[u64; 3]; 4] =
-    [[1_000_000, 2_000, 0], [10_000_000, 2_000, 2_000], [10_000_000, 2_000, 500], [1_000_000, 200_000, 0]];
-
-/// A line of `/proc/self/status`, MB.
-fn memory_mb(name: &str) -> u64 {
-    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
-}
-
-/// The time of all threads on processors, s.
-fn processor_s() -> f64 {
-    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: f64 = fields.skip(11).take(2).filter_map(|word| word.parse::<f64>().ok()).sum();
-    ticks / 100.0
-}
+const SIZES: [[u64; 3]; 5] = [
+    [1_000_000, 2_000, 0],
+    [10_000_000, 2_000, 0],
+    [10_000_000, 2_000, 500],
+    [30_000_000, 2_000, 2_000],
+    [1_000_000, 200_000, 0],
+];
 
 /// Bytes of all files in a folder and those below it.
 fn bytes_in(dir: &Path) -> u64 {
