@@ -43,6 +43,9 @@ pub struct RunFile {
     pub budget_bytes: u64,
     /// What the launcher's variables say which job this is; None outside a job.
     pub job_key: Option<String>,
+    /// The process that started the first rank on this host; None outside a job, and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<LauncherProcess>,
     /// What a reader of the run must know.
     pub notes: Vec<RunNote>,
     /// How it ended; None while it runs.
@@ -53,6 +56,15 @@ pub struct RunFile {
     /// When recording was switched off in all of its processes, in order; written at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
+}
+
+/// A process that starts ranks, as only one of a host has these numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LauncherProcess {
+    /// Its number.
+    pub pid: u32,
+    /// When it began, in the kernel's ticks since the boot.
+    pub start_ticks: u64,
 }
 
 /// A stretch in which recording was switched off, by CLOCK_MONOTONIC.
@@ -208,6 +220,7 @@ mod tests {
             asked_rate_hz: 200,
             budget_bytes: 1 << 30,
             job_key: Some("slurm:17.0".into()),
+            launcher: Some(LauncherProcess { pid: 7, start_ticks: u64::MAX }),
             notes: vec![RunNote::StillRunning { processes: vec!["“quoted”\n".into()] }],
             finished: Some(Finished {
                 end_unix_s: 2.0,

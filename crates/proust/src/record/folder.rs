@@ -129,6 +129,7 @@ impl RunFolder {
             governors: governors(),
             asked_rate_hz: args.options.rate,
             budget_bytes: args.options.max_size,
+            launcher: job::launcher().map(|launcher| launcher.process),
             job_key: key,
             notes: Vec::new(),
             finished: None,
@@ -167,10 +168,11 @@ impl RunFolder {
         let run = RunFile::read(&path)?;
         let recorded = Recorded {
             is_of_this_host: run.host == host_name(),
+            launcher: run.launcher,
             start_unix_s: run.start_unix_s,
             end_unix_s: run.finished.map(|finished| finished.end_unix_s),
         };
-        let is_older = job::launcher_start_unix_s().is_some_and(|start_s| recorded.is_before(start_s));
+        let is_older = job::launcher().is_some_and(|launcher| recorded.is_before(&launcher));
         if run.job_key.as_deref() != Some(key) || is_older {
             bail!(
                 "{} holds another run ({}); a run is never written over: name another folder with -o",

@@ -6,7 +6,7 @@
 
 use std::env;
 
-use super::launcher;
+use super::launcher::{self, Launcher};
 
 /// Variables that give each rank its number, and those that name its job, by launcher.
 const LAUNCHERS: [(&str, &[&str]); 5] = [
@@ -22,11 +22,10 @@ pub fn key() -> Option<String> {
     key_from(|name| env::var(name).ok())
 }
 
-/// When the launcher of this rank began, by the clock of day; None outside of a launcher, and where that is
-/// not known.
-pub fn launcher_start_unix_s() -> Option<f64> {
+/// The process that launched this rank; None outside of a launcher, and where that is not known.
+pub fn launcher() -> Option<Launcher> {
     let (rank, _) = launcher_from(|name| env::var(name).ok())?;
-    launcher::start_unix_s(rank)
+    launcher::of_rank(rank)
 }
 
 fn launcher_from(

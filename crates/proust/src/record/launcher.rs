@@ -1,9 +1,11 @@
-//! When the launcher of a job's ranks began: what was recorded before is not of that job.
+//! Which process launched a job's ranks, and when it began: what was recorded before is not of that job.
 //!
 //! Launchers may give all their jobs one name, as hydra does, which starts the ranks of MPICH.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use proust_profile::run_file::LauncherProcess;
 
 /// Ancestors that are looked at: scripts around a rank are few.
 const MOST_ANCESTORS: usize = 64;
@@ -12,11 +14,24 @@ const CLOCK_SLACK_S: f64 = 1.0;
 /// By so much the clocks of day of two hosts may differ.
 const HOSTS_SLACK_S: f64 = 60.0;
 
-/// Begin and end of a run that is found, by the clock of day.
+/// The process that launched this one's rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Launcher {
+    /// Which.
+    pub process: LauncherProcess,
+    /// It did not begin before, by the clock of day.
+    pub earliest_unix_s: f64,
+    /// It had begun then: the kernel counts the begins of processes in ticks.
+    pub latest_unix_s: f64,
+}
+
+/// A run that is found: which process launched its ranks, and its begin and end by the clock of day.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
     /// Whether it was begun on this host.
     pub is_of_this_host: bool,
+    /// The launcher on the host on which it was begun; None where that is not known.
+    pub launcher: Option<LauncherProcess>,
     /// When it was begun.
     pub start_unix_s: f64,
     /// When it ended; None = it goes on, or its recorder was killed.
@@ -24,22 +39,26 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Whether a launcher that began at that time starts ranks of a later job. On the run's host the launcher
-    /// of its own job began before it; on another host it may begin a little later.
-    pub fn is_before(&self, launcher_unix_s: f64) -> bool {
-        let is_after = |time_s: f64, slack_s: f64| launcher_unix_s > time_s + slack_s;
-        if self.is_of_this_host {
-            is_after(self.start_unix_s, CLOCK_SLACK_S)
-                || self.end_unix_s.is_some_and(|end_s| is_after(end_s, 0.0))
-        } else {
-            self.end_unix_s.is_some_and(|end_s| is_after(end_s, HOSTS_SLACK_S))
+    /// Whether the launcher starts ranks of a later job. On the run's host the launcher of its own job began
+    /// before it, and a job may have several there; on another host it may begin a little later.
+    pub fn is_before(&self, launcher: &Launcher) -> bool {
+        let is_after = |time_s: f64, slack_s: f64| launcher.earliest_unix_s > time_s + slack_s;
+        if !self.is_of_this_host {
+            return self.end_unix_s.is_some_and(|end_s| is_after(end_s, HOSTS_SLACK_S));
         }
+        if self.launcher == Some(launcher.process) {
+            return false;
+        }
+        let is_at_end = self.end_unix_s.is_some_and(|end_s| launcher.latest_unix_s > end_s);
+        is_after(self.start_unix_s, CLOCK_SLACK_S)
+            || self.end_unix_s.is_some_and(|end_s| is_after(end_s, 0.0))
+            || self.launcher.is_some() && is_at_end
     }
 }
 
-/// When the launcher of this rank began: the nearest ancestor without the variable that numbers ranks. None
-/// where that cannot be read.
-pub fn start_unix_s(rank_variable: &str) -> Option<f64> {
+/// The launcher of this rank: the nearest ancestor without the variable that numbers ranks. None where that
+/// cannot be read.
+pub fn of_rank(rank_variable: &str) -> Option<Launcher> {
     let mut pid = std::os::unix::process::parent_id();
     for _ in 0..MOST_ANCESTORS {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -49,7 +68,12 @@ pub fn start_unix_s(rank_variable: &str) -> Option<f64> {
             let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
             let age_s = since_boot_s()? - start_ticks as f64 / ticks_per_s as f64;
             let now_s = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs_f64();
-            return (ticks_per_s > 0).then_some(now_s - age_s);
+            let earliest_unix_s = now_s - age_s;
+            return (ticks_per_s > 0).then_some(Launcher {
+                process: LauncherProcess { pid, start_ticks },
+                earliest_unix_s,
+                latest_unix_s: earliest_unix_s + 1.0 / ticks_per_s as f64,
+            });
         }
         pid = parent;
     }
@@ -102,18 +126,50 @@ mod tests {
     #[test]
     fn a_launcher_began_before_its_ranks() {
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
-        let start_s = start_unix_s("NO_LAUNCHER_SETS_THIS").unwrap();
-        assert!(start_s <= now_s + 0.02 && start_s > 0.0, "{start_s} {now_s}");
+        let launcher = of_rank("NO_LAUNCHER_SETS_THIS").unwrap();
+        assert_eq!(launcher.process.pid, std::os::unix::process::parent_id());
+        assert!(launcher.process.start_ticks > 0);
+        assert!(launcher.earliest_unix_s <= now_s + 0.02 && launcher.earliest_unix_s > 0.0, "{launcher:?}");
+        assert!(launcher.latest_unix_s > launcher.earliest_unix_s);
+    }
+
+    /// One of another process than the run's own.
+    fn began(earliest_unix_s: f64) -> Launcher {
+        let process = LauncherProcess { pid: 8, start_ticks: 3 };
+        Launcher { process, earliest_unix_s, latest_unix_s: earliest_unix_s + 0.01 }
     }
 
     #[test]
     fn what_began_before_the_launcher_is_another_job() {
-        let here = Recorded { is_of_this_host: true, start_unix_s: 100.0, end_unix_s: Some(100.2) };
-        assert!(!here.is_before(99.9) && !here.is_before(100.1) && here.is_before(100.3));
+        let here = Recorded {
+            is_of_this_host: true,
+            launcher: Some(LauncherProcess { pid: 7, start_ticks: 3 }),
+            start_unix_s: 100.0,
+            end_unix_s: Some(100.2),
+        };
+        assert!(!here.is_before(&began(99.9)) && !here.is_before(&began(100.1)));
+        assert!(here.is_before(&began(100.3)));
         let open = Recorded { end_unix_s: None, ..here };
-        assert!(!open.is_before(100.9) && open.is_before(101.1));
+        assert!(!open.is_before(&began(100.9)) && open.is_before(&began(101.1)));
         let elsewhere = Recorded { is_of_this_host: false, ..here };
-        assert!(!elsewhere.is_before(130.0) && elsewhere.is_before(170.0));
-        assert!(!Recorded { end_unix_s: None, ..elsewhere }.is_before(170.0));
+        assert!(!elsewhere.is_before(&began(130.0)) && elsewhere.is_before(&began(170.0)));
+        assert!(!Recorded { end_unix_s: None, ..elsewhere }.is_before(&began(170.0)));
+    }
+
+    #[test]
+    fn of_launchers_that_began_in_the_tick_of_the_end_the_own_one_is_known() {
+        let own = began(100.195);
+        let run = Recorded {
+            is_of_this_host: true,
+            launcher: Some(own.process),
+            start_unix_s: 100.0,
+            end_unix_s: Some(100.2),
+        };
+        assert!(!run.is_before(&own) && !run.is_before(&began(102.0)));
+        let other = Some(LauncherProcess { pid: 7, start_ticks: 3 });
+        assert!(Recorded { launcher: other, ..run }.is_before(&own));
+        assert!(!Recorded { launcher: other, ..run }.is_before(&began(100.18)));
+        // Nothing is known of the run's launcher: that it began in the same tick is possible.
+        assert!(!Recorded { launcher: None, ..run }.is_before(&own));
     }
 }
