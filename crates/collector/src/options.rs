@@ -27,8 +27,9 @@ pub struct Options {
     pub mpi_paths: bool,
     /// Bytes all logs of the run may take together.
     pub budget_bytes: u64,
-    /// Bytes the log of this process may take: of a rank, as much as that of each other rank of its host.
-    pub share_bytes: u64,
+    /// Bytes the log of this rank may take, as many as that of each other rank of its host; None of a process
+    /// that is no rank ([`share_beside_ranks`]).
+    pub share_bytes: Option<u64>,
     /// The limit of the run's control group, in thousandths of a processor; 0 = all.
     pub quota_milli: u32,
     /// Operations shorter than this are summed, ns; None = what is worth it here.
@@ -85,7 +86,11 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         return None;
     }
     // SAFETY: passed on.
-    let ranks = launcher::ranks_here(|name| unsafe { variable(environment, name) }).map(u64::from);
+    let ranks = launcher::ranks_here(|name| unsafe { variable(environment, name) });
+    if let Some(ranks) = ranks {
+        // SAFETY: the control page stays mapped; the field is aligned and only ever used atomically.
+        unsafe { AtomicU32::from_ptr(&raw mut (*control).ranks) }.fetch_max(ranks, Ordering::Relaxed);
+    }
     Some(Options {
         folder,
         period_ns: 1_000_000_000 / u64::from(page.rate_hz),
@@ -93,7 +98,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         check_paths: page.options & CHECK_PATHS != 0,
         mpi_paths: page.options & NO_MPI_PATHS == 0,
         budget_bytes: page.budget_bytes,
-        share_bytes: page.budget_bytes / ranks.unwrap_or(1).max(1),
+        share_bytes: ranks.map(|ranks| of_ranks(page.budget_bytes) / u64::from(ranks)),
         quota_milli: page.quota_milli,
         sync_threshold_ns: Some(page.sync_threshold_ns).filter(|&ns| ns != CALIBRATED),
         request_signals: [page.sample_signal, page.pause_signal],
@@ -173,6 +178,21 @@ pub fn live() -> u32 {
     })
 }
 
+/// The part of a run's budget that its ranks share.
+fn of_ranks(budget: u64) -> u64 {
+    budget / 8 * 7
+}
+
+/// Bytes that the log of a process that is no rank may take: as long as no rank has begun all that is left,
+/// then a small part, since launchers that poll would take as much as ranks that compute.
+pub fn share_beside_ranks(budget: u64) -> u64 {
+    // SAFETY: the control page stays mapped.
+    let Some(control) = (unsafe { CONTROL.load(Ordering::Acquire).as_mut() }) else { return budget };
+    // SAFETY: as above; the field is aligned and only ever used atomically.
+    let ranks = unsafe { AtomicU32::from_ptr(&raw mut control.ranks) }.load(Ordering::Relaxed);
+    if ranks == 0 { budget } else { (budget - of_ranks(budget)) / 2 }
+}
+
 /// Takes `bytes` of the run's budget; false if it is used up.
 pub fn take_budget(bytes: u64, budget: u64) -> bool {
     // SAFETY: the control page stays mapped; the field is only ever used atomically.
@@ -207,7 +227,7 @@ pub fn of_a_test(folder: &'static CStr) -> Options {
         check_paths: false,
         mpi_paths: true,
         budget_bytes: u64::MAX,
-        share_bytes: u64::MAX,
+        share_bytes: None,
         quota_milli: 0,
         sync_threshold_ns: None,
         request_signals: [0, 0],

@@ -79,6 +79,10 @@ pub struct Control {
     pub filters: u32,
     /// The signal that pauses the recording of a process, or resumes it; 0 = none.
     pub pause_signal: u32,
+    /// The most ranks that a host of the run has, of those that have begun so far; 0 = there are none.
+    pub ranks: u32,
+    /// Zero.
+    pub unused: u32,
 }
 
 /// [`Control::sync_threshold_ns`] that leaves the choice to each process.

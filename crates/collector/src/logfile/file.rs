@@ -52,7 +52,7 @@ pub struct LogFile {
     path: AtomicPtr<u8>,
     path_bytes: AtomicUsize,
     budget_bytes: AtomicU64,
-    /// [`Options::share_bytes`].
+    /// [`Options::share_bytes`]; 0 = it is none of a rank.
     share_bytes: AtomicU64,
     window: Window,
     growth: Growth,
@@ -102,7 +102,7 @@ impl LogFile {
         // Whatever the program's umask is: the file is opened again by its path.
         raw::fchmod(descriptor, MODE);
         self.budget_bytes.store(options.budget_bytes, Ordering::Relaxed);
-        self.share_bytes.store(options.share_bytes, Ordering::Relaxed);
+        self.share_bytes.store(options.share_bytes.map_or(0, |bytes| bytes.max(1)), Ordering::Relaxed);
         self.path_bytes.store(path.to_bytes_with_nul().len(), Ordering::Relaxed);
         self.path.store(path.as_ptr().cast_mut().cast(), Ordering::Release);
         let units = HEADER_UNITS + units;
@@ -251,13 +251,16 @@ impl LogFile {
             return true;
         }
         let least = wanted - reserved.saturating_sub(next);
+        let budget_bytes = self.budget_bytes.load(Ordering::Relaxed);
+        let share_bytes = match self.share_bytes.load(Ordering::Relaxed) {
+            0 => options::share_beside_ranks(budget_bytes),
+            of_rank => of_rank,
+        };
         let mut refusal = None;
         for more in [reserved.clamp(LEAST_MORE, MOST_MORE).max(least), least, 1] {
             let bytes = u64::from(more) * UNIT_BYTES as u64;
             let all_bytes = u64::from(reserved) * UNIT_BYTES as u64 + bytes;
-            if all_bytes > self.share_bytes.load(Ordering::Relaxed)
-                || !options::take_budget(bytes, self.budget_bytes.load(Ordering::Relaxed))
-            {
+            if all_bytes > share_bytes || !options::take_budget(bytes, budget_bytes) {
                 continue;
             }
             match self.grow_file(reserved, more) {

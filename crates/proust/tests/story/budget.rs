@@ -1,9 +1,11 @@
 //! What a recording may take: the rate asked for, the size of the logs, a disk that is full.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use proust_log::layout::FileHeader;
+use serde_json::Value;
 use zerocopy::FromBytes;
 
 use crate::chance::assert_close;
@@ -11,7 +13,7 @@ use crate::command::{Ended, run};
 use crate::explained::Except;
 use crate::mpi::Mpi;
 use crate::programs::built;
-use crate::recording::{empty_folder, number, record_with, truth_in};
+use crate::recording::{empty_folder, list, number, record_with, truth_in};
 
 #[test]
 fn a_quarter_of_the_rate_gives_a_quarter_of_the_samples() {
@@ -78,6 +80,7 @@ fn a_full_disk_is_not_the_programs_trouble() {
 }
 
 /// Of two ranks one writes a log that is as long as the run's may be altogether before the other one begins.
+/// Their launcher polls meanwhile, and has as many samples where the processors are busy.
 fn each_rank_has_its_share(mpi: Mpi) {
     let Some(mut command) = mpi.launcher() else { return };
     let (Some(hungry), Some(modest)) = (built("deep_and_shallow"), built("endings")) else { return };
@@ -88,10 +91,19 @@ fn each_rank_has_its_share(mpi: Mpi) {
     let most_bytes: usize = 768 << 10;
     let run = record_with(&["--max-size", "768K", "--rate", "1000"], &command[0], &command[1..]);
     run.except(Except::FullLog);
-    let logs: Vec<Vec<u8>> = std::fs::read_dir(run.dir.join("log"))
-        .unwrap()
-        .map(|log| std::fs::read(log.unwrap().path()).unwrap())
+    let page: Value = run.page("processes", &[]);
+    let ranks: Vec<u64> = list(&page, "/processes")
+        .iter()
+        .filter(|process| !process["rank"].is_null())
+        .map(|process| process["process"].as_u64().unwrap())
         .collect();
+    let logs = std::fs::read_dir(run.dir.join("log")).unwrap().map(|log| log.unwrap().path());
+    let is_of_rank = |log: &PathBuf| {
+        let name = log.file_name().unwrap().to_string_lossy();
+        ranks.iter().any(|pid| name.starts_with(&format!("{pid}-")))
+    };
+    let logs: Vec<Vec<u8>> = logs.filter(is_of_rank).map(|log| std::fs::read(log).unwrap()).collect();
+    assert!(logs.len() >= 2, "{page:#}");
     let is_full =
         |log: &&Vec<u8>| FileHeader::read_from_prefix(log.as_slice()).unwrap().0.budget_exhausted != 0;
     let full: Vec<usize> = logs.iter().filter(is_full).map(Vec::len).collect();
