@@ -5,13 +5,15 @@
  * without it. BATCH: about how long a batch takes, milliseconds. Threads that come and go in step need some
  * to fall into it: in batches of 1.5 ms most locks look alike.
  *
- * Each cell of the matrix runs in pairs of batches, in turn: one calls the C library's own functions, found
- * in the library itself, the other what the program's calls are bound to, which under a collector are its
- * hooks. Threads, lock, memory and sampling are the same in both. Without a collector both are the same
- * functions, and the ratios show the noise.
+ * Each cell of the matrix runs in three batches, in turn: one calls the C library's own functions, found in
+ * the library itself; one what the program's calls are bound to, which under a collector are its hooks; one
+ * functions that do nothing but call the library's, as every hook that sees the end of a call must. Threads,
+ * lock, memory and sampling are the same in all. Without a collector the first two are the same functions,
+ * and their ratios show the noise.
  *
- * Prints for each cell: bare_ns and called_ns, wall time per acquisition of all threads together, medians;
- * ratio, the median of the pairs' ratios, with low and high, its quartiles; total, the ratio of all time;
+ * Prints for each cell: bare_ns, called_ns and wrapped_ns, wall time per acquisition of all threads together,
+ * medians; ratio, the median of called to bare batches of a turn, with low and high, its quartiles; total,
+ * the ratio of all time; wrapped_ratio, wrapped_low and wrapped_high, likewise of wrapped to bare ones;
  * bare_sleeps and called_sleeps, voluntary context switches per 1000 acquisitions.
  */
 #include "truth.h"
@@ -22,7 +24,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { MOST_THREADS = 16, MOST_TIMES = 16, MOST_PAIRS = 4000 };
+enum { MOST_THREADS = 16, MOST_TIMES = 16, MOST_TURNS = 4000 };
+enum { BARE, CALLED, WRAPPED, WAYS };
 
 /* How long a batch takes, about, if the threads take turns. */
 static double batch_s = 0.02;
@@ -59,6 +62,23 @@ static int threads;
 static struct {
     double began, ended;
 } spans[MOST_THREADS] __attribute__((aligned(128)));
+
+static lock_function *real_lock, *real_unlock;
+
+/* The compiler must not make a jump of the call: a hook has something to do behind it. */
+static int wrapped_lock(void *of)
+{
+    int result = real_lock(of);
+    __asm__ volatile("");
+    return result;
+}
+
+static int wrapped_unlock(void *of)
+{
+    int result = real_unlock(of);
+    __asm__ volatile("");
+    return result;
+}
 
 static void *member(void *argument)
 {
@@ -119,9 +139,9 @@ static double part(double *sorted, int n, double share)
 }
 
 struct cell {
-    int hold_ns, think_ns, pairs;
-    double of[2][MOST_PAIRS], ratios[MOST_PAIRS];
-    long sleeps[2];
+    int hold_ns, think_ns, turns;
+    double of[WAYS][MOST_TURNS], ratios[WAYS][MOST_TURNS];
+    long sleeps[WAYS];
 };
 
 static int list(char *text, int *out)
@@ -147,15 +167,17 @@ int main(int argc, char **argv)
     void *library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
     if (library == NULL || kind < 0 || threads < 1 || threads > MOST_THREADS || of_holds * of_thinks == 0)
         return 2;
-    lock_function *functions[2][2] = {
-        {(lock_function *)dlsym(library, kinds[kind].lock),
-         (lock_function *)dlsym(library, kinds[kind].unlock)},
-        {(lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].lock),
-         (lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].unlock)},
+    real_lock = (lock_function *)dlsym(library, kinds[kind].lock);
+    real_unlock = (lock_function *)dlsym(library, kinds[kind].unlock);
+    lock_function *functions[WAYS][2] = {
+        [BARE] = {real_lock, real_unlock},
+        [CALLED] = {(lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].lock),
+                    (lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].unlock)},
+        [WRAPPED] = {wrapped_lock, wrapped_unlock},
     };
     meet = (barrier_function *)dlsym(library, "pthread_barrier_wait");
-    if (functions[0][0] == NULL || functions[0][1] == NULL || functions[1][0] == NULL ||
-        functions[1][1] == NULL || meet == NULL)
+    if (real_lock == NULL || real_unlock == NULL || functions[CALLED][0] == NULL ||
+        functions[CALLED][1] == NULL || meet == NULL)
         return 2;
     if (kind == 0)
         pthread_mutex_init(&lock.mutex, NULL);
@@ -184,7 +206,7 @@ int main(int argc, char **argv)
     if (matrix == NULL)
         return 2;
     /* The first round is not counted: what is learned once is learned there. */
-    for (int round = 0; round <= MOST_PAIRS && (round < 3 || wall() - started < seconds); round++) {
+    for (int round = 0; round <= MOST_TURNS && (round < 3 || wall() - started < seconds); round++) {
         for (int c = 0; c < cells; c++) {
             struct cell *cell = &matrix[c];
             cell->hold_ns = holds[c / of_thinks];
@@ -194,10 +216,10 @@ int main(int argc, char **argv)
             double in_turn_s = (cell->hold_ns + 50) * 1e-9 * threads,
                    alone_s = (cell->hold_ns + cell->think_ns + 50) * 1e-9;
             work.times = (int)(batch_s / (in_turn_s > alone_s ? in_turn_s : alone_s)) + 1;
-            double took[2];
-            long sleeps[2] = {0, 0};
-            for (int turn = 0; turn < 2; turn++) {
-                int which = (turn + round) % 2;
+            double took[WAYS];
+            long sleeps[WAYS] = {0};
+            for (int turn = 0; turn < WAYS; turn++) {
+                int which = (turn + round) % WAYS;
                 work.lock = functions[which][0];
                 work.unlock = functions[which][1];
                 took[which] = batch(&sleeps[which]);
@@ -206,11 +228,12 @@ int main(int argc, char **argv)
                 continue;
             double each = 1e9 / ((double)work.times * threads),
                    per_1000 = 1000.0 / ((double)work.times * threads);
-            cell->of[0][cell->pairs] = took[0] * each;
-            cell->of[1][cell->pairs] = took[1] * each;
-            cell->ratios[cell->pairs++] = took[1] / took[0];
-            for (int i = 0; i < 2; i++)
+            for (int i = 0; i < WAYS; i++) {
+                cell->of[i][cell->turns] = took[i] * each;
+                cell->ratios[i][cell->turns] = took[i] / took[BARE];
                 cell->sleeps[i] += (long)(1000 * sleeps[i] * per_1000);
+            }
+            cell->turns++;
         }
     }
     work.leave = 1;
@@ -219,25 +242,27 @@ int main(int argc, char **argv)
         pthread_join(ids[i], NULL);
 
     printf("{\"program\":\"lock_matrix\",\"kind\":\"%s\",\"threads\":%d,\"hooked\":%s,\"cells\":[",
-           kinds[kind].name, threads, functions[0][0] == functions[1][0] ? "false" : "true");
+           kinds[kind].name, threads, functions[BARE][0] == functions[CALLED][0] ? "false" : "true");
     for (int c = 0; c < cells; c++) {
         struct cell *cell = &matrix[c];
-        int n = cell->pairs;
-        double sum[2] = {0, 0};
-        for (int i = 0; i < n; i++) {
-            sum[0] += cell->of[0][i];
-            sum[1] += cell->of[1][i];
+        int n = cell->turns;
+        double sum[WAYS] = {0};
+        for (int way = 0; way < WAYS; way++) {
+            for (int i = 0; i < n; i++)
+                sum[way] += cell->of[way][i];
+            qsort(cell->of[way], (size_t)n, sizeof(double), ascending);
+            qsort(cell->ratios[way], (size_t)n, sizeof(double), ascending);
         }
-        qsort(cell->of[0], (size_t)n, sizeof(double), ascending);
-        qsort(cell->of[1], (size_t)n, sizeof(double), ascending);
-        qsort(cell->ratios, (size_t)n, sizeof(double), ascending);
+        double *called = cell->ratios[CALLED], *wrapped = cell->ratios[WRAPPED];
         printf("%s{\"hold_ns\":%d,\"think_ns\":%d,\"pairs\":%d,\"bare_ns\":%.1f,\"called_ns\":%.1f,"
-               "\"ratio\":%.3f,"
-               "\"low\":%.3f,\"high\":%.3f,\"total\":%.3f,\"bare_sleeps\":%.1f,\"called_sleeps\":%.1f}",
-               c > 0 ? "," : "", cell->hold_ns, cell->think_ns, n, part(cell->of[0], n, 0.5),
-               part(cell->of[1], n, 0.5), part(cell->ratios, n, 0.5), part(cell->ratios, n, 0.25),
-               part(cell->ratios, n, 0.75), sum[1] / sum[0], cell->sleeps[0] / 1000.0 / n,
-               cell->sleeps[1] / 1000.0 / n);
+               "\"wrapped_ns\":%.1f,\"ratio\":%.3f,\"low\":%.3f,\"high\":%.3f,\"total\":%.3f,",
+               c > 0 ? "," : "", cell->hold_ns, cell->think_ns, n, part(cell->of[BARE], n, 0.5),
+               part(cell->of[CALLED], n, 0.5), part(cell->of[WRAPPED], n, 0.5), part(called, n, 0.5),
+               part(called, n, 0.25), part(called, n, 0.75), sum[CALLED] / sum[BARE]);
+        printf("\"wrapped_ratio\":%.3f,\"wrapped_low\":%.3f,\"wrapped_high\":%.3f,"
+               "\"bare_sleeps\":%.1f,\"called_sleeps\":%.1f}",
+               part(wrapped, n, 0.5), part(wrapped, n, 0.25), part(wrapped, n, 0.75),
+               cell->sleeps[BARE] / 1000.0 / n, cell->sleeps[CALLED] / 1000.0 / n);
     }
     printf("],\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), wall() - started);
     return 0;

@@ -1,7 +1,7 @@
 """The result as Markdown tables, for the terminal and for docs/benchmarks.md."""
 import re
 
-from . import marks, waits
+from . import locks, marks, waits
 from .cells import middle, of, sure, table, three, verdict
 
 
@@ -229,46 +229,6 @@ def operations(result):
         f"{result.get('contended_rounds', result['rounds'])} shorter ones."
 
 
-def lock_ratios(result):
-    """One matrix for each kind of lock: a row for each time of holding, a column for each of thinking."""
-    parts = []
-    for kind, threads in dict.fromkeys((row["kind"], row["threads"]) for row in result["rows"]):
-        cells = {(row["hold_ns"], row["think_ns"]): row
-                 for row in result["rows"] if (row["kind"], row["threads"]) == (kind, threads)}
-        thinks = sorted({think for _, think in cells})
-        rows = []
-        for hold in sorted({hold for hold, _ in cells}):
-            of_row = [cells[hold, think] for think in thinks]
-            rows.append([
-                f"{hold / 1000:g}", *(f"{c['ratio']:.2f} ({c['low']:.2f} … {c['high']:.2f})" for c in of_row)
-            ])
-        ratios, noise = [c["ratio"] for c in cells.values()], [c["noise"] for c in cells.values()]
-        met = sum(ratio <= 1.1 for ratio in ratios)
-        parts.append(
-            table([
-                f"{kind}, {threads} threads: held, µs", *(f"{think / 1000:g} µs between" for think in thinks)
-            ], rows) +
-            f"\n\n{met} of {len(ratios)} at most 1.1 times as long, {max(ratios):.2f} at worst; "
-            "the same functions twice: "
-            f"{min(noise):.2f} to {max(noise):.2f}.")
-    return "\n\n".join(parts)
-
-
-def lock_runs(result):
-    rows = [[
-        row["threads"], f"{row['hold_ns'] / 1000:g}", f"{row['think_ns'] / 1000:g}",
-        of(row["bare_ns"], 0),
-        of(row["proust_ns"], 0),
-        sure(row["ratio"], 2),
-        verdict(row["ratio"], 1.1), f"{row['bare_sleeps']['median']:.0f}",
-        f"{row['proust_sleeps']['median']:.0f}"
-    ] for row in result["rows"]]
-    return table([
-        "threads", "held, µs", "between, µs", "bare, ns an acquisition", "recorded, ns",
-        "ratio of pairs [95 %]", "≤ 1.1", "sleeps of 1000, bare", "recorded"
-    ], rows) + f"\n\n{result['rounds']} pairs of runs of 0.15 s, in turn."
-
-
 PARALLEL_TARGETS = {
     "barrier": ("≤ 130 ns", "added_ns", 130.0), "region": ("≤ 350 ns", "added_ns", 350.0),
     "task": ("≤ 150 ns", "added_ns", 150.0), "critical": ("≤ 60 ns", "added_ns", 60.0),
@@ -475,7 +435,8 @@ TABLES = {
     "handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added,
     "alarm": alarm, "start_up": start_up, "threads": threads, "forks": forks, "many_waits": many_waits,
     "live_threads": live_threads, "log_size": log_size, "memory": memory, "operations": operations,
-    "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "runtimes": runtimes,
+    "lock_ratios": locks.ratios_shown, "lock_runs": locks.runs_shown,
+    "parallel": parallel, "runtimes": runtimes,
     "barriers": barriers, "nested": nested, "marks": marks.shown, "throughput": throughput, "blame": blame,
     "waits": waits.shown, "compare": compare, "report": report, "side_by_side": side_by_side, "zoo": zoo
 }
