@@ -8,7 +8,6 @@
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`intervals`]: marked intervals, and the account of the time in each
 //! - [`characteristics`]: those of the DVM system, of each interval
-//! - [`lines()`]: amounts by source line
 //! - [`BottomUp`]: functions, and under each its callers
 //! - [`mpi`]: calls of MPI, waits for partners, messages between ranks
 //! - [`Neighbours`]: one function with its callers and callees
@@ -30,7 +29,6 @@ mod handle;
 mod hot_path;
 mod inside;
 pub mod intervals;
-mod lines;
 mod measure;
 pub mod mpi;
 mod neighbours;
@@ -55,7 +53,6 @@ pub use forest::Forest;
 pub use handle::Handle;
 pub use hot_path::hot_path;
 pub use inside::{InsideSum, inside};
-pub use lines::{LineAmount, lines};
 pub use measure::ACCOUNTS;
 pub use measure::Measure;
 pub use neighbours::{Neighbour, Neighbours};

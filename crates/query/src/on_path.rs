@@ -2,10 +2,10 @@
 
 use std::hash::Hash;
 
-use proust_profile::{ContextId, ContextKind, IndexVec, ModuleId, Profile};
+use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Metric, ModuleId, Profile};
 use rustc_hash::FxHashMap;
 
-use super::amounts::Amounts;
+use super::amounts::{self, Amounts, Sampling};
 use super::forest::{Forest, is_call};
 use super::measure::Measure;
 use super::selection::Selection;
@@ -56,6 +56,17 @@ impl<'p> OnPath<SourceLine<'p>> {
         let brings = |id| place(id).filter(|_| is_line(id) || is_call(profile.contexts[id].kind));
         OnPath::of(profile, forest, brings, |id| place(id).filter(|_| is_line(id)))
     }
+
+    /// The function of each line by position: the first one in which it is, if it is inlined into several.
+    pub fn functions(&self, profile: &Profile) -> Vec<Option<FunctionId>> {
+        let mut functions = vec![None; self.keys.len()];
+        for (id, context) in profile.contexts.iter_enumerated() {
+            if let Some(line) = self.owner[id] {
+                functions[line] = functions[line].or(context.function);
+            }
+        }
+        functions
+    }
 }
 
 impl<K: Copy + Eq + Hash> OnPath<K> {
@@ -85,12 +96,32 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
 
     /// A measure by position of the things.
     pub fn amounts(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
-        let own = selection.own(measure);
-        let mut inclusive = own.clone();
+        self.over(selection.profile(), &selection.own(measure))
+    }
+
+    /// Standard errors of the CPU seconds by position of the things, as [`Amounts::errors_by_context`].
+    pub fn errors(&self, selection: &Selection<'_>) -> Amounts {
+        let squares = self.over(selection.profile(), selection.squares());
+        amounts::errors(squares, &self.amounts(selection, Metric::Cpu), Sampling::of(selection))
+    }
+
+    /// Which thing a context brings onto a path on which it is not yet.
+    pub(super) fn brought_by(&self, context: ContextId) -> Option<usize> {
+        self.brings[context]
+    }
+
+    /// Whose a context's own amount is.
+    pub(super) fn owner_of(&self, context: ContextId) -> Option<usize> {
+        self.owner[context]
+    }
+
+    /// Spreads each context's own amount over the things on its path.
+    fn over(&self, profile: &Profile, own: &[f64]) -> Amounts {
+        let mut inclusive = own.to_vec();
         let mut amounts =
             Amounts { inclusive: vec![0.0; self.keys.len()], exclusive: vec![0.0; self.keys.len()] };
         // Children are behind their parents.
-        for (id, context) in selection.profile().contexts.iter_enumerated().rev() {
+        for (id, context) in profile.contexts.iter_enumerated().rev() {
             if let Some(parent) = context.parent {
                 inclusive[parent.index()] += inclusive[id.index()];
             }
@@ -115,10 +146,13 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
 mod tests {
 
     use proptest::prelude::*;
-    use proust_profile::{Context, Function, FunctionId, LocationId, Metric, Value};
+    use proust_profile::{Context, Function, LocationId, Value};
     use rustc_hash::FxHashSet;
 
     use super::*;
+    use crate::statistics::Spread;
+
+    const LOCATIONS: u32 = 3;
 
     /// Contexts in any tree, of few functions, modules and lines, so that many recur on a path.
     fn profiles() -> impl Strategy<Value = Profile> {
@@ -128,7 +162,8 @@ mod tests {
             4 => Just(ContextKind::Line),
             1 => Just(ContextKind::Loop),
         ];
-        let row = (any::<prop::sample::Index>(), kind, 0..5_u32, prop::option::of(1..4_u32), 0..100_u32);
+        let amount = (0..LOCATIONS, 0..100_u32);
+        let row = (any::<prop::sample::Index>(), kind, 0..5_u32, prop::option::of(1..4_u32), amount);
         prop::collection::vec(row, 1..40).prop_map(|rows| {
             let function =
                 |module: Option<u32>| Function { module: module.map(ModuleId), ..Function::default() };
@@ -142,11 +177,11 @@ mod tests {
                     line: None,
                 }]
                 .into(),
-                locations: vec![proust_profile::Location::default()].into(),
+                locations: vec![proust_profile::Location::default(); LOCATIONS as usize].into(),
                 processes: vec![proust_profile::Process::default()].into(),
                 ..Profile::default()
             };
-            for (parent, kind, function, line, amount) in rows {
+            for (parent, kind, function, line, (location, amount)) in rows {
                 let context = ContextId::from_index(profile.contexts.len());
                 profile.contexts.push(Context {
                     parent: Some(ContextId::from_index(parent.index(profile.contexts.len()))),
@@ -155,8 +190,8 @@ mod tests {
                     file: line.map(|line| format!("{}.c", line % 2)),
                     line,
                 });
-                let value =
-                    Value { context, location: LocationId(0), metric: Metric::Cpu, amount: amount.into() };
+                let location = LocationId(location);
+                let value = Value { context, location, metric: Metric::Cpu, amount: amount.into() };
                 profile.values.extend((amount > 0).then_some(value));
             }
             profile
@@ -188,12 +223,28 @@ mod tests {
     fn check<K: Copy + Eq + Hash + std::fmt::Debug>(
         selection: &Selection<'_>,
         on_path: &OnPath<K>,
-        (mut expected, rest): (FxHashMap<K, [f64; 2]>, f64),
+        of: impl Fn(&Profile) -> (FxHashMap<K, [f64; 2]>, f64),
     ) {
+        let profile = selection.profile();
+        let (mut expected, rest) = of(profile);
         let amounts = on_path.amounts(selection, Metric::Cpu);
+        let spread = Spread::on_path(selection, on_path, Metric::Cpu);
+        let by_location: Vec<_> = (0..LOCATIONS)
+            .map(|id| {
+                let is_there = |value: &&Value| value.location == LocationId(id);
+                let values = profile.values.iter().filter(is_there).copied().collect();
+                of(&Profile { values, ..profile.clone() }).0
+            })
+            .collect();
         for (row, key) in on_path.keys.iter().enumerate() {
             let of_key = expected.remove(key).unwrap_or_default();
             assert_eq!([amounts.inclusive[row], amounts.exclusive[row]], of_key, "{key:?}");
+            for (which, found) in [&spread.inclusive[row], &spread.exclusive[row]].into_iter().enumerate() {
+                let each = by_location.iter().map(|of| of.get(key).map_or(0.0, |amounts| amounts[which]));
+                let (least, most) =
+                    each.fold((f64::MAX, 0.0), |(least, most), one| (one.min(least), one.max(most)));
+                assert_eq!((found.sum, found.min, found.max), (of_key[which], least, most), "{key:?}");
+            }
         }
         assert!(expected.is_empty(), "{expected:?}");
         assert_eq!(on_path.rest(selection, Metric::Cpu), rest);
@@ -212,7 +263,7 @@ mod tests {
             };
             let innermost = |path: &[ContextId]| path.iter().find_map(|&id| module(id)).flatten();
             let modules = OnPath::modules(&profile, selection.forest());
-            check(&selection, &modules, of_paths(&profile, |id| module(id).flatten(), innermost));
+            check(&selection, &modules, |of| of_paths(of, |id| module(id).flatten(), innermost));
             let place = |id: ContextId| {
                 let context = &profile.contexts[id];
                 (context.kind != ContextKind::Loop).then_some(())?;
@@ -222,7 +273,7 @@ mod tests {
                 place(path[0]).filter(|_| profile.contexts[path[0]].kind == ContextKind::Line)
             };
             let lines = OnPath::lines(&profile, selection.forest());
-            check(&selection, &lines, of_paths(&profile, place, of_line));
+            check(&selection, &lines, |of| of_paths(of, place, of_line));
         }
     }
 }

@@ -1,9 +1,13 @@
 //! How an amount is spread over the locations.
 
+use std::hash::Hash;
+
 use proust_profile::{ContextId, LocationId};
 
 use super::derived::{Derived, Quantity};
+use super::forest::Forest;
 use super::measure::Measure;
+use super::on_path::OnPath;
 use super::selection::Selection;
 
 /// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included:
@@ -77,7 +81,7 @@ impl Statistics {
     }
 }
 
-/// Statistics of one quantity, by context or by function.
+/// Statistics of one quantity, by context, by function, or by what is on paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     /// Of the inclusive amounts; recursion counts once.
@@ -89,43 +93,68 @@ pub struct Spread {
 impl Spread {
     /// Statistics by context.
     pub fn by_context(selection: &Selection<'_>, quantity: impl Into<Quantity>) -> Spread {
+        let row_of = |context: ContextId| Some(context.index());
         let size = selection.profile().contexts.len();
-        collect(selection, &quantity.into(), size, |context| Some((context.index(), true)))
+        collect(selection, &quantity.into(), size, row_of, owners_by(selection.forest(), row_of))
     }
 
     /// Statistics by function.
     pub fn by_function(selection: &Selection<'_>, quantity: impl Into<Quantity>) -> Spread {
-        let profile = selection.profile();
-        collect(selection, &quantity.into(), profile.functions.len(), |context| {
-            let function = selection.forest().called_function(profile, context)?;
-            Some((function.index(), selection.forest().is_outermost(context)))
-        })
+        let (profile, forest) = (selection.profile(), selection.forest());
+        let row_of = |context| Some(forest.called_function(profile, context)?.index());
+        let brought_by = |context| row_of(context).filter(|_| forest.is_outermost(context));
+        let size = profile.functions.len();
+        collect(selection, &quantity.into(), size, brought_by, owners_by(forest, row_of))
+    }
+
+    /// Statistics by what is on paths.
+    pub fn on_path<K: Copy + Eq + Hash>(
+        selection: &Selection<'_>,
+        of: &OnPath<K>,
+        quantity: impl Into<Quantity>,
+    ) -> Spread {
+        let brought_by = |context| of.brought_by(context);
+        let owners_of = |context| [of.owner_of(context), None];
+        collect(selection, &quantity.into(), of.keys.len(), brought_by, owners_of)
+    }
+}
+
+/// The rows to which a context's own amount belongs, by the row of each context: a line keeps its own amount
+/// and gives it to its function as well.
+fn owners_by(
+    forest: &Forest,
+    row_of: impl Fn(ContextId) -> Option<usize>,
+) -> impl Fn(ContextId) -> [Option<usize>; 2] {
+    move |context| {
+        let owner = forest.exclusive_of(context);
+        [row_of(context).filter(|_| owner != context), row_of(owner)]
     }
 }
 
 /// Amounts of the locations that have any, ascending by location.
 type Given = Vec<(LocationId, f64)>;
 
-/// Statistics by row. `row_of` says which row a context's amounts belong to, and whether its inclusive amount
-/// does too.
+/// Statistics by row. `brought_by` says to which row a context's inclusive amount belongs, `owners_of` to
+/// which ones its own amount does.
 fn collect(
     selection: &Selection<'_>,
     quantity: &Quantity,
     rows: usize,
-    row_of: impl Fn(ContextId) -> Option<(usize, bool)>,
+    brought_by: impl Fn(ContextId) -> Option<usize>,
+    owners_of: impl Fn(ContextId) -> [Option<usize>; 2],
 ) -> Spread {
     let compute = selection.compute_locations();
+    let given = |measure: Measure| given(selection, measure, rows, &brought_by, &owners_of);
     match quantity {
         Quantity::Measure(measure) => {
             let finish =
                 |given: Vec<Given>| given.iter().map(|given| Statistics::of(given, &compute)).collect();
-            let [inclusive, exclusive] = given(selection, *measure, rows, row_of);
+            let [inclusive, exclusive] = given(*measure);
             Spread { inclusive: finish(inclusive), exclusive: finish(exclusive) }
         }
         Quantity::Derived(derived) => {
             let bases = derived.bases();
-            let given: Vec<[Vec<Given>; 2]> =
-                bases.iter().map(|&measure| given(selection, measure, rows, &row_of)).collect();
+            let given: Vec<[Vec<Given>; 2]> = bases.iter().map(|&measure| given(measure)).collect();
             let finish = |which: usize| {
                 let row = |row: usize| {
                     let of: Vec<&Given> = given.iter().map(|given| &given[which][row]).collect();
@@ -174,7 +203,8 @@ fn given(
     selection: &Selection<'_>,
     measure: Measure,
     rows: usize,
-    row_of: impl Fn(ContextId) -> Option<(usize, bool)>,
+    brought_by: impl Fn(ContextId) -> Option<usize>,
+    owners_of: impl Fn(ContextId) -> [Option<usize>; 2],
 ) -> [Vec<Given>; 2] {
     let mut inclusive: Vec<Given> = vec![Vec::new(); rows];
     let mut exclusive = inclusive.clone();
@@ -184,14 +214,11 @@ fn given(
         _ => given.push((location, amount)),
     };
     each_location(selection, measure, |location, context, above, own| {
-        if let Some((row, true)) = row_of(context) {
+        if let Some(row) = brought_by(context) {
             add(&mut inclusive[row], location, above);
         }
         if own != 0.0 {
-            let owner = selection.forest().exclusive_of(context);
-            // A line keeps its own amount and gives it to its function as well.
-            let rows = [row_of(context).filter(|_| owner != context), row_of(owner)];
-            for (row, _) in rows.into_iter().flatten() {
+            for row in owners_of(context).into_iter().flatten() {
                 add(&mut exclusive[row], location, own);
             }
         }

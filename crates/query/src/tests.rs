@@ -1,6 +1,7 @@
 //! Every query on one small profile whose sums can be checked by hand.
 
 mod callers;
+mod errors;
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
@@ -264,17 +265,6 @@ fn the_hot_path_ends_where_time_spreads() {
     assert_eq!(from(ContextId(1), 0.99), [ContextId(1)]);
 }
 
-#[test]
-fn errors_come_from_the_weights_and_vanish_for_the_total() {
-    let profile = profile();
-    // Of the samples; the profile's values have no squares.
-    let errors = Amounts::errors_by_context(&select(&profile, "time=..100s"));
-    assert_eq!(errors.inclusive[0], 0.0);
-    // Σ w² is 49 here and 35 elsewhere, at a share of 7 in 20.
-    let expected = (49.0f64 * 0.65_f64.powi(2) + 35.0 * 0.35_f64.powi(2)).sqrt();
-    assert!((errors.inclusive[11] - expected).abs() < 1e-12);
-}
-
 /// Of functions as compiled, what was inlined is its caller's.
 #[test]
 fn functions_as_compiled_have_what_was_inlined_into_them() {
@@ -296,37 +286,13 @@ fn functions_as_compiled_have_what_was_inlined_into_them() {
     assert_eq!(Amounts::errors_by_function(&selection).exclusive.len(), 4);
 }
 
-/// The errors of a page of one process are those of a run of this process alone, however long others
-/// worked and however rarely they were sampled.
-#[test]
-fn errors_of_a_process_are_its_own() {
-    let mut profile = profile();
-    profile.processes.push(Process { pid: 9, ..profile.processes[ProcessId(0)].clone() });
-    profile.locations[LocationId(1)].process = ProcessId(1);
-    // Each sample of the main thread stands for 1 s, each of the worker's for 10 ms.
-    let squares = |value: &Value| {
-        let weight_s = if value.location == LocationId(1) { 0.01 } else { 1.0 };
-        Value { metric: Metric::CpuSquares, amount: value.amount * weight_s, ..*value }
-    };
-    let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
-    let squares: Vec<Value> = cpu.map(squares).collect();
-    profile.values.extend(squares);
-    profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
-    let mut alone = profile.clone();
-    alone.values.retain(|value| value.location == LocationId(1));
-    let found = Amounts::errors_by_function(&select(&profile, "process=p1"));
-    let expected = Amounts::errors_by_function(&Selection::all(&alone));
-    assert_eq!((&found.exclusive, &found.inclusive), (&expected.exclusive, &expected.inclusive));
-    let largest = found.inclusive.iter().copied().fold(0.0, f64::max);
-    assert!(largest > 0.0 && largest < 0.5, "10 s by samples of 10 ms: {found:?}");
-}
-
 #[test]
 fn a_subtree_is_a_selection_of_its_own() {
     let profile = profile();
     let selection = Selection::all(&profile).under(ContextId(5));
     assert_eq!(selection.total(Metric::Cpu), 7.0);
-    assert_eq!(lines(&selection, Metric::Cpu)[0].amount, 4.0);
+    let lines = OnPath::lines(&profile, selection.forest()).amounts(&selection, Metric::Cpu);
+    assert_eq!(lines.exclusive.into_iter().fold(0.0, f64::max), 4.0);
 }
 
 #[test]
@@ -334,7 +300,7 @@ fn an_empty_profile_is_answered() {
     let profile = Profile::default();
     let selection = Selection::all(&profile);
     assert_eq!(selection.total(Metric::Cpu), 0.0);
-    assert!(lines(&selection, Metric::Cpu).is_empty());
+    assert!(OnPath::lines(&profile, selection.forest()).keys.is_empty());
     assert!(BottomUp::new(&selection, 5).nodes.is_empty());
     assert!(Spread::by_context(&selection, Metric::Cpu).inclusive.is_empty());
 }

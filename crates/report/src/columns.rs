@@ -64,21 +64,23 @@ impl Columns {
 
     /// Only sums: the statistics of a chain of callers are not computed.
     pub fn by_node(selection: &Selection<'_>, tree: &BottomUp, columns: &Chosen) -> Columns {
-        Columns::sums(columns, |measure| tree.amounts(selection, measure))
+        Columns::new(columns, |column| {
+            Numbers::sums(tree.amounts(selection, column.summed().expect("a page of sums has no others")))
+        })
     }
 
-    /// Only sums: of what is on paths.
+    /// Those of what is on paths.
     pub fn on_path<K: Copy + Eq + Hash>(
         selection: &Selection<'_>,
         of: &OnPath<K>,
         columns: &Chosen,
     ) -> Columns {
-        Columns::sums(columns, |measure| of.amounts(selection, measure))
-    }
-
-    fn sums(columns: &Chosen, amounts: impl Fn(Measure) -> Amounts) -> Columns {
-        Columns::new(columns, |column| {
-            Numbers::sums(amounts(column.summed().expect("a page of sums has no others")))
+        Columns::new(columns, |column| match column.summed() {
+            Some(CPU) => {
+                Numbers { errors: Some(of.errors(selection)), ..Numbers::sums(of.amounts(selection, CPU)) }
+            }
+            Some(measure) => Numbers::sums(of.amounts(selection, measure)),
+            None => Numbers::of(&Spread::on_path(selection, of, column.quantity.clone()), column.over),
         })
     }
 

@@ -44,6 +44,14 @@ impl RowAmounts {
         &mut self.0[at].1
     }
 
+    /// With its own amounts in the place of inclusive ones.
+    pub(crate) fn own(mut self) -> RowAmounts {
+        for (_, amount) in &mut self.0 {
+            (amount.inclusive, amount.inclusive_error) = (amount.exclusive, amount.exclusive_error);
+        }
+        self
+    }
+
     fn place(&self, column: &str) -> Result<usize, usize> {
         self.0.binary_search_by(|(id, _)| id.as_ref().cmp(column))
     }

@@ -99,7 +99,7 @@ impl Flat {
 }
 
 /// A row with one amount of each measure, which is all of it.
-fn sums(chosen: &Chosen, of: impl Fn(Measure) -> f64) -> RowAmounts {
+pub(super) fn sums(chosen: &Chosen, of: impl Fn(Measure) -> f64) -> RowAmounts {
     let mut sums = RowAmounts::new();
     for (column, measure) in chosen.sums() {
         let sum = of(measure);

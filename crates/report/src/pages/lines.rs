@@ -2,18 +2,19 @@
 //!
 //! JSON: `{"schema":1,"metrics":[…],"totals":{…},"lines":[…],"cut":{…},"notes":[…]}`. A line is
 //! `{"file","line","function","handle","metrics"}`; `function` and `handle` are those of the function in
-//! which it was met first. Inclusive and exclusive amounts are the same.
+//! which it was met first. Inclusive and exclusive amounts are the same: `flat --by line` has what is called
+//! there as well.
 
-use proust_query::{Handle, Quantity, Selection, lines};
-use rustc_hash::FxHashMap;
+use proust_query::{Handle, OnPath, Quantity, Selection};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::numbers::{Fitted, NumberColumn, given, head_of, title_of};
+use super::flat::sums;
+use super::numbers::{Fitted, NumberColumn, Which, given, head_of, title_of};
 use super::{Cut, Page, csv_amounts, csv_heads, heading, no_arguments, place, scope};
 use crate::choice::{Chosen, Order};
-use crate::column::{Amount, ColumnHead, Over};
-use crate::derivations::Derivations;
+use crate::column::{ColumnHead, Over};
+use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::number::{percents, sum};
 use crate::question::{Format, Question};
@@ -60,37 +61,20 @@ impl Lines {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Lines, ReportError> {
         no_arguments(question)?;
         let chosen = Chosen::new(selection, question);
-        if let Some(column) = chosen.columns.iter().find(|column| column.over != Over::Sum) {
-            return Err(ReportError::Usage(format!(
-                "`lines` shows sums only, not `{}`; `flat` and `tree` show statistics over threads",
-                column.id()
-            )));
-        }
         let order = Order::new(question, &chosen, false);
-        let mut rows: Vec<LineRow> = Vec::new();
-        let mut known: FxHashMap<(String, u32), usize> = FxHashMap::default();
-        let mut totals = RowAmounts::new();
-        for (column, measure) in chosen.sums() {
-            let both = |amount: f64| Amount { inclusive: amount, exclusive: amount, ..Amount::default() };
-            totals.insert(column.as_str(), both(selection.total(measure)));
-            for found in lines(selection, measure) {
-                let at = *known.entry((found.file.clone(), found.line)).or_insert_with(|| {
-                    let function = found.function.map(|id| selection.profile().functions[id].name.clone());
-                    rows.push(LineRow {
-                        file: found.file,
-                        line: found.line,
-                        function,
-                        handle: found.function.map(|id| Handle::Function(id).to_string()),
-                        metrics: RowAmounts::new(),
-                    });
-                    rows.len() - 1
-                });
-                rows[at].metrics.insert(column.as_str(), both(found.amount));
-            }
-        }
-        let derivations = Derivations::of(&chosen.heads());
-        let all = rows.iter_mut().map(|row| &mut row.metrics).chain([&mut totals]);
-        all.for_each(|metrics| derivations.add_to(metrics));
+        let profile = selection.profile();
+        let of = OnPath::lines(profile, selection.forest());
+        let (numbers, functions) = (Columns::on_path(selection, &of, &chosen), of.functions(profile));
+        let row = |(n, &(file, line)): (usize, &(&str, u32))| LineRow {
+            file: file.to_owned(),
+            line,
+            function: functions[n].map(|id| profile.functions[id].name.clone()),
+            handle: functions[n].map(|id| Handle::Function(id).to_string()),
+            metrics: numbers.row(n).own(),
+        };
+        let mut rows: Vec<LineRow> = of.keys.iter().enumerate().map(row).collect();
+        rows.retain(|row| row.metrics.has_own());
+        let totals = sums(&chosen, |measure| selection.total(measure));
         rows.sort_by(|a, b| {
             let by_place = || (&a.file, a.line).cmp(&(&b.file, b.line));
             if order.by_name {
@@ -107,7 +91,7 @@ impl Lines {
         });
         Ok(Lines {
             schema: SCHEMA,
-            metrics: chosen.heads(),
+            metrics: numbers.heads(),
             totals,
             lines: rows,
             cut,
@@ -118,34 +102,48 @@ impl Lines {
         })
     }
 
+    /// The part that each line, and what is in none that is shown, has of all of it.
+    fn shares(&self, lead: &ColumnHead, total: f64) -> NumberColumn {
+        let own = |row: &LineRow| row.metrics.get(&lead.id).map_or(0.0, |amount| amount.exclusive);
+        let mut shares: Vec<f64> = self.lines.iter().map(own).collect();
+        shares.push(total - sum(shares.iter().copied()));
+        let mut shares = percents(&shares, total);
+        shares.push(if total > 0.0 { "100.0" } else { "-" }.into());
+        NumberColumn::percents(shares)
+    }
+
     fn table(&self, style: &Style) -> String {
         let rows: Vec<&RowAmounts> = self.lines.iter().map(|row| &row.metrics).collect();
         let total = |head: &ColumnHead| self.totals.get(&head.id).map_or(0.0, |total| total.exclusive);
-        let own = |quantity: &Quantity| {
-            let head = head_of(&self.metrics, quantity)?;
-            Some(NumberColumn::adding_up(head, &title_of(head), &rows, total(head), true))
+        let own = |head: &ColumnHead| match head.over {
+            Over::Sum => vec![NumberColumn::adding_up(head, &title_of(head), &rows, total(head), true)],
+            _ => vec![
+                NumberColumn::amounts(head, &title_of(head), &rows, Which::Exclusive),
+                NumberColumn::locations(head, &rows),
+            ],
         };
         let lead = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
-        let mut shares: Vec<f64> =
-            rows.iter().map(|row| row.get(&lead.id).map_or(0.0, |amount| amount.exclusive)).collect();
-        shares.push(total(lead) - sum(shares.iter().copied()));
-        let mut shares = percents(&shares, total(lead));
-        shares.push(if total(lead) > 0.0 { "100.0" } else { "-" }.into());
-        let mut always: Vec<NumberColumn> = own(&lead.quantity).into_iter().collect();
-        always.push(NumberColumn::percents(shares));
-        let of = |quantities: Vec<&Quantity>| -> Vec<NumberColumn> {
-            quantities.into_iter().filter(|&quantity| *quantity != lead.quantity).filter_map(own).collect()
-        };
+        let mut always = own(lead);
+        if lead.over == Over::Sum {
+            always.push(self.shares(lead, total(lead)));
+        }
         let fitted = match self.chosen.given {
             true => {
-                always.extend(of(given(&self.metrics, lead).iter().map(|head| &head.quantity).collect()));
+                always.extend(given(&self.metrics, lead).into_iter().skip(1).flat_map(own));
                 Fitted::new(always, Vec::new(), NAMES, style)
             }
             false => {
                 let cpu = Quantity::from(proust_profile::Metric::Cpu);
-                always.extend(of(vec![&cpu]));
-                let noticed = self.chosen.noticed.iter().filter(|&quantity| *quantity != cpu);
-                Fitted::new(always, of(noticed.collect()), NAMES, style)
+                let beside = head_of(&self.metrics, &cpu).filter(|head| head.id != lead.id);
+                always.extend(beside.into_iter().flat_map(own));
+                let errors = |column: &NumberColumn| column.errors(&rows, Which::Exclusive);
+                if let Some(at) = always.iter().position(|column| column.id == cpu.id()) {
+                    always.insert(at + 1, errors(&always[at]));
+                }
+                let noticed = self.chosen.noticed.iter();
+                let others = noticed.filter(|&quantity| *quantity != cpu && *quantity != lead.quantity);
+                let others = others.filter_map(|quantity| head_of(&self.metrics, quantity)).flat_map(own);
+                Fitted::new(always, others.collect(), NAMES, style)
             }
         };
         let titles = fitted.columns.iter().map(NumberColumn::head);

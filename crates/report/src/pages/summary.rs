@@ -7,7 +7,7 @@ use proust_account::ledger::{Account, IoAs};
 use proust_findings::Finding;
 use proust_profile::facts::ending;
 use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
-use proust_query::{Amounts, Handle, Selection, hot_path, lines};
+use proust_query::{Amounts, Handle, OnPath, Selection, hot_path};
 use proust_words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -128,16 +128,22 @@ impl Summary {
                 }
             })
             .collect();
-        let hot_lines = lines(selection, Metric::Cpu)
-            .into_iter()
-            .take(limit)
-            .map(|line| HotLine {
-                file: line.file,
-                line: line.line,
-                function: line.function.map(|id| profile.functions[id].name.clone()),
-                exclusive_s: line.amount,
+        let lines = OnPath::lines(profile, selection.forest());
+        let (of_line, functions) = (lines.amounts(selection, Metric::Cpu), lines.functions(profile));
+        let mut hot_lines: Vec<HotLine> = (lines.keys.iter().zip(functions).zip(of_line.exclusive))
+            .filter(|(_, exclusive_s)| *exclusive_s > 0.0)
+            .map(|((&(file, line), function), exclusive_s)| HotLine {
+                file: file.to_owned(),
+                line,
+                function: function.map(|id| profile.functions[id].name.clone()),
+                exclusive_s,
             })
             .collect();
+        hot_lines.sort_by(|a, b| {
+            let place = |line: &HotLine| (line.file.clone(), line.line);
+            b.exclusive_s.total_cmp(&a.exclusive_s).then_with(|| place(a).cmp(&place(b)))
+        });
+        hot_lines.truncate(limit);
         let inclusive = Amounts::by_context(selection, Metric::Cpu).inclusive;
         let path = if inclusive.first().is_some_and(|&total| total > 0.0) {
             hot_path(selection.forest(), &inclusive, ContextId(0), 0.5)

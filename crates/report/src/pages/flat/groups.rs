@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{FlatTable, ROWS, sums};
 use crate::choice::{Chosen, Order};
-use crate::column::{ColumnHead, Over};
+use crate::column::ColumnHead;
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::groups::RowsOf;
@@ -77,13 +77,6 @@ impl FlatGroups {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<FlatGroups, ReportError> {
         no_arguments(question)?;
         let chosen = Chosen::new(selection, question);
-        if let Some(column) = chosen.columns.iter().find(|column| column.over != Over::Sum) {
-            return Err(ReportError::Usage(format!(
-                "`flat` by lines or modules shows sums only, not `{}`; functions and contexts have \
-                 statistics over threads",
-                column.id()
-            )));
-        }
         let (profile, forest) = (selection.profile(), selection.forest());
         match question.rows_of {
             RowsOf::Modules => {
