@@ -5,7 +5,7 @@ mod errors;
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
-    OperationId, Process, ProcessId, Profile, SampleRow, Value,
+    OperationId, Process, Profile, SampleRow, Value,
 };
 
 use super::*;
