@@ -2,8 +2,8 @@
 //!
 //! One sweep for everything that is executed, however often and however nested. The ledger's own may be that
 //! sweep: it does not notice the borders of executions. At a border the acts of those locations that it is of
-//! are looked at, and the amounts up to there are added to the set of what was executed until then. Only at
-//! the end the sums of each set are added to all that is in it, so that an amount costs the same at any depth.
+//! are looked at, and the amounts up to there are added to the set of what was executed until then. The sums
+//! of each set are added to all that is in it at the end only, so that an amount costs the same at any depth.
 //!
 //! - `opened`: the observer, with what is executed at the instant that the sweep has got to
 //! - `sums`: amounts by set, and by what is executed

@@ -59,6 +59,9 @@ impl Kind {
     }
 }
 
+/// The context of amounts that are summed up without one.
+pub(super) const NOWHERE: ContextId = ContextId(u32::MAX);
+
 /// One location's amounts by context and kind, being summed up.
 ///
 /// A table with a row for each context and a column for each kind that has occurred: a location uses few of
@@ -102,13 +105,14 @@ impl Amounts {
     /// Enters what is still pending; to be called before the amounts are read.
     pub fn enter_pending(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
-        let mut at = None;
+        let (mut at, mut nowhere) = (None, None);
         for (context, kind, amount) in pending.drain(..) {
-            let row = match at {
+            let last = if context == NOWHERE { &mut nowhere } else { &mut at };
+            let row = match *last {
                 Some((known, row)) if known == context => row,
                 _ => self.row(context),
             };
-            at = Some((context, row));
+            *last = Some((context, row));
             let column = match self.column_of[kind.index()] {
                 0 => self.new_column(kind),
                 known => usize::from(known) - 1,

@@ -1,5 +1,5 @@
-//! A question about intervals, and its answer: first what was executed when, so that the sweep of a ledger can
-//! be watched for it, then what follows from the account of the time inside.
+//! A question about intervals, and its answer: first what was executed when, so that the sweep of a ledger
+//! can be watched for it, then what follows from the account of the time inside.
 
 use std::collections::BTreeMap;
 

@@ -8,56 +8,35 @@ use rustc_hash::FxHashMap;
 use super::super::account::{Account, IoAs};
 use super::super::fixed::{Units, whole_ns};
 use super::super::observer::Booked;
-use super::super::rows::{Amounts, Kind};
+use super::super::rows::{Amounts, Kind, NOWHERE};
 use super::super::slots::SlotSums;
-use super::super::state::{PassiveReason, PassiveTimes};
+use super::super::state::PassiveTimes;
 
-/// The amounts of one location while a set of things was executed.
-#[derive(Debug)]
-pub(super) struct Table {
-    by_kind: [Units; Kind::ALL],
-    /// Of what is lost, by place.
-    lost: Amounts,
-    is_empty: bool,
-}
-
-impl Default for Table {
-    fn default() -> Table {
-        Table { by_kind: [0; Kind::ALL], lost: Amounts::default(), is_empty: true }
-    }
-}
+/// The amounts of one location while a set of things was executed: of what is lost by place.
+#[derive(Debug, Default)]
+pub(super) struct Table(Amounts);
 
 impl Table {
     /// Adds the part of an amount that was not there yet.
+    #[inline]
     pub fn add(&mut self, booked: &Booked, amount: Units, beyond: Units) {
-        if amount == 0 {
-            return;
-        }
-        self.is_empty = false;
-        self.by_kind[booked.kind.index()] += amount;
-        let (Kind::Spent(account) | Kind::Blamed(account)) = booked.kind else { return };
-        let is_lost = account.lost(IoAs::Lost);
-        if is_lost {
-            self.lost.add(booked.context, booked.kind, amount);
-        }
+        let Table(amounts) = self;
+        let (Kind::Spent(account) | Kind::Blamed(account)) = booked.kind else {
+            return amounts.add(NOWHERE, booked.kind, amount);
+        };
+        let context = if account.lost(IoAs::Lost) { booked.context } else { NOWHERE };
+        amounts.add(context, booked.kind, amount);
         if beyond > 0 {
-            self.by_kind[Kind::Beyond(account).index()] += beyond;
-            if is_lost {
-                self.lost.add(booked.context, Kind::Beyond(account), beyond);
-            }
+            amounts.add(context, Kind::Beyond(account), beyond);
         }
         if booked.in_region && booked.kind == Kind::Spent(account) {
-            self.by_kind[Kind::InRegion(account).index()] += amount;
+            amounts.add(NOWHERE, Kind::InRegion(account), amount);
         }
-    }
-
-    fn of(&self, kind: Kind) -> Units {
-        self.by_kind[kind.index()]
     }
 
     /// To be called before it is read.
     pub fn enter_pending(&mut self) {
-        self.lost.enter_pending();
+        self.0.enter_pending();
     }
 }
 
@@ -95,42 +74,46 @@ pub(super) struct OfLocation {
 
 impl Sums {
     /// Adds what a location of this owner did while the thing was executed.
-    pub fn take(&mut self, (location, owner): (LocationId, usize), table: &Table) {
-        if table.is_empty {
+    pub fn take(&mut self, (location, owner): (LocationId, usize), Table(amounts): &Table) {
+        let mut all = amounts.all().peekable();
+        if all.peek().is_none() {
             return;
         }
         let of_location = self.locations.entry(location).or_default();
         of_location.owner = owner;
-        // An empty slot belongs to all locations together.
-        let mut of_owner = (!self.alone).then(|| self.owners.entry(owner).or_default());
-        for account in Account::ALL {
-            let at = account as usize;
-            let (spent, beyond) = (table.of(Kind::Spent(account)), table.of(Kind::Beyond(account)));
-            of_location.accounts[at] += spent;
-            of_location.beyond[at] += beyond;
-            of_location.in_regions[at] += table.of(Kind::InRegion(account));
-            self.accounts[at] += spent - beyond.min(spent);
-            self.beyond += beyond;
-            if let Some(of_owner) = &mut of_owner {
-                let blamed = table.of(Kind::Blamed(account));
-                self.accounts[at] += blamed;
-                of_owner.blamed[at] += blamed;
-            }
-        }
-        for reason in PassiveReason::ALL {
-            of_location.passive[reason] += whole_ns(table.of(Kind::Passive(reason)));
-        }
-        for (kind, context, amount) in table.lost.all() {
-            let (account, amount) = match kind {
-                // Without slots nothing is beyond them.
-                Kind::Spent(account) if self.alone => (account, amount),
+        for (kind, context, amount) in all {
+            let (account, lost) = match kind {
                 Kind::Spent(account) => {
-                    (account, amount - table.lost.get(context, Kind::Beyond(account)).min(amount))
+                    let beyond = amounts.get(context, Kind::Beyond(account)).min(amount);
+                    of_location.accounts[account as usize] += amount;
+                    self.accounts[account as usize] += amount - beyond;
+                    // Without slots nothing is beyond them.
+                    (account, if self.alone { amount } else { amount - beyond })
                 }
-                Kind::Blamed(account) if !self.alone => (account, amount),
-                _ => continue,
+                // An empty slot belongs to all locations together.
+                Kind::Blamed(account) if !self.alone => {
+                    self.accounts[account as usize] += amount;
+                    self.owners.entry(owner).or_default().blamed[account as usize] += amount;
+                    (account, amount)
+                }
+                Kind::Blamed(_) => continue,
+                Kind::Beyond(account) => {
+                    of_location.beyond[account as usize] += amount;
+                    self.beyond += amount;
+                    continue;
+                }
+                Kind::InRegion(account) => {
+                    of_location.in_regions[account as usize] += amount;
+                    continue;
+                }
+                Kind::Passive(reason) => {
+                    of_location.passive[reason] += whole_ns(amount);
+                    continue;
+                }
             };
-            self.lost.add((account, location, context), amount);
+            if account.lost(IoAs::Lost) {
+                self.lost.add((account, location, context), lost);
+            }
         }
     }
 }

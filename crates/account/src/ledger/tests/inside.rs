@@ -56,7 +56,8 @@ proptest! {
         let ledger = Ledger::observed(&run, &processors, &part, watched).unwrap();
         prop_assert_eq!(&insides.finish(&processors), &alone);
         let mut expected = Vec::new();
-        prop_assert_eq!(&ledger, &Ledger::with_waits(&run, &processors, &part, |charge| expected.push(*charge)).unwrap());
+        let unwatched = Ledger::with_waits(&run, &processors, &part, |charge| expected.push(*charge));
+        prop_assert_eq!(&ledger, &unwatched.unwrap());
         prop_assert_eq!(waits, expected);
         prop_assert_eq!(settled(&run, &processors, &part, &parts), alone);
     }
