@@ -53,7 +53,8 @@ use proust_profile::{ContextId, LocationId, Profile};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Spans, Windows};
+use crate::ledger::{Account, Both, Insides, IoAs, Ledger, LedgerError};
+use crate::ledger::{Processors, Row, Run, Spans, Windows};
 use crate::timelines::OperationStates;
 use evidence::Evidence;
 use locks::WaitsOf;
@@ -69,6 +70,13 @@ pub use locks::{Lock, LockWaits};
 pub use queues::Queues;
 pub use since::{Since, each_since};
 pub use wakers::WakerRow;
+
+/// What is found beside the causes.
+#[derive(Default)]
+struct Beside<'i> {
+    with_queues: bool,
+    insides: Option<&'i mut Insides>,
+}
 
 /// The causes of a run's losses in waits, and the wakers of threads.
 #[derive(Clone, Debug, Default)]
@@ -99,11 +107,11 @@ impl Blame {
         processors: Option<&Processors>,
         windows: &Windows,
     ) -> Result<(Ledger, Blame), LedgerError> {
-        let drawn_up = Blame::drawn_up(profile, states, run, processors, windows, false)?;
+        let drawn_up = Blame::drawn_up(profile, states, run, processors, windows, Beside::default())?;
         Ok((drawn_up.0, drawn_up.1))
     }
 
-    /// As [`Blame::of`], with the queues at the locks.
+    /// As [`Blame::of`], with the queues at the locks; `insides` watch the same sweep.
     ///
     /// # Errors
     /// As [`Blame::of`].
@@ -112,9 +120,10 @@ impl Blame {
         states: &OperationStates,
         run: &Run<impl Spans + Sync>,
         processors: Option<&Processors>,
+        insides: Option<&mut Insides>,
     ) -> Result<(Ledger, Blame, Queues), LedgerError> {
-        let all = Windows::all();
-        let (ledger, blame, queues) = Blame::drawn_up(profile, states, run, processors, &all, true)?;
+        let (all, beside) = (Windows::all(), Beside { with_queues: true, insides });
+        let (ledger, blame, queues) = Blame::drawn_up(profile, states, run, processors, &all, beside)?;
         Ok((ledger, blame, queues.unwrap_or_default()))
     }
 
@@ -124,7 +133,7 @@ impl Blame {
         run: &Run<impl Spans + Sync>,
         processors: Option<&Processors>,
         windows: &Windows,
-        with_queues: bool,
+        Beside { with_queues, insides }: Beside<'_>,
     ) -> Result<(Ledger, Blame, Option<Queues>), LedgerError> {
         let measure = || match processors {
             Some(given) => Ok(Cow::Borrowed(given)),
@@ -140,7 +149,7 @@ impl Blame {
         let processors = processors?;
         let partners = Partners::new(&evidence, run);
         let (ledger, charged) = charging::charged(&evidence, &meetings, partners, |observer| {
-            Ledger::observed(run, &processors, windows, observer)
+            Ledger::observed(run, &processors, windows, &mut Both(observer, insides))
         });
         let (mut ledger, charging::Charged { mut tally, delays }) = (ledger?, charged);
         let locks = locks::locks(&evidence);

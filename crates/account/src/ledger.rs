@@ -52,6 +52,7 @@
 //! ```
 
 mod account;
+mod act;
 mod crowd;
 mod demand;
 mod error;
@@ -76,11 +77,11 @@ mod windows;
 
 pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
-pub use inside::{Executed, InParts, Inside, InsideOwner, LostRow, inside, inside_in_parts};
+pub use inside::{Executed, InParts, Inside, InsideOwner, Insides, LostRow, inside, inside_in_parts};
 pub use kept::KeptRows;
 pub use merge::{Lasting, Merge};
 pub use observer::WaitCharge;
-pub use observer::{Begun, Booked, Observer, SlotsSoFar};
+pub use observer::{Begun, Booked, Border, Both, Observer, SlotsSoFar};
 pub use processors::Processors;
 pub use proust_profile::processor_set::{
     ProcessorSet, available as available_processors, first as first_processors,

@@ -10,7 +10,6 @@ use rustc_hash::FxHashMap;
 
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
-use super::marked;
 use super::place::{Place, Places};
 use super::regions::Regions;
 use super::stretches::Stretches;
@@ -75,6 +74,7 @@ impl<'r> Facts<'r> {
         ledger: &'r Ledger,
         blame: &'r Blame,
         queues: Queues,
+        intervals: impl FnOnce() -> Option<Intervals> + Send,
     ) -> Facts<'r> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         let processors = f64::from(ledger.processors.max(1));
@@ -88,7 +88,7 @@ impl<'r> Facts<'r> {
         let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
         let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64;
         let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
-        let in_order = || rayon::join(stretches, || marked::intervals(profile, run));
+        let in_order = || rayon::join(stretches, intervals);
         let ((stretches, intervals), sums) = rayon::join(in_order, || OperationSums::of_run(profile, states));
         let calls = calls(&sums);
         let operations = Operations::of(profile);

@@ -73,6 +73,7 @@ use proust_account::ledger::{Ledger, LedgerError, Processors};
 use proust_account::stored::StoredTimelines;
 use proust_account::timelines::OperationStates;
 use proust_query::OperationSums;
+use proust_query::intervals::Asked;
 
 pub use effort::{Effort, Reading, effort};
 pub use facts::Facts;
@@ -136,8 +137,15 @@ impl Whole {
         let run = timelines.whole_run(profile);
         let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
         let states = OperationStates::of(profile);
-        let (ledger, blame, queues) = Blame::with_queues(profile, &states, &run, given.as_ref())?;
-        let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues);
+        let locations = marked::locations(profile);
+        let question = locations.as_deref().map(marked::all);
+        let asked = question.as_ref().map(|question| Asked::new(profile, &run, question));
+        let mut insides = asked.as_ref().and_then(|asked| asked.insides(&run).ok());
+        let (ledger, blame, queues) =
+            Blame::with_queues(profile, &states, &run, given.as_ref(), insides.as_mut())?;
+        let processors = ledger.drawn_up_with();
+        let intervals = || Some(asked?.answer(&run, insides?.finish(&processors)));
+        let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues, intervals);
         let found = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
         let findings = rank::ranked(&facts, found);
         let operations = facts.sums;

@@ -27,7 +27,7 @@ use proust_characteristics::dvm::Interval;
 use proust_characteristics::mpi::MpiInterval;
 use proust_profile::{IntervalId, LocationId};
 
-pub use processors::{Processor, Processors, RankOfJob};
+pub use processors::{Processor, Processors, RankOfJob, roots};
 pub use sites::Sites;
 pub use terms::{CpuTimes, Replication, characterise, cpu_times};
 

@@ -1,6 +1,7 @@
-//! Charges the waits that the sweep meets, beside it and in parallel: those for locks in shards by waiting
-//! location, each with sums of its own, and those for all others where synchronisations are watched, in order
-//! of time.
+//! Charges the waits that the sweep meets, beside it and in parallel: those for locks in shards by process,
+//! each with sums of its own, and those for all others where synchronisations are watched, in order of time.
+//! Holders of locks are in the process of those that wait, so that each shard reads the operations of its
+//! locations only.
 //!
 //! There are always as many shards, so that sums are the same on every machine.
 
@@ -8,6 +9,8 @@ use std::mem;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
+
+use proust_profile::Location;
 
 use super::delays::Delays;
 use super::evidence::{Evidence, Kind};
@@ -35,7 +38,7 @@ pub(super) struct Charged {
 }
 
 /// Runs `sweep`, which is watched, and charges the waits that it meets: those for locks beside it in shards
-/// by waiting location, all else in order of time. Also returns the result of `sweep`.
+/// by process, all else in order of time. Also returns the result of `sweep`.
 pub(super) fn charged<R>(
     evidence: &Evidence<'_>,
     meetings: &Meetings,
@@ -44,7 +47,12 @@ pub(super) fn charged<R>(
 ) -> (R, Charged) {
     thread::scope(|scope| {
         let mut shards = Vec::with_capacity(SHARDS);
-        let mut feeds = Feeds { of_locks: Vec::with_capacity(SHARDS), of_others: None };
+        let shard = |location: &Location| location.process.index() % SHARDS;
+        let mut feeds = Feeds {
+            shards: evidence.profile.locations.iter().map(shard).collect(),
+            of_locks: Vec::with_capacity(SHARDS),
+            of_others: None,
+        };
         for _ in 0..SHARDS {
             let (feed, from) = Feed::new();
             feeds.of_locks.push(feed);
@@ -90,6 +98,8 @@ fn watch(
 
 /// Hands over the sweep's observations.
 pub(super) struct Feeds {
+    /// By location.
+    shards: Vec<usize>,
     of_locks: Vec<Feed<WaitCharge>>,
     /// And whether the acts of locations are needed.
     of_others: Option<(Feed<Met>, bool)>,
@@ -104,7 +114,7 @@ impl Observer for Feeds {
 
     fn waited(&mut self, charge: &WaitCharge) {
         match charge.wait {
-            Wait::Lock => self.of_locks[charge.location.index() % SHARDS].push(*charge),
+            Wait::Lock => self.of_locks[self.shards[charge.location.index()]].push(*charge),
             Wait::Barrier | Wait::MpiPartner => {
                 if let Some((feed, _)) = &mut self.of_others {
                     feed.push(Met::Waited(*charge));
@@ -143,7 +153,7 @@ impl<T> Feed<T> {
     }
 }
 
-/// The waits of some locations for locks.
+/// The waits of the locations of some processes for locks.
 struct Shard<'e> {
     evidence: &'e Evidence<'e>,
     tally: Tally,
@@ -185,12 +195,12 @@ impl<'e> Shard<'e> {
             return;
         };
         let slots_per_ns = if ns > 0 { charge.slots_ns / ns as f64 } else { 0.0 };
-        sections::shares(evidence, &mut self.near, done, charge.window, &mut self.shares);
-        for Share { holder, ns, held } in self.shares.drain(..) {
+        sections::shares(evidence, &mut self.near, &done, charge.window, &mut self.shares);
+        for Share { holder, ns, held, represents_others } in self.shares.drain(..) {
             let cause = tally.holder(evidence, done.object, charge, holder);
             tally.add(victim, cause, ns, ns * slots_per_ns);
             if let Holder::Release(row) = holder {
-                tally.held(cause, ns, self.doings.during(row, held));
+                tally.held(cause, ns, self.doings.during(row, held, represents_others));
             }
         }
     }

@@ -48,6 +48,8 @@ pub(super) struct Evidence<'p> {
     pub(super) profile: &'p Profile,
     pub(super) operations: Operations,
     states: &'p OperationStates,
+    /// By context the operation that was met there first, and its kind: most contexts have no other.
+    kinds: Vec<Option<(OperationId, Kind)>>,
     known: Map<(ProcessId, u64), ObjectId>,
     pub(super) objects: Vec<Object>,
     pub(super) releases: Releases,
@@ -60,6 +62,8 @@ pub(super) struct Evidence<'p> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Met {
     pub(super) barriers: bool,
+    /// Sums of short waits at barriers.
+    pub(super) barrier_sums: bool,
     pub(super) woken: bool,
     pub(super) locks: bool,
     /// Sums of short waits for locks.
@@ -76,6 +80,7 @@ impl<'p> Evidence<'p> {
         let mut evidence = Evidence {
             profile,
             states,
+            kinds: vec![None; profile.contexts.len()],
             known: Map::default(),
             objects: Vec::new(),
             releases: Releases::default(),
@@ -94,6 +99,9 @@ impl<'p> Evidence<'p> {
         let all = events.locations().into_iter().flat_map(|location| (0..).zip(events.of(location)));
         for (number, row) in all {
             let kind = self.kind_of(&row);
+            if let Some(first @ None) = self.kinds.get_mut(row.context.index()) {
+                *first = Some((row.operation, kind));
+            }
             let object = self.find_object(&row, kind);
             see(self, &Done { number, row, kind, object });
         }
@@ -102,7 +110,10 @@ impl<'p> Evidence<'p> {
     /// What an operation waits for, if that is known, met for the first time or again.
     fn find_object(&mut self, event: &EventRow, kind: Kind) -> Option<ObjectId> {
         match kind {
-            Kind::Barrier => self.met.barriers = true,
+            Kind::Barrier => {
+                self.met.barriers = true;
+                self.met.barrier_sums |= event.summed;
+            }
             Kind::Woken => self.met.woken = true,
             Kind::Lock if event.summed => self.met.lock_sums = true,
             Kind::Lock => self.met.locks = true,
@@ -130,7 +141,16 @@ impl<'p> Evidence<'p> {
         Some(id)
     }
 
+    /// It follows from the operation and its context: what it is done to decides only what kind of I/O it is.
+    #[inline]
     fn kind_of(&self, event: &EventRow) -> Kind {
+        match self.kinds.get(event.context.index()) {
+            Some(&Some((operation, kind))) if operation == event.operation => kind,
+            _ => self.find_kind(event),
+        }
+    }
+
+    fn find_kind(&self, event: &EventRow) -> Kind {
         match self.states.of_event(event) {
             State::Waiting(Wait::Lock) | State::Polling(Wait::Lock) => Kind::Lock,
             State::Waiting(Wait::Barrier) | State::Polling(Wait::Barrier) => Kind::Barrier,
@@ -145,12 +165,27 @@ impl<'p> Evidence<'p> {
 
     /// The operations of a location, in the order of their ends.
     pub(super) fn of(&self, location: LocationId) -> impl Iterator<Item = Done> + '_ {
-        let process = self.process(location);
-        (0..).zip(self.profile.events.of(location)).map(move |(number, row)| {
-            let kind = self.kind_of(&row);
-            let object = has_object(&row, kind).then(|| self.known.get(&(process, row.object)).copied());
-            Done { number, row, kind, object: object.flatten() }
-        })
+        (0..).zip(self.profile.events.of(location)).map(|(number, row)| self.done(number, row))
+    }
+
+    /// Those of them that were recorded alone, with their numbers.
+    pub(super) fn singles_of(&self, location: LocationId) -> impl Iterator<Item = (u32, EventRow)> + '_ {
+        (0..).zip(self.profile.events.of(location)).filter(|(_, row)| !row.summed)
+    }
+
+    /// Those of them that are waits at barriers.
+    pub(super) fn barriers_of(&self, location: LocationId) -> impl Iterator<Item = Done> + '_ {
+        let all = (0..).zip(self.profile.events.of(location));
+        let barriers = all.filter(|(_, row)| self.kind_of(row) == Kind::Barrier);
+        barriers.map(|(number, row)| self.done(number, row))
+    }
+
+    /// What the rules need of an operation with this number.
+    pub(super) fn done(&self, number: u32, row: EventRow) -> Done {
+        let kind = self.kind_of(&row);
+        let known = || self.known.get(&(self.process(row.location), row.object)).copied();
+        let object = if has_object(&row, kind) { known() } else { None };
+        Done { number, row, kind, object }
     }
 
     /// Those of all locations, location by location.

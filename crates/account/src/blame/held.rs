@@ -7,8 +7,6 @@
 //! call path that releases, where it acquired) the time in its sections that no operation takes is divided by
 //! the samples in all of them; without any it stays with the call path that releases.
 
-use std::collections::hash_map::Entry;
-
 use proust_profile::{ContextId, EventRow};
 
 use super::computing::Computing;
@@ -98,10 +96,12 @@ pub(super) struct Doings<'e> {
     computing: Computing<'e>,
     /// By location, the operations that were recorded alone.
     operations: Vec<Option<Lately<'e, Single>>>,
-    /// What was found of late, by the row of the release and the stretch.
+    /// What was found of late of sections that represent others, by the row of the release and the stretch.
     found: Map<(u32, u64, u64), Meanwhile>,
     /// Acts in all of that, and one for each stretch.
     found_acts: usize,
+    /// What was found last of another section.
+    last: Meanwhile,
 }
 
 /// An operation that was recorded alone.
@@ -123,24 +123,41 @@ impl<'e> Doings<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>) -> Doings<'e> {
         let operations = evidence.profile.locations.iter().map(|_| None).collect();
         let computing = Computing::new(evidence);
-        Doings { evidence, computing, operations, found: Map::default(), found_acts: 0 }
+        let (found, last) = (Map::default(), Meanwhile::default());
+        Doings { evidence, computing, operations, found, found_acts: 0, last }
     }
 
     /// The acts, in a stretch of time, of the location that released a lock by this row of the profile's.
-    /// That it waited for this lock itself is no part of holding it.
-    pub(super) fn during(&mut self, row: u32, held: Window) -> &Meanwhile {
+    /// That it waited for this lock itself is no part of holding it. Those of a section that represents
+    /// others are kept, since it is asked for again.
+    pub(super) fn during(&mut self, row: u32, held: Window, represents_others: bool) -> &Meanwhile {
+        if !represents_others {
+            let mut last = std::mem::take(&mut self.last);
+            self.find(row, held, &mut last);
+            self.last = last;
+            return &self.last;
+        }
         if self.found_acts > KEPT_ACTS {
             self.found.clear();
             self.found_acts = 0;
         }
-        let place = match self.found.entry((row, held.start_ns, held.end_ns)) {
-            Entry::Occupied(known) => return known.into_mut(),
-            Entry::Vacant(place) => place,
-        };
+        let key = (row, held.start_ns, held.end_ns);
+        if !self.found.contains_key(&key) {
+            let mut found = Meanwhile::default();
+            self.find(row, held, &mut found);
+            self.found_acts += 1 + found.operations.len() + found.samples.len();
+            self.found.insert(key, found);
+        }
+        &self.found[&key]
+    }
+
+    fn find(&mut self, row: u32, held: Window, found: &mut Meanwhile) {
         let evidence = self.evidence;
         let release = evidence.releases.place(row);
         let location = release.location;
-        let mut found = Meanwhile { length_ns: held.length_ns() as f64, ..Meanwhile::default() };
+        found.length_ns = held.length_ns() as f64;
+        found.operations.clear();
+        found.samples.clear();
         found.samples.extend(self.computing.within(location, held.start_ns, held.end_ns));
         let single = |row: EventRow| Single {
             window: Window::new(row.begin_ns, row.end_ns),
@@ -156,8 +173,6 @@ impl<'e> Doings<'e> {
                 found.operations.push((*context, common_ns as f64));
             }
         }
-        self.found_acts += 1 + found.operations.len() + found.samples.len();
-        place.insert(found)
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Share {
     pub(super) ns: f64,
     /// When it had it; of a section that represents others, when that was.
     pub(super) held: Window,
+    /// Whether it is a section that represents others.
+    pub(super) represents_others: bool,
 }
 
 /// A wait for a lock.
@@ -132,7 +134,7 @@ fn shared(sections: &[(u32, Window)], whole: Window, out: &mut Vec<Share>) -> f6
         }
     }
     for (&(row, ref held), ns) in sections.iter().zip(sums).filter(|(_, ns)| *ns > 0.0) {
-        out.push(Share { holder: Holder::Release(row), ns, held: clipped(held) });
+        out.push(Share { holder: Holder::Release(row), ns, held: clipped(held), represents_others: false });
     }
     nobody_ns + whole.end_ns.saturating_sub(at_ns) as f64
 }
@@ -150,9 +152,9 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     if are_readers(others()) {
         return shares_of_readers(others(), wait, window, out);
     }
-    let mut give = |holder: Holder, ns: f64, held: Window| {
+    let mut push = |holder: Holder, ns: f64, held: Window, represents_others: bool| {
         if ns > 0.0 {
-            out.push(Share { holder, ns, held });
+            out.push(Share { holder, ns, held, represents_others });
         }
     };
     // The time that no section is known for.
@@ -166,12 +168,12 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
         };
         untold_ns += clip(at_ns, known_from_ns);
         let from_ns = known_from_ns.max(one.since_ns).min(one.time_ns);
-        give(Holder::HandOver, clip(known_from_ns, from_ns), clipped(known_from_ns, from_ns));
+        push(Holder::HandOver, clip(known_from_ns, from_ns), clipped(known_from_ns, from_ns), false);
         if one.is_sampled() {
             untold_ns += clip(from_ns, one.time_ns);
             sampled_weight += one.weight_ns as f64;
         } else {
-            give(Holder::Release(one.row), clip(from_ns, one.time_ns), clipped(from_ns, one.time_ns));
+            push(Holder::Release(one.row), clip(from_ns, one.time_ns), clipped(from_ns, one.time_ns), false);
         }
         at_ns = at_ns.max(one.time_ns);
     }
@@ -185,23 +187,20 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
         });
         if later.is_some() || wait.in_vain {
             let holder = later.map_or(Holder::Unknown, |one| Holder::Release(one.row));
-            give(holder, tail_ns, clipped(at_ns, wait.end_ns));
+            push(holder, tail_ns, clipped(at_ns, wait.end_ns), false);
             tail_ns = 0.0;
         }
     }
     if sampled_weight > 0.0 {
         untold_ns += tail_ns;
         for one in others().filter(|one| one.is_sampled()) {
-            give(
-                Holder::Release(one.row),
-                untold_ns * one.weight_ns as f64 / sampled_weight,
-                section_of(one),
-            );
+            let ns = untold_ns * one.weight_ns as f64 / sampled_weight;
+            push(Holder::Release(one.row), ns, section_of(one), true);
         }
         return;
     }
     if is_released {
-        give(Holder::HandOver, tail_ns, window);
+        push(Holder::HandOver, tail_ns, window, false);
     } else {
         untold_ns += tail_ns;
     }
@@ -224,19 +223,20 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
             left < 0.0
         });
         let holder = one.map_or(Holder::Unknown, |one| Holder::Release(one.row));
-        give(holder, untold_ns, one.map_or(window, |one| section_of(one)));
+        push(holder, untold_ns, one.map_or(window, |one| section_of(one)), true);
     } else if weight > 0.0 {
         for one in near() {
-            give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / weight, section_of(one));
+            let ns = untold_ns * one.weight_ns as f64 / weight;
+            push(Holder::Release(one.row), ns, section_of(one), true);
         }
     } else if let Some(next) = others().next() {
         // Where all sections are recorded with their begins, it was free in between. Otherwise one was longer
         // than was noticed.
         let nobody = next.since_ns > 0;
         let holder = if nobody { Holder::HandOver } else { Holder::Release(next.row) };
-        give(holder, untold_ns, clipped(wait.begin_ns, next.time_ns));
+        push(holder, untold_ns, clipped(wait.begin_ns, next.time_ns), false);
     } else {
-        give(Holder::Unknown, untold_ns, window);
+        push(Holder::Unknown, untold_ns, window, false);
     }
 }
 
@@ -274,9 +274,10 @@ fn shares_of_readers<'l>(
             holder: Holder::Release(one.row),
             ns: left_ns * one.weight_ns as f64 / weight,
             held: section_of(one),
+            represents_others: true,
         };
         out.extend(sampled().map(share));
     } else {
-        out.push(Share { holder: Holder::HandOver, ns: left_ns, held: whole });
+        out.push(Share { holder: Holder::HandOver, ns: left_ns, held: whole, represents_others: false });
     }
 }

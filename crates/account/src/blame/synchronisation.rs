@@ -15,7 +15,7 @@ use std::iter::Peekable;
 use proust_profile::{ContextId, EventRow, LocationId};
 
 use super::doing::Doing;
-use super::evidence::{Done, Evidence, Kind};
+use super::evidence::{Done, Evidence};
 use super::lately::Lately;
 use super::meetings::{MeetingId, Meetings};
 use super::object::ObjectId;
@@ -149,12 +149,13 @@ struct OfLocation<'e> {
 impl<'e> ShortWaits<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>) -> ShortWaits<'e> {
         let of_location = |location: LocationId| {
-            let is_barrier = |done: &Done| done.kind == Kind::Barrier;
-            let sums = evidence.of(location).filter(is_barrier).map(|done| done.row);
-            let sums: Box<dyn Iterator<Item = EventRow>> = Box::new(sums.filter(|row| row.summed));
+            let all = evidence.met.barrier_sums.then(|| evidence.barriers_of(location));
+            let sums = all.into_iter().flatten().map(|done| done.row).filter(|row| row.summed);
+            let sums: Box<dyn Iterator<Item = EventRow>> = Box::new(sums);
             let singles = move |after_ns| {
-                let after = evidence.of(location).skip_while(move |done| done.row.end_ns <= after_ns);
-                after.filter(move |done| is_barrier(done) && !done.row.summed)
+                let after =
+                    evidence.barriers_of(location).skip_while(move |done| done.row.end_ns <= after_ns);
+                after.filter(|done| !done.row.summed)
             };
             OfLocation { sums: sums.peekable(), singles: Lately::new(KEPT, singles) }
         };

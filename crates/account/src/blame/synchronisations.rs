@@ -96,8 +96,8 @@ impl<'e> Synchronisations<'e> {
     /// A location has waited for others.
     pub(super) fn waited(&mut self, charge: &WaitCharge) {
         self.fork_until(charge.window.end_ns.saturating_sub(1));
-        let at_meeting = |done: &Done| {
-            let meeting = self.meetings.of_wait(self.evidence, done)?;
+        let at_meeting = |done: Done| {
+            let meeting = self.meetings.of_wait(self.evidence, &done)?;
             let (begin_ns, end_ns) = (done.row.begin_ns, done.row.end_ns);
             Some(Wait { number: done.number, meeting, begin_ns, end_ns })
         };

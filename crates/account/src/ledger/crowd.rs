@@ -131,16 +131,22 @@ impl Crowds {
         }
     }
 
-    /// ∫ of the share of delays that the run explains, up to now.
-    pub fn explained(&self, set: usize) -> Units {
-        let set = &self.sets[set];
-        set.level + fraction(units(self.now_ns - set.since_ns), set.share, ONE)
+    /// The instant that was moved on to.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
     }
 
-    /// ∫ of the part of it that is beyond the slots of this owner, up to now.
-    pub fn beyond(&self, line: LineId) -> Units {
+    /// ∫ of the share of delays that the run explains, up to now or to a later instant until which all stays
+    /// as it is.
+    pub fn explained(&self, set: usize, at_ns: u64) -> Units {
+        let set = &self.sets[set];
+        set.level + fraction(units(at_ns - set.since_ns), set.share, ONE)
+    }
+
+    /// ∫ of the part of it that is beyond the slots of this owner, likewise.
+    pub fn beyond(&self, line: LineId, at_ns: u64) -> Units {
         let set = &self.sets[line.set];
-        set.lines[line.line].at(set.share, self.now_ns)
+        set.lines[line.line].at(set.share, at_ns)
     }
 }
 

@@ -46,6 +46,16 @@ impl<T: Lasting, I: Iterator<Item = T>> Merge<I> {
         Merge { order: Tournament::new(&starts), sources }
     }
 
+    /// When the next edge is.
+    pub fn due_ns(&self) -> Option<u64> {
+        self.order.first().map(|(at_ns, _)| at_ns)
+    }
+
+    /// What a source does between the last edge and the next one.
+    pub fn current(&self, source: usize) -> Option<&T> {
+        self.sources[source].current.as_ref()
+    }
+
     /// The next edge in time order; the order of edges at the same instant is not specified.
     #[expect(clippy::should_implement_trait, reason = "an edge borrows the merge, as no iterator's item can")]
     pub fn next(&mut self) -> Option<Edge<'_, T>> {

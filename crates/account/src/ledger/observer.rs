@@ -46,36 +46,79 @@ pub trait Observer {
     fn begins(&mut self, begun: &Begun);
     /// A charged location has waited.
     fn waited(&mut self, charge: &WaitCharge);
-    /// Instants at which all acts of the locations that use this owner's slots are cut, in order.
-    fn borders(&self, _owner: usize) -> &[u64] {
-        &[]
+    /// The n-th instant at which the acts of locations are looked at, in order of time.
+    fn border(&self, _nth: usize) -> Option<Border> {
+        None
     }
-    /// The sweep has gone past the next of these instants; the amounts up to there are booked.
-    fn passed(&mut self, _owner: usize, _slots: &SlotsSoFar) {}
-    /// An amount is booked, of an act that lies between two borders.
+    /// An amount of a charged location's act: of all of it, or of what was before the next border.
     fn booked(&mut self, _booked: &Booked) {}
+    /// The sweep passes the next border; the amounts up to there are booked.
+    fn passes(&mut self, _slots: &SlotsSoFar) {}
 }
 
-/// An amount on the account of a location, or an empty slot charged to it.
+/// An instant at which acts are looked at. The ledger does not notice it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Border {
+    /// When.
+    pub(super) at_ns: u64,
+    /// Whose slots are looked at.
+    pub(super) owner: usize,
+    /// The location whose act is looked at, by its position among the run's timelines; None: those of all
+    /// that use these slots.
+    pub(super) source: Option<usize>,
+}
+
+/// An amount of the act of a location since that began, or an empty slot charged to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Booked {
-    /// Which location.
-    pub location: LocationId,
+    /// The position of the location among the run's timelines.
+    pub(super) source: usize,
+    /// Which one it is of the act's amounts: the same again when it is booked up to a later instant.
+    pub(super) nth: usize,
     /// Where.
-    pub context: ContextId,
-    /// Whose slots it uses.
-    pub(super) owner: usize,
+    pub(super) context: ContextId,
     pub(super) kind: Kind,
     pub(super) amount: Units,
     /// The part of it beyond the processors.
     pub(super) beyond: Units,
     /// Whether it is of an act inside a parallel region.
     pub(super) in_region: bool,
+    /// Whether the act is over.
+    pub(super) is_over: bool,
 }
 
 /// An owner's slots from the beginning up to an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotsSoFar(pub(super) SlotSums);
+
+/// Two observers of one sweep: of acts and waits, and, where there is one, of amounts.
+pub struct Both<'o, A, B>(pub &'o mut A, pub Option<&'o mut B>);
+
+impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
+    fn begins(&mut self, begun: &Begun) {
+        self.0.begins(begun);
+    }
+
+    fn waited(&mut self, charge: &WaitCharge) {
+        self.0.waited(charge);
+    }
+
+    fn border(&self, nth: usize) -> Option<Border> {
+        self.1.as_ref()?.border(nth)
+    }
+
+    fn booked(&mut self, booked: &Booked) {
+        if let Some(of_amounts) = &mut self.1 {
+            of_amounts.booked(booked);
+        }
+    }
+
+    fn passes(&mut self, slots: &SlotsSoFar) {
+        if let Some(of_amounts) = &mut self.1 {
+            of_amounts.passes(slots);
+        }
+    }
+}
 
 /// Watches waits only.
 pub(super) struct OnWait<F>(pub F);

@@ -157,11 +157,11 @@ impl Ledger {
         let mut ledger = Ledger {
             processors: owners.list.iter().filter_map(|owner| processors.of(owner.process)).sum(),
             wall_ns: windows.within(owners.life).length_ns(),
-            total_ns: sweep.slots.iter().map(|slots| slots.sums.total_ns).sum(),
+            total_ns: sweep.slots.iter().map(|slots| slots.now().sums.total_ns).sum(),
             active: owners.list.iter().filter_map(|owner| processors.active(owner.process)).sum(),
             accounts: Accounts::default(),
             beyond: Accounts::default(),
-            beyond_ns: sweep.slots.iter().map(|slots| slots.sums.beyond_ns).sum(),
+            beyond_ns: sweep.slots.iter().map(|slots| slots.now().sums.beyond_ns).sum(),
             locations: Vec::with_capacity(sweep.locations.len()),
             slots: Vec::with_capacity(owners.list.len()),
             spent: Vec::new(),
@@ -179,11 +179,11 @@ impl Ledger {
                 let blamed = sums.amounts.blamed();
                 blamed.map(|(account, context, amount)| (sums.location, account, context, amount))
             }));
-            ledger.put_beyond(index, slots.sums.beyond_ns, &sweep.locations);
+            ledger.put_beyond(index, slots.now().sums.beyond_ns, &sweep.locations);
             let mut accounts = sum_of(&rows);
-            accounts[Account::Asleep] += slots.sums.asleep_ns;
-            accounts[Account::Idle] += slots.sums.idle_ns;
-            accounts[Account::Paused] += slots.sums.paused_ns;
+            accounts[Account::Asleep] += slots.now().sums.asleep_ns;
+            accounts[Account::Idle] += slots.now().sums.idle_ns;
+            accounts[Account::Paused] += slots.now().sums.paused_ns;
             ledger.accounts += &accounts;
             ledger.blamed.extend(rows);
             ledger.slots.push(SlotAccounts {
@@ -193,8 +193,8 @@ impl Ledger {
                 available: processors.available(owner.process),
                 processors: processors.of(owner.process).unwrap_or_default(),
                 active: processors.active(owner.process).unwrap_or_default(),
-                total_ns: slots.sums.total_ns,
-                beyond_ns: slots.sums.beyond_ns,
+                total_ns: slots.now().sums.total_ns,
+                beyond_ns: slots.now().sums.beyond_ns,
                 accounts,
             });
         }

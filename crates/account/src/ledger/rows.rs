@@ -39,19 +39,28 @@ pub(super) enum Kind {
     Spent(Account),
     Blamed(Account),
     Passive(PassiveReason),
+    /// The part of what is spent that is beyond the processors, and that inside parallel regions. Only the
+    /// account inside of executions needs them by what is executed.
+    Beyond(Account),
+    InRegion(Account),
 }
 
 impl Kind {
-    const ALL: usize = 2 * Account::ALL.len() + PassiveReason::ALL.len();
+    pub const ALL: usize = 4 * Account::ALL.len() + PassiveReason::ALL.len();
 
-    fn index(self) -> usize {
+    pub fn index(self) -> usize {
         match self {
             Kind::Spent(account) => account as usize,
             Kind::Blamed(account) => Account::ALL.len() + account as usize,
-            Kind::Passive(reason) => 2 * Account::ALL.len() + reason as usize,
+            Kind::Beyond(account) => 2 * Account::ALL.len() + account as usize,
+            Kind::InRegion(account) => 3 * Account::ALL.len() + account as usize,
+            Kind::Passive(reason) => 4 * Account::ALL.len() + reason as usize,
         }
     }
 }
+
+/// The context of amounts that are summed up without one.
+pub(super) const NOWHERE: ContextId = ContextId(u32::MAX);
 
 /// One location's amounts by context and kind, being summed up.
 ///
@@ -96,13 +105,14 @@ impl Amounts {
     /// Enters what is still pending; to be called before the amounts are read.
     pub fn enter_pending(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
-        let mut at = None;
+        let (mut at, mut nowhere) = (None, None);
         for (context, kind, amount) in pending.drain(..) {
-            let row = match at {
+            let last = if context == NOWHERE { &mut nowhere } else { &mut at };
+            let row = match *last {
                 Some((known, row)) if known == context => row,
                 _ => self.row(context),
             };
-            at = Some((context, row));
+            *last = Some((context, row));
             let column = match self.column_of[kind.index()] {
                 0 => self.new_column(kind),
                 known => usize::from(known) - 1,
@@ -143,6 +153,21 @@ impl Amounts {
     /// Empty slots charged to the location, by account and context, in no particular order.
     pub fn blamed(&self) -> impl Iterator<Item = (Account, ContextId, Units)> + '_ {
         self.of(|kind| if let Kind::Blamed(account) = kind { Some(account) } else { None })
+    }
+
+    /// All amounts, in no particular order.
+    pub fn all(&self) -> impl Iterator<Item = (Kind, ContextId, Units)> + '_ {
+        self.of(Some)
+    }
+
+    /// An amount of a kind in a context.
+    pub fn get(&self, context: ContextId, kind: Kind) -> Units {
+        match (self.column_of[kind.index()], self.rows.get(&context)) {
+            (column @ 1.., Some(&row)) => {
+                self.cells[row as usize * self.columns.len() + usize::from(column) - 1]
+            }
+            _ => 0,
+        }
     }
 
     /// When the location was passive, by reason and context, sorted.

@@ -27,14 +27,20 @@ enum Phase {
 pub(super) struct Slots {
     processors: u64,
     phases: Vec<(Window, Phase)>,
-    next_phase: usize,
-    now_ns: u64,
     /// Locations working now.
     pub working: u64,
     /// Locations waiting now, blocked or polling.
     pub waiting: u64,
     /// The present demand of all of them.
     demand: [u64; Place::ALL.len()],
+    now: Integrals,
+}
+
+/// What was integrated up to an instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Integrals {
+    at_ns: u64,
+    next_phase: usize,
     /// For each place, for how long a location that was in it throughout was beyond the processors.
     pub beyond: [Units; Place::ALL.len()],
     /// The empty slots charged to each location that worked throughout.
@@ -77,35 +83,49 @@ impl Slots {
         Slots {
             processors: u64::from(processors),
             phases,
-            next_phase: 0,
-            now_ns: 0,
             working: 0,
             waiting: 0,
             demand: Default::default(),
-            beyond: Default::default(),
-            to_workers: Level::default(),
-            to_waiters: Level::default(),
-            sums: SlotSums::default(),
+            now: Integrals::default(),
         }
     }
 
     /// Moves on to `to_ns`, the locations having been as they are now since the last call.
     pub fn advance(&mut self, to_ns: u64) {
-        if to_ns <= self.now_ns {
-            return;
+        if to_ns > self.now.at_ns {
+            let mut now = self.now;
+            self.integrate_until(to_ns, &mut now);
+            self.now = now;
         }
-        while let Some(&(window, phase)) = self.phases.get(self.next_phase) {
+    }
+
+    /// The integrals up to the instant that was moved on to.
+    pub fn now(&self) -> &Integrals {
+        &self.now
+    }
+
+    /// What the integrals will be at a later instant, if all locations stay as they are until then.
+    pub fn at(&self, to_ns: u64) -> Integrals {
+        let mut then = self.now;
+        if to_ns > then.at_ns {
+            self.integrate_until(to_ns, &mut then);
+        }
+        then
+    }
+
+    fn integrate_until(&self, to_ns: u64, to: &mut Integrals) {
+        while let Some(&(window, phase)) = self.phases.get(to.next_phase) {
             if window.start_ns >= to_ns {
                 break;
             }
-            let from_ns = window.start_ns.max(self.now_ns);
-            self.integrate(window.end_ns.min(to_ns) - from_ns, phase);
+            let from_ns = window.start_ns.max(to.at_ns);
+            self.integrate(window.end_ns.min(to_ns) - from_ns, phase, to);
             if window.end_ns > to_ns {
                 break;
             }
-            self.next_phase += 1;
+            to.next_phase += 1;
         }
-        self.now_ns = to_ns;
+        to.at_ns = to_ns;
     }
 
     /// A location goes from one demand to another.
@@ -143,14 +163,14 @@ impl Slots {
         }
     }
 
-    fn integrate(&mut self, ns: u64, phase: Phase) {
+    fn integrate(&self, ns: u64, phase: Phase, to: &mut Integrals) {
         let active = self.working + self.waiting;
         let empty = self.processors.saturating_sub(active);
-        self.sums.total_ns += self.processors * ns;
+        to.sums.total_ns += self.processors * ns;
         if active > self.processors {
-            self.sums.beyond_ns += (active - self.processors) * ns;
+            to.sums.beyond_ns += (active - self.processors) * ns;
             let split = self.split();
-            for (level, (beyond, all)) in self.beyond.iter_mut().zip(split) {
+            for (level, (beyond, all)) in to.beyond.iter_mut().zip(split) {
                 if beyond > 0 {
                     *level += fraction(units(ns), beyond, all);
                 }
@@ -160,11 +180,11 @@ impl Slots {
             return;
         }
         match phase {
-            Phase::Absent => self.sums.idle_ns += empty * ns,
-            Phase::Paused => self.sums.paused_ns += empty * ns,
-            Phase::Alive if self.working > 0 => self.to_workers.pour(empty, ns, self.working),
-            Phase::Alive if self.waiting > 0 => self.to_waiters.pour(empty, ns, self.waiting),
-            Phase::Alive => self.sums.asleep_ns += empty * ns,
+            Phase::Absent => to.sums.idle_ns += empty * ns,
+            Phase::Paused => to.sums.paused_ns += empty * ns,
+            Phase::Alive if self.working > 0 => to.to_workers.pour(empty, ns, self.working),
+            Phase::Alive if self.waiting > 0 => to.to_waiters.pour(empty, ns, self.waiting),
+            Phase::Alive => to.sums.asleep_ns += empty * ns,
         }
     }
 }

@@ -1,21 +1,22 @@
 //! The sweep: goes once over all spans in time order and integrates locations and slots.
 
 use super::account::Account;
+use super::act::{Act, Levels};
 use super::crowd::{Crowds, LineId};
-use super::demand::{Demand, Place};
+use super::demand::Demand;
 use super::error::LedgerError;
-use super::fixed::{Units, fraction, ratio, to_ns_f64, units};
+use super::fixed::{Units, to_ns_f64};
 use super::merge::{Lasting, Merge};
-use super::observer::{Begun, Booked, Observer, SlotsSoFar, WaitCharge};
+use super::observer::{Begun, Booked, Border, Observer, SlotsSoFar, WaitCharge};
 use super::owners::Owners;
 use super::pieces::{Piece, Pieces};
 use super::processors::Processors;
 use super::rows::{Amounts, Kind};
-use super::slots::Slots;
-use super::state::{PassiveReason, PassiveTimes, State, Work};
-use super::timeline::{Process, Run, Span, Spans};
+use super::slots::{Integrals, Slots};
+use super::state::{PassiveReason, PassiveTimes, State};
+use super::timeline::{Process, Run, Spans};
 use super::windows::{Stretch, Window, Windows};
-use proust_profile::{ContextId, LocationId, ProcessId};
+use proust_profile::{LocationId, ProcessId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The sweep's sums for one location.
@@ -41,18 +42,6 @@ pub(super) struct LocationSums {
 
 /// Amounts by account.
 pub(super) type Beyond = [Units; Account::ALL.len()];
-
-/// The running integrals a location will be measured against, as they were when its current piece began.
-#[derive(Clone, Copy, Debug, Default)]
-struct Levels {
-    to_workers: Units,
-    to_waiters: Units,
-    /// See [`Slots::beyond`].
-    beyond: [Units; Place::ALL.len()],
-    /// See [`Crowds::explained`] and [`Crowds::beyond`].
-    explained: Units,
-    explained_beyond: Units,
-}
 
 /// The state of the sweep and, after the last edge, its result.
 pub(super) struct Sweep {
@@ -133,19 +122,11 @@ impl Sweep {
         observer: &mut impl Observer,
     ) {
         let within_life = windows.within(life);
-        let mut owner_of: FxHashMap<ProcessId, usize> = FxHashMap::default();
-        for location in &self.locations {
-            owner_of.extend(location.owner.map(|owner| (location.process, owner)));
-        }
         let cuts_of = |process: &Process| {
-            let mut charged = within_life.cut_by(&process.paused);
-            if let Some(&owner) = owner_of.get(&process.id) {
-                charged = cut_at(charged, observer.borders(owner));
-            }
+            let charged = within_life.cut_by(&process.paused);
             (process.id, Cuts { charged, shown: windows.cut_by(&process.paused) })
         };
         let cuts: FxHashMap<ProcessId, Cuts> = run.processes.iter().map(cuts_of).collect();
-        let mut passed = vec![0; self.slots.len()];
         let sources: Vec<_> = run
             .timelines
             .iter()
@@ -157,10 +138,14 @@ impl Sweep {
             })
             .collect();
         let mut merge = Merge::new(sources);
-        while let Some(edge) = merge.next() {
+        let mut borders = Borders { passed: 0, next_ns: observer.border(0).map(|border| border.at_ns) };
+        while let Some(due_ns) = merge.due_ns() {
+            if borders.next_ns.is_some_and(|at_ns| at_ns < due_ns) {
+                self.pass(&mut borders, due_ns, &merge, observer);
+            }
+            let Some(edge) = merge.next() else { break };
             let location = &self.locations[edge.source];
             if let Some(owner) = location.owner {
-                self.pass(owner, &mut passed[owner], edge.at_ns, observer);
                 self.slots[owner].advance(edge.at_ns);
             }
             self.crowds.advance(edge.at_ns);
@@ -173,27 +158,76 @@ impl Sweep {
                 observer.begins(&Begun::of(self.locations[edge.source].location, piece));
             }
         }
+        self.pass(&mut borders, u64::MAX, &merge, observer);
         for (location, pieces) in self.locations.iter_mut().zip(merge.into_sources()) {
             location.overlap_ns = pieces.overlap_ns();
             location.amounts.enter_pending();
-        }
-        for (owner, passed) in passed.iter_mut().enumerate() {
-            self.pass(owner, passed, u64::MAX, observer);
         }
         for slots in &mut self.slots {
             slots.finish();
         }
     }
 
-    /// Passes an owner's borders before this instant. Where acts end or begin at one, they have.
-    fn pass(&mut self, owner: usize, passed: &mut usize, before_ns: u64, observer: &mut impl Observer) {
-        while let Some(&at_ns) = observer.borders(owner).get(*passed)
-            && at_ns < before_ns
-        {
-            *passed += 1;
-            self.slots[owner].advance(at_ns);
-            observer.passed(owner, &SlotsSoFar(self.slots[owner].sums));
+    /// Passes the observer's borders before this instant. Where acts end or begin at one, they have.
+    fn pass<I: Iterator<Item = Piece>>(
+        &self,
+        borders: &mut Borders,
+        before_ns: u64,
+        merge: &Merge<I>,
+        observer: &mut impl Observer,
+    ) {
+        while let Some(border) = observer.border(borders.passed) {
+            borders.next_ns = Some(border.at_ns);
+            if border.at_ns >= before_ns {
+                return;
+            }
+            borders.passed += 1;
+            let slots = self.slots[border.owner].at(border.at_ns);
+            match border.source {
+                Some(source) => self.report(source, merge.current(source), &border, &slots, observer),
+                None => {
+                    for (source, location) in self.locations.iter().enumerate() {
+                        if location.owner == Some(border.owner) {
+                            self.report(source, merge.current(source), &border, &slots, observer);
+                        }
+                    }
+                }
+            }
+            observer.passes(&SlotsSoFar(slots.sums));
         }
+        borders.next_ns = None;
+    }
+
+    /// Shows the observer what a location's present act comes to until a border.
+    fn report(
+        &self,
+        source: usize,
+        piece: Option<&Piece>,
+        border: &Border,
+        slots: &Integrals,
+        observer: &mut impl Observer,
+    ) {
+        let (Some(piece), location) = (piece, &self.locations[source]) else { return };
+        let length_ns = border.at_ns.saturating_sub(piece.window.start_ns);
+        if length_ns == 0 || location.owner.is_none() {
+            return;
+        }
+        let levels = self.levels(location, Some(slots), border.at_ns).since(&location.levels);
+        let (context, in_region) = (piece.span.context, piece.span.in_region);
+        let mut nth = 0;
+        Act { piece, length_ns, levels, is_charged: true }.amounts(|kind, amount, beyond| {
+            observer.booked(&Booked {
+                source,
+                nth,
+                context,
+                kind,
+                amount,
+                beyond,
+                in_region,
+                is_over: false,
+            });
+            nth += 1;
+        });
     }
 
     /// The demand of a location becomes that of the piece that begins.
@@ -222,194 +256,79 @@ impl Sweep {
         if matches!(piece.state(), State::Passive(_)) {
             return;
         }
-        let levels = self.levels(index);
-        self.locations[index].levels = levels;
+        let location = &self.locations[index];
+        self.locations[index].levels = self.levels(location, self.slots_of(location), self.crowds.now_ns());
     }
 
-    /// The running integrals of a location now.
-    fn levels(&self, index: usize) -> Levels {
-        let location = &self.locations[index];
-        let slots = location.owner.map(|owner| &self.slots[owner]);
+    fn slots_of(&self, location: &LocationSums) -> Option<&Integrals> {
+        location.owner.map(|owner| self.slots[owner].now())
+    }
+
+    /// The running integrals of a location at an instant, `slots` being those of its owner then.
+    fn levels(&self, location: &LocationSums, slots: Option<&Integrals>, at_ns: u64) -> Levels {
         Levels {
             to_workers: slots.map_or(0, |slots| slots.to_workers.now()),
             to_waiters: slots.map_or(0, |slots| slots.to_waiters.now()),
             beyond: slots.map_or(Default::default(), |slots| slots.beyond),
-            explained: location.crowd.map_or(0, |crowd| self.crowds.explained(crowd)),
-            explained_beyond: location.line.map_or(0, |line| self.crowds.beyond(line)),
+            explained: location.crowd.map_or(0, |crowd| self.crowds.explained(crowd, at_ns)),
+            explained_beyond: location.line.map_or(0, |line| self.crowds.beyond(line, at_ns)),
         }
     }
 
-    fn leave<O: Observer>(&mut self, index: usize, piece: &Piece, observer: &mut O) {
-        let context = piece.span.context;
+    fn leave<O: Observer>(&mut self, source: usize, piece: &Piece, observer: &mut O) {
         let length_ns = piece.window.length_ns();
-        if let State::Passive(reason) = piece.state() {
-            let location = &mut self.locations[index];
-            location.wall_ns += length_ns;
-            location.passive[reason] += length_ns;
-            location.amounts.add(context, Kind::Passive(reason), units(length_ns));
-            if let Some(owner) = location.owner {
-                let (kind, amount) = (Kind::Passive(reason), units(length_ns));
-                let (id, in_region) = (location.location, piece.span.in_region);
-                observer.booked(&Booked { location: id, context, owner, kind, amount, beyond: 0, in_region });
+        let location = &self.locations[source];
+        let is_charged = location.owner.is_some();
+        let levels = match piece.state() {
+            State::Passive(_) => Levels::default(),
+            _ => {
+                let now = self.levels(location, self.slots_of(location), self.crowds.now_ns());
+                now.since(&location.levels)
             }
-            return;
-        }
-        let levels = self.levels(index).since(&self.locations[index].levels);
-        let location = &mut self.locations[index];
+        };
+        let location = &mut self.locations[source];
         location.wall_ns += length_ns;
-        let (id, owner) = (location.location, location.owner);
-        let in_region = piece.span.in_region;
-        let blamed = |kind, amount| {
-            owner.map(|owner| Booked { location: id, context, owner, kind, amount, beyond: 0, in_region })
-        };
-        let mut booking = Booking {
-            observer,
-            location: id,
-            owner,
-            amounts: &mut location.amounts,
-            beyond: &mut location.beyond,
-            context,
-            in_region,
-            length_ns,
-            levels,
-        };
-        let rest = booking.spend_parts(piece);
-        match piece.state() {
-            State::Passive(_) => {}
-            State::Working(work) => {
-                booking.spend(work, rest);
-                if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
-                    slots.working -= 1;
-                    let account = if piece.span.in_region { Account::Narrow } else { Account::Serial };
-                    location.amounts.add(context, Kind::Blamed(account), levels.to_workers);
-                    blamed(Kind::Blamed(account), levels.to_workers)
-                        .inspect(|booked| observer.booked(booked));
-                }
+        let (context, in_region) = (piece.span.context, piece.span.in_region);
+        let mut nth = 0;
+        Act { piece, length_ns, levels, is_charged }.amounts(|kind, amount, beyond| {
+            location.amounts.add(context, kind, amount);
+            if let Kind::Spent(account) = kind {
+                location.beyond[account as usize] += beyond;
             }
-            State::Waiting(wait) | State::Polling(wait) => {
-                booking.book(wait.account(), Place::Waiting, rest);
-                if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
-                    slots.waiting -= 1;
-                    location.amounts.add(context, Kind::Blamed(wait.account()), levels.to_waiters);
-                    blamed(Kind::Blamed(wait.account()), levels.to_waiters)
-                        .inspect(|booked| observer.booked(booked));
-                    observer.waited(&WaitCharge {
-                        location: location.location,
-                        context,
-                        wait,
-                        window: piece.window,
-                        slots_ns: to_ns_f64(levels.to_waiters),
-                    });
-                }
+            if is_charged {
+                let is_over = true;
+                observer.booked(&Booked { source, nth, context, kind, amount, beyond, in_region, is_over });
+                nth += 1;
             }
-        }
-    }
-}
-
-impl Levels {
-    fn since(&self, before: &Levels) -> Levels {
-        let mut beyond = self.beyond;
-        beyond.iter_mut().zip(before.beyond).for_each(|(now, before)| *now -= before);
-        Levels {
-            to_workers: self.to_workers - before.to_workers,
-            to_waiters: self.to_waiters - before.to_waiters,
-            beyond,
-            explained: self.explained - before.explained,
-            explained_beyond: self.explained_beyond - before.explained_beyond,
-        }
-    }
-}
-
-/// Books a location's amounts in an active piece.
-struct Booking<'s, O> {
-    observer: &'s mut O,
-    location: LocationId,
-    owner: Option<usize>,
-    amounts: &'s mut Amounts,
-    beyond: &'s mut Beyond,
-    context: ContextId,
-    in_region: bool,
-    length_ns: u64,
-    /// The time since the piece began.
-    levels: Levels,
-}
-
-impl<O: Observer> Booking<'_, O> {
-    /// Books the parts of the piece; returns the remainder for its state.
-    ///
-    /// Parts that claim more than the span has are booked as they are: the residual shall show it.
-    fn spend_parts(&mut self, piece: &Piece) -> Units {
-        let mut rest = units(self.length_ns);
-        for (kind, ns) in piece.span.parts.iter() {
-            let amount = part_of(&piece.span, piece.window, ns);
-            self.spend(kind.work(), amount);
-            rest = rest.saturating_sub(amount);
-        }
-        rest
-    }
-
-    fn spend(&mut self, work: Work, amount: Units) {
-        if work != Work::Delayed {
-            return self.book(work.account(), Place::of(work), amount);
-        }
-        let length = units(self.length_ns);
-        let own = ratio(amount, self.levels.explained, length);
-        self.amounts.add(self.context, Kind::Spent(Account::Oversubscribed), own);
-        self.amounts.add(self.context, Kind::Spent(Account::Preempted), amount - own);
-        let beyond = ratio(amount, self.levels.beyond[Place::Queued as usize], length);
-        let own_beyond = ratio(amount, self.levels.explained_beyond, length).min(beyond);
-        self.beyond[Account::Oversubscribed as usize] += own_beyond;
-        self.beyond[Account::Preempted as usize] += beyond - own_beyond;
-        self.report(Account::Oversubscribed, own, own_beyond);
-        self.report(Account::Preempted, amount - own, beyond - own_beyond);
-    }
-
-    fn report(&mut self, account: Account, amount: Units, beyond: Units) {
-        if let Some(owner) = self.owner {
-            let (location, kind) = (self.location, Kind::Spent(account));
-            let (context, in_region) = (self.context, self.in_region);
-            self.observer.booked(&Booked { location, context, owner, kind, amount, beyond, in_region });
-        }
-    }
-
-    fn book(&mut self, account: Account, place: Place, amount: Units) {
-        self.amounts.add(self.context, Kind::Spent(account), amount);
-        let beyond = match self.levels.beyond[place as usize] {
-            0 => 0,
-            beyond => ratio(amount, beyond, units(self.length_ns)),
-        };
-        self.beyond[account as usize] += beyond;
-        self.report(account, amount, beyond);
-    }
-}
-
-/// Stretches, cut at these instants, which are in order.
-fn cut_at(stretches: Vec<Stretch>, instants: &[u64]) -> Vec<Stretch> {
-    if instants.is_empty() {
-        return stretches;
-    }
-    let mut cut = Vec::with_capacity(stretches.len() + instants.len());
-    for Stretch { window, inside } in stretches {
-        let mut from_ns = window.start_ns;
-        let first = instants.partition_point(|&at_ns| at_ns <= from_ns);
-        for &at_ns in instants[first..].iter().take_while(|&&at_ns| at_ns < window.end_ns) {
-            if at_ns > from_ns {
-                cut.push(Stretch { window: Window::new(from_ns, at_ns), inside });
-                from_ns = at_ns;
+        });
+        let slots = location.owner.map(|owner| &mut self.slots[owner]);
+        match (piece.state(), slots) {
+            (State::Passive(reason), _) => location.passive[reason] += length_ns,
+            (State::Working(_), Some(slots)) => slots.working -= 1,
+            (State::Waiting(wait) | State::Polling(wait), Some(slots)) => {
+                slots.waiting -= 1;
+                observer.waited(&WaitCharge {
+                    location: location.location,
+                    context,
+                    wait,
+                    window: piece.window,
+                    slots_ns: to_ns_f64(levels.to_waiters),
+                });
             }
+            (_, None) => {}
         }
-        cut.push(Stretch { window: Window::new(from_ns, window.end_ns), inside });
     }
-    cut
 }
 
-fn part_of(span: &Span, window: Window, ns: u64) -> Units {
-    fraction(units(ns), window.length_ns(), span.length_ns())
+/// How many of the observer's borders were passed, and when the next one is.
+struct Borders {
+    passed: usize,
+    next_ns: Option<u64>,
 }
 
 impl Piece {
     /// The location's act, as far as it was recorded.
-    fn state(&self) -> State {
+    pub(super) fn state(&self) -> State {
         if self.paused { State::Passive(PassiveReason::NotRecorded) } else { self.span.state }
     }
 

@@ -2,6 +2,7 @@
 //! all.
 
 mod build;
+mod inside;
 pub(crate) mod laws;
 mod naive;
 mod programs;

@@ -43,7 +43,7 @@ pub struct Processors {
     /// The thread that executes the whole run: of each owner of slots.
     pub roots: Vec<Executed>,
     has_ranks: bool,
-    ranks: FxHashMap<ProcessId, Option<RankOfJob>>,
+    ranks: Ranks,
 }
 
 #[derive(Debug)]
@@ -60,36 +60,65 @@ struct Taken {
     active: Windows,
 }
 
+/// The rank of each process.
+type Ranks = FxHashMap<ProcessId, Option<RankOfJob>>;
+
+fn ranks<S>(run: &Run<S>) -> Ranks {
+    let rank_of = |process: &Process| process.rank.map(|rank| RankOfJob { job: process.job, rank });
+    run.processes.iter().map(|process| (process.id, rank_of(process))).collect()
+}
+
+/// The timelines of which processors consist, with their ranks.
+fn counted<'r, S>(
+    run: &'r Run<S>,
+    ranks: &'r Ranks,
+    in_scope: &'r dyn Fn(LocationId) -> bool,
+) -> impl Iterator<Item = (Option<RankOfJob>, &'r Timeline<S>)> {
+    let has_ranks = ranks.values().any(Option::is_some);
+    let with_rank = |timeline: &'r Timeline<S>| (ranks.get(&timeline.process).copied().flatten(), timeline);
+    // Processes outside of all ranks, such as the launcher, have no processors.
+    run.timelines.iter().map(with_rank).filter(move |(rank, timeline)| {
+        !timeline.service && (!has_ranks || rank.is_some()) && in_scope(timeline.location)
+    })
+}
+
+/// The thread that executes the whole run: of each owner of slots the one that begins first.
+pub fn roots(
+    profile: &Profile,
+    run: &Run<impl Spans>,
+    in_scope: &dyn Fn(LocationId) -> bool,
+) -> Vec<Executed> {
+    let ranks = ranks(run);
+    let mut first: BTreeMap<Option<RankOfJob>, (u64, LocationId)> = BTreeMap::new();
+    for (rank, timeline) in counted(run, &ranks, in_scope) {
+        let Some(span) = timeline.spans.spans().next() else { continue };
+        let begins = (span.start_ns, timeline.location);
+        first.entry(rank).and_modify(|first| *first = begins.min(*first)).or_insert(begins);
+    }
+    let (lives, what) = (lives(run, &ranks), profile.intervals.len() as u32);
+    let root = |(rank, (_, location))| Some(Executed { what, location, window: *lives.get(&rank)? });
+    first.into_iter().filter_map(root).collect()
+}
+
 impl Processors {
     /// The processors of these locations.
     pub fn of(profile: &Profile, run: &Run<impl Spans>, in_scope: &dyn Fn(LocationId) -> bool) -> Processors {
-        let rank_of = |process: &Process| process.rank.map(|rank| RankOfJob { job: process.job, rank });
-        let ranks: FxHashMap<ProcessId, Option<RankOfJob>> =
-            run.processes.iter().map(|process| (process.id, rank_of(process))).collect();
-        let has_ranks = ranks.values().any(Option::is_some);
+        let ranks = ranks(run);
         let teams: FxHashSet<LocationId> = profile.segments.iter().map(|row| row.location).collect();
         let mut owners: BTreeMap<Option<RankOfJob>, Vec<Candidate>> = BTreeMap::new();
-        for timeline in &run.timelines {
-            let rank = ranks.get(&timeline.process).copied().flatten();
-            // Processes outside of all ranks, such as the launcher, have no processors.
-            if timeline.service || has_ranks && rank.is_none() || !in_scope(timeline.location) {
-                continue;
-            }
+        for (rank, timeline) in counted(run, &ranks, in_scope) {
             if let Some(candidate) = Candidate::of(timeline, &teams) {
                 owners.entry(rank).or_default().push(candidate);
             }
         }
         let lives = lives(run, &ranks);
-        let mut processors = Processors { has_ranks, ranks, ..Processors::default() };
-        let what = profile.intervals.len() as u32;
-        for (rank, candidates) in owners {
-            let first = candidates.iter().min_by_key(|one| (one.life.start_ns, one.location));
-            if let (Some(first), Some(&window)) = (first, lives.get(&rank)) {
-                processors.roots.push(Executed { what, location: first.location, window });
-                processors.all.extend(shared(candidates, window.length_ns(), rank));
-            }
+        let of_owner = |(rank, candidates)| Some(shared(candidates, lives.get(&rank)?.length_ns(), rank));
+        Processors {
+            all: owners.into_iter().filter_map(of_owner).flatten().collect(),
+            roots: roots(profile, run, in_scope),
+            has_ranks: ranks.values().any(Option::is_some),
+            ranks,
         }
-        processors
     }
 
     /// The processors of an owner of slots, by their positions.
@@ -106,10 +135,7 @@ impl Processors {
 }
 
 /// From the first begin of an owner's processes to the last end, as the ledger has it.
-fn lives<S>(
-    run: &Run<S>,
-    ranks: &FxHashMap<ProcessId, Option<RankOfJob>>,
-) -> FxHashMap<Option<RankOfJob>, Window> {
+fn lives<S>(run: &Run<S>, ranks: &Ranks) -> FxHashMap<Option<RankOfJob>, Window> {
     let mut lives: FxHashMap<Option<RankOfJob>, Window> = FxHashMap::default();
     for process in &run.processes {
         let rank = ranks.get(&process.id).copied().flatten();

@@ -167,6 +167,8 @@ impl Sites {
             };
             sites.add(profile, place, (account, operation), site);
         }
+        // There are many more operations than places: those around a place get the sum.
+        let mut by_place: FxHashMap<_, Site> = FxHashMap::default();
         for row in profile.events.iter() {
             let row = &row;
             let Some(kind) = operations.get(row.operation).filter(|kind| !kind.is_of_openmp()) else {
@@ -182,8 +184,12 @@ impl Sites {
                 let beside = if is_io { Cell::Silent } else { Cell::Unknown };
                 let cells = Cells { synchronization: beside, variation: beside, overlap: Cell::Silent };
                 let site = Site { count: f64::from(row.calls), time_ns: row.time_ns, cells };
-                sites.add(profile, place, found, site);
+                let sum = by_place.entry((place, found)).or_default();
+                *sum = sum.and(site);
             }
+        }
+        for ((place, found), sum) in by_place {
+            sites.add(profile, place, found, sum);
         }
         for row in &profile.exchanges {
             let Some(kind) = operations.get(row.operation) else { continue };

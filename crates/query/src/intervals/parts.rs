@@ -249,10 +249,17 @@ impl Parts {
         processors: &Processors,
         windows: &Windows,
     ) -> Result<Vec<Inside>, LedgerError> {
-        let in_parts =
-            InParts { thing_of: &self.thing_of, executed: &self.executed, somewhere: &self.somewhere };
+        Ok(self.accounts(run, windows, inside_in_parts(run, processors, windows, &self.in_parts())?))
+    }
+
+    /// The executions of all parts.
+    pub fn in_parts(&self) -> InParts<'_> {
+        InParts { thing_of: &self.thing_of, executed: &self.executed, somewhere: &self.somewhere }
+    }
+
+    /// The accounts of the things, from those of the parts.
+    pub fn accounts<S>(&self, run: &Run<S>, windows: &Windows, found: Vec<Inside>) -> Vec<Inside> {
         let mut parts: Vec<Vec<(f64, Inside)>> = vec![Vec::new(); self.things];
-        let found = inside_in_parts(run, processors, windows, &in_parts)?;
         for ((part, &thing), &weight) in found.into_iter().zip(&self.thing_of).zip(&self.weights) {
             parts[thing as usize].push((weight, part));
         }
@@ -262,7 +269,7 @@ impl Parts {
         {
             inside.wall_ns = inside.wall_ns.min(self.most_wall_ns(thing, run, windows));
         }
-        Ok(all)
+        all
     }
 
     /// How long a thing can have been executed in all processes together, ns: how often executions overlap

@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::super::account::{Account, Accounts};
 use super::super::fixed::{Units, apportion, round_running, units, whole_ns};
-use super::{Inside, InsideOwner, LostRow, OfLocation, Sums, SumsOfOwner};
+use super::sums::{OfLocation, Sums, SumsOfOwner};
+use super::{Inside, InsideOwner, LostRow};
 
 impl Sums {
     pub(super) fn finish(mut self, owner_at: &impl Fn(usize) -> (ProcessId, u32)) -> Inside {
@@ -30,7 +31,7 @@ impl Sums {
         let total_ns = if self.alone { whole_ns(sum + units(1) / 2) } else { self.slots.total_ns };
         let amounts: Vec<(Units, u64)> = self.accounts.iter().map(|&amount| (amount, u64::MAX)).collect();
         let accounts = accounts_of(apportion(&amounts, total_ns));
-        let lost = lost_rows(std::mem::take(&mut self.lost), &accounts);
+        let lost = lost_rows(std::mem::take(&mut self.lost).in_order(), &accounts);
         let owners = self.owners.iter().map(|(&owner, sums)| sums.finish(owner_at(owner)));
         let owners: Vec<InsideOwner> = owners.collect();
         let position: FxHashMap<usize, usize> =
@@ -89,13 +90,11 @@ fn accounts_of(amounts: impl IntoIterator<Item = u64>) -> Accounts {
     accounts
 }
 
-/// The rows of each account sum to it.
+/// The rows of each account sum to it. The amounts are in order.
 pub(super) fn lost_rows(
-    amounts: FxHashMap<(Account, LocationId, ContextId), Units>,
+    sorted: Vec<((Account, LocationId, ContextId), Units)>,
     accounts: &Accounts,
 ) -> Vec<LostRow> {
-    let mut sorted: Vec<_> = amounts.into_iter().collect();
-    sorted.sort_unstable();
     let mut rows = Vec::with_capacity(sorted.len());
     for of_account in sorted.chunk_by(|a, b| a.0.0 == b.0.0) {
         let bounded: Vec<(Units, u64)> = of_account.iter().map(|&(_, amount)| (amount, u64::MAX)).collect();

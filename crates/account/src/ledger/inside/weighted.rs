@@ -1,12 +1,10 @@
 //! The account of a thing from those of its parts, where some executions stand for others.
 
-use proust_profile::{ContextId, LocationId};
-use rustc_hash::FxHashMap;
-
-use super::super::account::{Account, Accounts};
+use super::super::account::Accounts;
 use super::super::fixed::{Units, units};
 use super::super::state::PassiveTimes;
 use super::finished::lost_rows;
+use super::sums::Lost;
 use super::{Inside, InsideOwner};
 
 impl Inside {
@@ -29,7 +27,7 @@ impl Inside {
 #[derive(Default)]
 struct Sum {
     inside: Inside,
-    lost: FxHashMap<(Account, LocationId, ContextId), Units>,
+    lost: Lost,
 }
 
 impl Sum {
@@ -57,7 +55,7 @@ impl Sum {
         }
         for row in &part.lost {
             let amount = units(row.ns) as f64 * weight;
-            *self.lost.entry((row.account, row.location, row.context)).or_default() += amount as Units;
+            self.lost.add((row.account, row.location, row.context), amount as Units);
         }
     }
 
@@ -91,7 +89,7 @@ impl Sum {
             inside.processors = inside.owners.iter().map(|owner| owner.processors).sum();
         }
         inside.total_ns = inside.accounts.sum_ns();
-        inside.lost = lost_rows(self.lost, &inside.accounts);
+        inside.lost = lost_rows(self.lost.in_order(), &inside.accounts);
         inside
     }
 }
