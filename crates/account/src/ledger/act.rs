@@ -6,6 +6,7 @@ use super::fixed::{Units, fraction, ratio, units};
 use super::pieces::Piece;
 use super::rows::Kind;
 use super::state::{State, Work};
+use super::timeline::PartKind;
 
 /// The running integrals that a location is measured against: as they were when its act began, or what they
 /// have grown by since.
@@ -47,8 +48,9 @@ pub(super) struct Act<'p> {
 }
 
 impl Act<'_> {
-    /// At most so many amounts.
-    pub const MOST: usize = 8;
+    /// At most so many amounts: of each part, of the state, and of empty slots. What has no processor is two
+    /// amounts, as a part and as the state.
+    pub const MOST: usize = PartKind::ALL.len() + 4;
 
     /// Calls `book` with the kind of each amount, the amount, and its part beyond the processors. The amounts
     /// of the same act are always of the same kinds in the same order, and none becomes less as it goes on.
