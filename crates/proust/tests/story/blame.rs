@@ -403,7 +403,12 @@ fn two_threads_that_are_late_together_share_the_blame() {
         println!("{threads:?}");
         let mut sorted = threads.clone();
         sorted.sort_by(f64::total_cmp);
-        assert!(sorted[2] > 0.2 * sorted[3], "one of the two has nearly all of the blame: {threads:?}");
+        // Where others take a processor, the thread that gets the other one second is last each time.
+        let taken_s = run.summary().ledger.account_s("preempted");
+        assert!(
+            sorted[2] + taken_s > 0.2 * sorted[3],
+            "one of the two has nearly all of the blame: {threads:?}, {taken_s} s were taken by others"
+        );
         assert!(sorted[1] < 0.5 * sorted[2] + queued_s(run), "the others are blamed, too: {threads:?}");
     });
 }
