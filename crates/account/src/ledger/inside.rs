@@ -134,7 +134,7 @@ pub struct InParts<'e> {
 /// Draws up the account of the time in which each `what` of `executed` was executed, below `count`; within
 /// `windows`.
 ///
-/// Time O(n log m + b·m) for n spans of m locations and b borders of executions; where locations count for
+/// Time O(n log m + b·k) for n spans of m locations, k in a process, and b borders; where locations count for
 /// themselves a border costs the same for any number of them. Memory O(b), and for each location the places
 /// of its losses by sets of what is executed at once, of which a bounded number is kept.
 ///

@@ -47,6 +47,8 @@ pub(super) type Beyond = [Units; Account::ALL.len()];
 pub(super) struct Sweep {
     pub locations: Vec<LocationSums>,
     pub slots: Vec<Slots>,
+    /// The positions of the locations that use each owner's slots.
+    of_owners: Vec<Vec<usize>>,
     crowds: Crowds,
 }
 
@@ -109,8 +111,9 @@ impl Sweep {
                     demand: Demand::default(),
                 })
             })
-            .collect::<Result<_, _>>()?;
-        Ok(Sweep { locations, slots, crowds })
+            .collect::<Result<Vec<LocationSums>, _>>()?;
+        let of_owners = by_owner(owners.list.len(), locations.iter().map(|location| location.owner));
+        Ok(Sweep { locations, slots, of_owners, crowds })
     }
 
     /// Goes over all spans of the run within `windows`.
@@ -186,10 +189,8 @@ impl Sweep {
             match border.source {
                 Some(source) => self.report(source, merge.current(source), &border, &slots, observer),
                 None => {
-                    for (source, location) in self.locations.iter().enumerate() {
-                        if location.owner == Some(border.owner) {
-                            self.report(source, merge.current(source), &border, &slots, observer);
-                        }
+                    for &source in &self.of_owners[border.owner] {
+                        self.report(source, merge.current(source), &border, &slots, observer);
                     }
                 }
             }
@@ -335,6 +336,17 @@ impl Piece {
     fn demand(&self) -> Demand {
         if self.paused { Demand::default() } else { Demand::of(&self.span) }
     }
+}
+
+/// The positions of locations by the owner whose slots they use.
+pub(super) fn by_owner(owners: usize, locations: impl IntoIterator<Item = Option<usize>>) -> Vec<Vec<usize>> {
+    let mut of_owners = vec![Vec::new(); owners];
+    for (position, owner) in locations.into_iter().enumerate() {
+        if let Some(owner) = owner {
+            of_owners[owner].push(position);
+        }
+    }
+    of_owners
 }
 
 impl Lasting for Piece {

@@ -10,6 +10,7 @@ use super::super::observer::{Begun, Booked, Border, Observer, SlotsSoFar, WaitCh
 use super::super::owners::Owners;
 use super::super::processors::Processors;
 use super::super::slots::SlotSums;
+use super::super::sweep::by_owner;
 use super::super::timeline::{Run, Spans};
 use super::super::windows::Windows;
 use super::sums::{Sums, Table};
@@ -50,6 +51,8 @@ struct Change {
 #[derive(Debug)]
 struct OfOwner {
     process: ProcessId,
+    /// The positions of the locations that use its slots.
+    sources: Vec<usize>,
     open: Vec<(u32, SlotSums)>,
 }
 
@@ -138,9 +141,13 @@ impl Insides {
                 if is_somewhere { somewhere } else { executed }.push(*execution);
             }
         }
-        let (owners, most_tables) = (owners.list.iter(), TABLES + TABLES_OF_ONE * sources.len());
+        let most_tables = TABLES + TABLES_OF_ONE * sources.len();
+        let positions = by_owner(owners.list.len(), sources.iter().map(|acting| acting.owner));
+        let owners = owners.list.iter().zip(positions);
         let mut insides = Insides {
-            owners: owners.map(|owner| OfOwner { process: owner.process, open: Vec::new() }).collect(),
+            owners: owners
+                .map(|(owner, sources)| OfOwner { process: owner.process, sources, open: Vec::new() })
+                .collect(),
             sources,
             borders: Vec::new(),
             changes: Vec::new(),
@@ -332,10 +339,8 @@ impl Observer for Insides {
         match border.source {
             Some(source) => self.reopen(source),
             None => {
-                for source in 0..self.sources.len() {
-                    if self.sources[source].owner == Some(border.owner) {
-                        self.reopen(source);
-                    }
+                for at in 0..self.owners[border.owner].sources.len() {
+                    self.reopen(self.owners[border.owner].sources[at]);
                 }
             }
         }
