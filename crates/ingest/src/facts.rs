@@ -45,6 +45,7 @@ pub fn facts(
         wall_s: profile.processes.iter().map(|process| process.end_s).fold(0.0, f64::max),
         available_processors: bindings::available(&profile.processes.raw),
         asked_rate_hz: run.map_or(header.asked_rate_hz, |run| run.asked_rate_hz),
+        settled_rate: run.and_then(|run| run.settled_rate),
         tick_s: seconds(header.tick_ns.into()),
         host: clock.host(0).into(),
         outcome: outcome(run),

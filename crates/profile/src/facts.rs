@@ -6,7 +6,7 @@ use crate::ProcessId;
 use crate::clocks::HostClock;
 use crate::messages::MessageQuality;
 use crate::notes::RunNote;
-use crate::run_file::Stop;
+use crate::run_file::{SettledRate, Stop};
 
 /// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could write that.
 pub const NOT_ENDED: &str = "not ended";
@@ -34,6 +34,9 @@ pub struct RunFacts {
     pub available_processors: u32,
     /// Samples asked for per second of CPU time.
     pub asked_rate_hz: u32,
+    /// How many of a thread that has run for long; None = as many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_rate: Option<SettledRate>,
     /// The kernel's tick, seconds: a CPU timer fires at most once in it.
     pub tick_s: f64,
     /// Host of the first process.

@@ -77,7 +77,7 @@ pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
 pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
 pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
-pub use run_file::{Pause, RunFile, Stop};
+pub use run_file::{Pause, RunFile, SettledRate, Stop};
 pub use samples::{SampleRow, Samples, SamplesBuilder};
 pub use seek::seek;
 pub use sweep_file::SweepFile;

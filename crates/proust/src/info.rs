@@ -10,7 +10,7 @@ use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
 use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
-use proust_report::{Worded, module_notes};
+use proust_report::{Worded, asked_rate, module_notes};
 
 use crate::{analysis_notes, completing, output, progress, runs, sweep, terminal};
 
@@ -59,7 +59,7 @@ fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style
     if let Some(stolen_s) = facts.stolen_s {
         fact("stolen", format!("{} by the host of the virtual machine, if it is one", duration(stolen_s)));
     }
-    fact("sampling", format!("{} a second of CPU time asked", facts.asked_rate_hz));
+    fact("sampling", asked_rate(facts.asked_rate_hz, facts.settled_rate));
     fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick_s)));
     fact("logs", bytes(profile.quality.log_bytes));
     let mut notes = Vec::new();

@@ -8,6 +8,7 @@ pub mod gamma;
 pub mod handler;
 pub mod pace;
 pub mod process;
+pub mod rate;
 pub mod resume;
 pub mod signal;
 pub mod split_stacks;

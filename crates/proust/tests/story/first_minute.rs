@@ -91,6 +91,25 @@ fn a_thread_that_computes_gets_the_rate_that_was_asked_for() {
     assert!(a_second < 1.1 * ticks_a_second(), "{a_second} a second at ticks only");
 }
 
+/// 200 samples a second for the first 5 s of a thread, then 100, unless one rate is asked for.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_thread_that_runs_for_long_gets_fewer_samples() {
+    let Some(program) = built("shares") else { return };
+    let delivered = |options: &[&str]| {
+        let run = record_with(options, &program, &["8", "0"]).succeeded();
+        let summary = run.summary();
+        (summary.run.settled_rate_hz, summary.quality.delivered_rate)
+    };
+    let (settled_hz, usual) = delivered(&[]);
+    assert_eq!(settled_hz, Some(100));
+    // (5 · 200 + 3 · 100) / 8
+    assert!((140.0..180.0).contains(&usual), "{usual} a second");
+    let (settled_hz, asked) = delivered(&["--rate", "200"]);
+    assert_eq!(settled_hz, None);
+    assert!((182.0..220.0).contains(&asked), "{asked} a second");
+}
+
 #[test]
 fn a_reader_that_is_gone_is_no_failure() {
     let run_here = record("sh", &["-c", "exit 5"]);

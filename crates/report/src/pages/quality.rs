@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::Metric;
+use proust_profile::{Metric, SettledRate};
 use proust_query::Selection;
 use proust_words::{count, counted, verb};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
-use crate::wording::{NoteRow, Notes, PageNote, Remark, joined};
+use crate::wording::{NoteRow, Notes, PageNote, Remark, asked_rate, joined};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QualityPage {
@@ -34,6 +34,8 @@ pub(super) struct QualityPage {
     cpu_s: f64,
     #[serde(skip)]
     tick_s: f64,
+    #[serde(skip)]
+    settled_rate: Option<SettledRate>,
 }
 
 /// Names of modules in one line of text.
@@ -77,6 +79,7 @@ impl QualityPage {
             cpu_s: selection.total(Metric::Cpu),
             scope: (!question.filter.is_empty()).then(|| scope(selection, question)),
             tick_s: profile.facts.tick_s,
+            settled_rate: profile.facts.settled_rate,
         })
     }
 
@@ -104,8 +107,8 @@ impl QualityPage {
                 "delivered_rate",
                 format!("{:.1} a second", q.delivered_rate),
                 format!(
-                    "of CPU time; {} asked, kernel tick {}",
-                    self.run.asked_rate_hz,
+                    "{}; kernel tick {}",
+                    asked_rate(self.run.asked_rate_hz, self.settled_rate),
                     duration(self.tick_s)
                 ),
             ),
