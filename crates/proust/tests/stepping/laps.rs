@@ -26,6 +26,8 @@ pub struct Laps {
     pub first: usize,
     /// So many points at most, evenly spread.
     pub points: usize,
+    /// Which part of them, from 0, and of how many.
+    pub part: (usize, usize),
 }
 
 /// What came of it.
@@ -167,7 +169,12 @@ impl Laps {
         let stride = count.div_ceil(self.points.max(1)).max(1);
         // Not always the same ones, if they are few: the process's number decides where to begin.
         let first = if stride == 1 { 0 } else { std::process::id() as usize % stride };
-        (first..count).step_by(stride).filter(|&point| point >= self.first).collect()
+        let (part, parts) = self.part;
+        (first..count)
+            .step_by(stride)
+            // Both odd and even ones: every other process is killed in its first lap.
+            .filter(|&point| point >= self.first && point / 2 % parts == part)
+            .collect()
     }
 
     fn interrupt(&self, outcome: &mut Outcome) {
