@@ -5,27 +5,29 @@
  * without it. BATCH: about how long a batch takes, milliseconds. Threads that come and go in step need some
  * to fall into it: in batches of 1.5 ms most locks look alike.
  *
- * Each cell of the matrix runs in three batches, in turn: one calls the C library's own functions, found in
+ * Each cell of the matrix runs in four batches, in turn: one calls the C library's own functions, found in
  * the library itself; one what the program's calls are bound to, which under a collector are its hooks; one
- * functions that do nothing but call the library's, as every hook that sees the end of a call must. Threads,
- * lock, memory and sampling are the same in all. Without a collector the first two are the same functions,
- * and their ratios show the noise.
+ * functions that do nothing but call the library's, as every hook that sees the end of a call must; one
+ * functions that try first and, if the lock is taken, read the processor's counter before and after they
+ * wait, as every tool that times waits must. Threads, lock, memory and sampling are the same in all. Without
+ * a collector the first two are the same functions, and their ratios show the noise.
  *
  * Prints for each cell: bare_ns, called_ns and wrapped_ns, wall time per acquisition of all threads together,
  * medians; ratio, the median of called to bare batches of a turn, with low and high, its quartiles; total,
- * the ratio of all time; wrapped_ratio, wrapped_low and wrapped_high, likewise of wrapped to bare ones;
- * bare_sleeps and called_sleeps, voluntary context switches per 1000 acquisitions.
+ * the ratio of all time; wrapped_ratio, wrapped_low and wrapped_high, likewise of wrapped to bare ones, and
+ * timed_ratio, timed_low and timed_high of timed ones; bare_sleeps and called_sleeps, voluntary context switches per 1000 acquisitions.
  */
 #include "truth.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 
 enum { MOST_THREADS = 16, MOST_TIMES = 16, MOST_TURNS = 4000 };
-enum { BARE, CALLED, WRAPPED, WAYS };
+enum { BARE, CALLED, WRAPPED, TIMED, WAYS };
 
 /* How long a batch takes, about, if the threads take turns. */
 static double batch_s = 0.02;
@@ -34,11 +36,11 @@ typedef int lock_function(void *);
 typedef int barrier_function(pthread_barrier_t *);
 
 static struct {
-    const char *name, *lock, *unlock;
+    const char *name, *lock, *try, *unlock;
 } const kinds[] = {
-    {"mutex", "pthread_mutex_lock", "pthread_mutex_unlock"},
-    {"spin", "pthread_spin_lock", "pthread_spin_unlock"},
-    {"rwlock-write", "pthread_rwlock_wrlock", "pthread_rwlock_unlock"},
+    {"mutex", "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock"},
+    {"spin", "pthread_spin_lock", "pthread_spin_trylock", "pthread_spin_unlock"},
+    {"rwlock-write", "pthread_rwlock_wrlock", "pthread_rwlock_trywrlock", "pthread_rwlock_unlock"},
 };
 
 /* Apart, as a program's lock may be: nothing else is in its line of the cache. */
@@ -63,13 +65,40 @@ static struct {
     double began, ended;
 } spans[MOST_THREADS] __attribute__((aligned(128)));
 
-static lock_function *real_lock, *real_unlock;
+static lock_function *real_lock, *real_try, *real_unlock;
 
 /* The compiler must not make a jump of the call: a hook has something to do behind it. */
 static int wrapped_lock(void *of)
 {
     int result = real_lock(of);
     __asm__ volatile("");
+    return result;
+}
+
+static uint64_t counter(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return (uint64_t)(wall() * 1e9);
+#endif
+}
+
+/* What a wait took, where the compiler must not leave the counter unread. */
+static _Thread_local volatile uint64_t waited_ticks;
+
+static int timed_lock(void *of)
+{
+    int result = real_try(of);
+    if (result != EBUSY)
+        return result;
+    uint64_t began = counter();
+    result = real_lock(of);
+    waited_ticks = counter() - began;
     return result;
 }
 
@@ -168,15 +197,17 @@ int main(int argc, char **argv)
     if (library == NULL || kind < 0 || threads < 1 || threads > MOST_THREADS || of_holds * of_thinks == 0)
         return 2;
     real_lock = (lock_function *)dlsym(library, kinds[kind].lock);
+    real_try = (lock_function *)dlsym(library, kinds[kind].try);
     real_unlock = (lock_function *)dlsym(library, kinds[kind].unlock);
     lock_function *functions[WAYS][2] = {
         [BARE] = {real_lock, real_unlock},
         [CALLED] = {(lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].lock),
                     (lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].unlock)},
         [WRAPPED] = {wrapped_lock, wrapped_unlock},
+        [TIMED] = {timed_lock, wrapped_unlock},
     };
     meet = (barrier_function *)dlsym(library, "pthread_barrier_wait");
-    if (real_lock == NULL || real_unlock == NULL || functions[CALLED][0] == NULL ||
+    if (real_lock == NULL || real_try == NULL || real_unlock == NULL || functions[CALLED][0] == NULL ||
         functions[CALLED][1] == NULL || meet == NULL)
         return 2;
     if (kind == 0)
@@ -253,15 +284,18 @@ int main(int argc, char **argv)
             qsort(cell->of[way], (size_t)n, sizeof(double), ascending);
             qsort(cell->ratios[way], (size_t)n, sizeof(double), ascending);
         }
-        double *called = cell->ratios[CALLED], *wrapped = cell->ratios[WRAPPED];
+        double *called = cell->ratios[CALLED], *wrapped = cell->ratios[WRAPPED],
+               *timed = cell->ratios[TIMED];
         printf("%s{\"hold_ns\":%d,\"think_ns\":%d,\"pairs\":%d,\"bare_ns\":%.1f,\"called_ns\":%.1f,"
                "\"wrapped_ns\":%.1f,\"ratio\":%.3f,\"low\":%.3f,\"high\":%.3f,\"total\":%.3f,",
                c > 0 ? "," : "", cell->hold_ns, cell->think_ns, n, part(cell->of[BARE], n, 0.5),
                part(cell->of[CALLED], n, 0.5), part(cell->of[WRAPPED], n, 0.5), part(called, n, 0.5),
                part(called, n, 0.25), part(called, n, 0.75), sum[CALLED] / sum[BARE]);
         printf("\"wrapped_ratio\":%.3f,\"wrapped_low\":%.3f,\"wrapped_high\":%.3f,"
+               "\"timed_ratio\":%.3f,\"timed_low\":%.3f,\"timed_high\":%.3f,"
                "\"bare_sleeps\":%.1f,\"called_sleeps\":%.1f}",
                part(wrapped, n, 0.5), part(wrapped, n, 0.25), part(wrapped, n, 0.75),
+               part(timed, n, 0.5), part(timed, n, 0.25), part(timed, n, 0.75),
                cell->sleeps[BARE] / 1000.0 / n, cell->sleeps[CALLED] / 1000.0 / n);
     }
     printf("],\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), wall() - started);

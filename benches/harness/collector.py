@@ -95,15 +95,19 @@ def handler_at_timer_rate(tool, quick):
     return {"rounds": rounds, "rows": rows}
 
 
-def portions_in_turn(tool, path, modes, runs, rounds, portion_ms):
-    """Several recorded runs of handler_cost at the default rate: by mode, how many per cent more its portions
+# Samples a second of a thread's first seconds, and of a thread that has run for longer.
+FIRST_RATE, SETTLED_RATE = 200, 100
+
+
+def portions_in_turn(tool, path, modes, runs, rounds, portion_ms, rate=FIRST_RATE):
+    """Several recorded runs of handler_cost at one rate: by mode, how many per cent more its portions
     took than those of the same round with the timers off; samples a CPU second, and their own times."""
     program = handler_cost_program()
     more = {mode: [] for mode in modes if mode != "off"}
     own_times_ns, delivered, cpu_ns = [], 0, 0
     for _ in range(runs):
         seconds = rounds * len(modes) * portion_ms * 1e-3
-        said, samples = handler_run(tool, program, 200, seconds, 16, path, "timer", modes, portion_ms)
+        said, samples = handler_run(tool, program, rate, seconds, 16, path, "timer", modes, portion_ms)
         portions = said["portions"]
         for begin in range(0, len(portions), len(modes)):
             cpu = {portion[0]: portion[3] for portion in portions[begin:begin + len(modes)]}
@@ -119,15 +123,19 @@ def portions_in_turn(tool, path, modes, runs, rounds, portion_ms):
 
 
 def cpu_added(tool, quick):
-    """CPU time that sampling at the default rate adds: portions with the timers armed and disarmed."""
-    runs, rounds, portion_ms = 2 if quick else 16, 60, 100
-    more, rate, own_ns, cpu_ns = portions_in_turn(tool, "leaf", ("off", "empty", "full"), runs, rounds,
-                                                  portion_ms)
-    result = {"rounds": runs * rounds, "portion_s": portion_ms * 1e-3, "delivered_a_second": rate,
-              "differences": more, "own_ns": percentiles(own_ns), "own_percent": 100 * sum(own_ns) / cpu_ns}
-    for mode, shares in more.items():
-        result[f"{mode}_percent"] = summary_of_differences(shares)
-    return result
+    """CPU time that sampling adds at both default rates: portions with the timers armed and disarmed."""
+    runs, rounds, portion_ms = 2 if quick else 10, 60, 100
+    rows = []
+    for asked in (FIRST_RATE, SETTLED_RATE):
+        more, rate, own_ns, cpu_ns = portions_in_turn(tool, "leaf", ("off", "empty", "full"), runs, rounds,
+                                                      portion_ms, asked)
+        row = {"asked": asked, "delivered_a_second": rate, "differences": more, "own_ns": percentiles(own_ns),
+               "own_percent": 100 * sum(own_ns) / cpu_ns}
+        for mode, shares in more.items():
+            row[f"{mode}_percent"] = summary_of_differences(shares)
+        rows.append(row)
+        say(f"  {asked} a second: {row['full_percent']['median']:.3f} %")
+    return {"rounds": runs * rounds, "portion_s": portion_ms * 1e-3, "rows": rows}
 
 
 # Microseconds of work between two reads.
@@ -141,7 +149,8 @@ def alarm(tool, quick):
     rows = []
     for distance_us in (0, *READ_DISTANCES):
         path = f"read{distance_us // 20}" if distance_us else "same"
-        more, rate, _, _ = portions_in_turn(tool, path, ("off", "full"), runs, rounds, portion_ms)
+        more, rate, _, _ = portions_in_turn(tool, path, ("off", "full"), runs, rounds, portion_ms,
+                                            SETTLED_RATE)
         rows.append({"distance_us": distance_us, "delivered_a_second": rate,
                      "percent": summary_of_differences(more["full"]),
                      "us_a_sample": summary_of_differences([1e4 * share / rate for share in more["full"]])})

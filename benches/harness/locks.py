@@ -12,9 +12,9 @@ LOCKS = (("mutex", 2, True), ("mutex", 4, False), ("spin", 2, False), ("rwlock-w
 
 
 def ratios(tool, quick):
-    """At every ratio of holding to thinking. The program calls the hooks, the C library's own functions and
-    ones that do nothing but call them in turn, within one process; without the collector the first two are
-    the same, which shows the noise."""
+    """At every ratio of holding to thinking. The program calls the hooks, the C library's own functions, ones
+    that do nothing but call them, and ones that time waits and nothing else, in turn, within one process;
+    without the collector the first two are the same, which shows the noise."""
     program = compile_program("lock_matrix", options=["-ldl"])
     _, env = tool.bare_folder()
     bare_env = dict(os.environ)
@@ -24,11 +24,11 @@ def ratios(tool, quick):
     for kind, threads, is_quick in LOCKS:
         if quick and not is_quick:
             continue
-        arguments = [program, 12 if quick else 40, kind, threads, times, times]
+        arguments = [program, 16 if quick else 54, kind, threads, times, times]
         hooked = run(arguments, env=env).json()
         if not hooked["hooked"]:
             raise Skip("lock_matrix does not call the collector's hooks")
-        control = run([*arguments[:1], 6 if quick else 20, *arguments[2:]], env=bare_env).json()
+        control = run([*arguments[:1], 8 if quick else 27, *arguments[2:]], env=bare_env).json()
         for cell, same in zip(hooked["cells"], control["cells"]):
             rows.append({"kind": kind, "threads": threads, **cell, "noise": same["ratio"]})
         ratios = sorted(cell["ratio"] for cell in hooked["cells"])
@@ -82,8 +82,9 @@ def ratios_shown(result):
         met = sum(ratio <= 1.1 for ratio in ratios)
         missed = "; ".join(
             f"{c['hold_ns'] / 1000:g} and {c['think_ns'] / 1000:g}: {c['wrapped_ratio']:.2f} "
-            f"({c['wrapped_low']:.2f} … {c['wrapped_high']:.2f})"
-            for c in cells.values() if c["ratio"] > 1.1 and "wrapped_ratio" in c)
+            f"({c['wrapped_low']:.2f} … {c['wrapped_high']:.2f}), {c['timed_ratio']:.2f} "
+            f"({c['timed_low']:.2f} … {c['timed_high']:.2f})"
+            for c in cells.values() if c["ratio"] > 1.1)
         parts.append(
             table([
                 f"{kind}, {threads} threads: held, µs", *(f"{think / 1000:g} µs between" for think in thinks)
@@ -91,7 +92,8 @@ def ratios_shown(result):
             f"\n\n{met} of {len(ratios)} at most 1.1 times as long, {max(ratios):.2f} at worst; "
             "the same functions twice: "
             f"{min(noise):.2f} to {max(noise):.2f}." +
-            (f" Functions that only call the real ones, where it is more: {missed}." if missed else ""))
+            (f" Where it is more, functions that only call the real ones, and ones that read the processor's "
+             f"counter before and after each wait: {missed}." if missed else ""))
     return "\n\n".join(parts)
 
 

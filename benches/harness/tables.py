@@ -37,24 +37,20 @@ def handler_at_timer_rate(result):
 
 
 def cpu_added(result):
-    full = result["full_percent"]
-    return table(["what", "% of CPU time, median [95 %]", "quartiles", "target", ""], [
-        [
-            "sampling on, against timer disarmed",
-            sure(full, 3), f"{full['q1']:.2f} … {full['q3']:.2f}", "≤ 0.5 %",
-            verdict(full, 0.5)
-        ],
-        [
-            "empty handler, against timer disarmed",
-            sure(result["empty_percent"], 3),
-            f"{result['empty_percent']['q1']:.2f} … {result['empty_percent']['q3']:.2f}", "", ""
-        ],
-        [
-            "time inside the handler, from the log", f"{result['own_percent']:.3f}",
-            f"p10/p50/p90 {three(result['own_ns'])} µs", "", ""
-        ],
-    ]) + (f"\n\n{result['rounds']} rounds of {result['portion_s']} s portions, "
-          f"{result['delivered_a_second']:.0f} samples delivered a CPU second.")
+    rows = []
+    for row in result["rows"]:
+        full, empty = row["full_percent"], row["empty_percent"]
+        rows.append([
+            f"{row['asked']}",
+            sure(full, 3), f"{full['q1']:.2f} … {full['q3']:.2f}",
+            verdict(full, 0.5),
+            sure(empty, 3), f"{row['own_percent']:.3f}", f"{three(row['own_ns'])}",
+            f"{row['delivered_a_second']:.0f}"
+        ])
+    return table([
+        "asked, a second", "% of CPU time, median [95 %]", "quartiles", "≤ 0.5 %", "empty handler, %",
+        "inside the handler, %", "p10 / p50 / p90, µs", "delivered, a second"
+    ], rows) + f"\n\n{result['rounds']} rounds of {result['portion_s']} s portions each."
 
 
 def alarm(result):
