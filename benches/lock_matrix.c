@@ -15,7 +15,8 @@
  * Prints for each cell: bare_ns, called_ns and wrapped_ns, wall time per acquisition of all threads together,
  * medians; ratio, the median of called to bare batches of a turn, with low and high, its quartiles; total,
  * the ratio of all time; wrapped_ratio, wrapped_low and wrapped_high, likewise of wrapped to bare ones, and
- * timed_ratio, timed_low and timed_high of timed ones; bare_sleeps and called_sleeps, voluntary context switches per 1000 acquisitions.
+ * timed_ratio, timed_low and timed_high of timed ones; bare_sleeps and called_sleeps, voluntary context
+ * switches per 1000 acquisitions.
  */
 #include "truth.h"
 

@@ -32,6 +32,7 @@ fn names(_: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
                 address,
                 frames: vec![SourceFrame { function: 0, file: None, line, inlined: false }],
                 calls: None,
+                waits: false,
             },
         )
     };

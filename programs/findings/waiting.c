@@ -211,11 +211,36 @@ static void spin_wait_repaired(double seconds)
     join_all();
 }
 
+/* busy-wait: a thread reads memory until there is work; repaired, it blocks (as above). */
+static int announced;
+
+KEPT static void wait_by_reading(void)
+{
+    while (!__atomic_load_n(&announced, __ATOMIC_ACQUIRE))
+        continue;
+}
+
+static void *reading(void *argument)
+{
+    wait_by_reading();
+    has_lost(thread_cpu());
+    return argument;
+}
+
+static void busy_wait(double seconds)
+{
+    start(reading, NULL);
+    burn_cpu(seconds);
+    __atomic_store_n(&announced, 1, __ATOMIC_RELEASE);
+    join_all();
+}
+
 const struct finding_case waiting_cases[] = {
     {"small-tasks", small_tasks, small_tasks_repaired},
     {"oversubscription", oversubscription, oversubscription_repaired},
     {"thread-churn", thread_churn, thread_churn_repaired},
     {"sleep-poll", sleep_poll, sleep_poll_repaired},
     {"spin-wait", spin_wait, spin_wait_repaired},
+    {"busy-wait", busy_wait, spin_wait_repaired},
     {NULL, NULL, NULL},
 };

@@ -71,6 +71,8 @@ kinds! {
     SleepPoll "sleep-poll";
     /// A thread waits by giving its processor away again and again.
     SpinWait "spin-wait";
+    /// A thread waits in a loop that does nothing but read memory.
+    BusyWait "busy-wait";
     /// Very many short-lived threads.
     ThreadChurn "thread-churn";
     /// I/O of a few bytes a call.

@@ -14,6 +14,7 @@
 //! - `faults`: memory touched first by one thread, at the start, or again and again
 //! - `kernel`: processor time in system calls
 //! - `libraries`: implementations of which there are faster ones
+//! - `busy`: loops that only wait for another thread to write memory
 //! - `polls`: sleeping and spinning for something to happen
 //! - `churn`: threads that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
@@ -33,6 +34,7 @@
 //! a busy machine may have brought about (`rank`). This module decides no wording.
 
 mod barriers;
+mod busy;
 mod calls;
 mod churn;
 mod clearing;
@@ -83,7 +85,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 16] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 17] = [
     locks::find,
     phases::find,
     pool::find,
@@ -95,6 +97,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 16] = [
     clearing::find,
     libraries::find,
     polls::find,
+    busy::find,
     churn::find,
     transfers::find,
     openmp::find,

@@ -66,6 +66,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LateThread
         | Kind::OmpUnevenLoop
         | Kind::OmpSleepingWaits
+        | Kind::BusyWait
         | Kind::MpiLateSender
         | Kind::MpiLateReceiver
         | Kind::MpiImbalance

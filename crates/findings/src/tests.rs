@@ -218,6 +218,7 @@ impl Builder {
                 (Metric::Samples, 1.0),
                 (Metric::MinorFaults, f64::from(row.minor_faults)),
                 (Metric::CpuSquares, seconds(row.cpu_ns).powi(2)),
+                (Metric::BusyWait, if row.is_busy_wait { seconds(row.cpu_ns) } else { 0.0 }),
             ] {
                 *sums.entry((row.context, row.location, metric)).or_insert(0.0) += amount;
             }

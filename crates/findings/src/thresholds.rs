@@ -85,6 +85,7 @@ thresholds! {
     POLL_SLEEP_S at_most 0.02 "s" "how long such a sleep was, on average";
     POLL_ASLEEP at_least 0.05 "share" "of the run in which everything stood still for such a sleep";
     YIELDS at_least 1000.0 "count" "times that the processor was given away";
+    BUSY_WAIT at_least 0.1 "share" "of the processor time, in loops of one function that only wait";
     SPIN_SAMPLES at_least 30.0 "count" "samples in giving it away";
     CHURN_THREADS at_least 100.0 "count" "threads of one kind that began";
     CHURN_RATE at_least 50.0 "1/s" "threads of one kind that began, a second";

@@ -76,7 +76,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 54;
+pub const ANALYSIS_VERSION: u32 = 55;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -336,8 +336,9 @@ impl Filling<'_> {
             let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
             for mut row in rows {
                 paths.go_to(contexts, number, row.time_ns);
-                row.context =
-                    paths.charge(contexts, number, &lane.nodes, row.context.0, row.partial, lost_as);
+                let place = row.context.0;
+                row.context = paths.charge(contexts, number, &lane.nodes, place, row.partial, lost_as);
+                row.is_busy_wait = !row.tail && !row.in_operation && contexts.is_waiting(place);
                 if row.partial && !paths.is_incomplete(row.context) {
                     row.partial = false;
                     self.completed += u64::from(!row.tail);

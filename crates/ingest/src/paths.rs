@@ -231,6 +231,11 @@ impl<'m> Paths<'m> {
             }
             node => self.leaf(lane, log, nodes, node, partial),
         };
+        let node = nodes.in_regions.get(place).map_or(place, |place| place.node);
+        let leaf = nodes.get(node).and_then(|node| self.resolved(log, node));
+        if leaf.is_some_and(|(_, address)| address.waits) {
+            lane.waiting.insert(place);
+        }
         lane.set_charged(nodes, place, partial, context);
         context
     }

@@ -10,8 +10,9 @@ use proust_profile::mpi_metrics::each_amount;
 /// What samples count into.
 const SAMPLE_METRICS: usize = 10;
 
-/// The metrics that rows add to, sorted as a profile has them: first those of samples, then those of events.
-const METRICS: [Metric; SAMPLE_METRICS + EVENT_METRICS.len()] = [
+/// The metrics that rows add to, sorted as a profile has them: first those of samples, then those of events,
+/// and one of samples again.
+const METRICS: [Metric; SAMPLE_METRICS + EVENT_METRICS.len() + 1] = [
     Metric::Cpu,
     Metric::User,
     Metric::System,
@@ -29,7 +30,9 @@ const METRICS: [Metric; SAMPLE_METRICS + EVENT_METRICS.len()] = [
     EVENT_METRICS[4],
     EVENT_METRICS[5],
     EVENT_METRICS[6],
+    Metric::BusyWait,
 ];
+const BUSY_WAIT: usize = METRICS.len() - 1;
 
 /// Amounts in the order of [`METRICS`]; times in nanoseconds, squares in square microseconds, of which 64
 /// bits hold enough.
@@ -89,6 +92,9 @@ impl Sums {
         let sums = self.of(row.context);
         for (sum, amount) in sums.iter_mut().zip(amounts(row)) {
             *sum = sum.saturating_add(amount);
+        }
+        if row.is_busy_wait {
+            sums[BUSY_WAIT] = sums[BUSY_WAIT].saturating_add(row.cpu_ns);
         }
     }
 

@@ -142,6 +142,8 @@ metrics! {
         MpiCollectiveBytes = 26, "mpi_collective_bytes", BYTES, Messages;
         /// Calls of MPI that neither start messages nor collectives.
         MpiOtherCalls = 27, "mpi_other_calls", COUNT, Operations;
+        /// Processor time in loops that do nothing but wait for another thread to write memory.
+        BusyWait = 28, "busy_wait_s", SECONDS, Samples;
     }
     // Kept, but not shown.
     hidden {

@@ -230,6 +230,7 @@ mod tests {
             governors: vec!["performance".into()],
             host: "node-1".into(),
             asked_rate_hz: 200,
+            settled_rate: Some(SettledRate { rate_hz: 100, after_s: 5.0 }),
             budget_bytes: 1 << 30,
             job_key: Some("slurm:17.0".into()),
             launcher: Some(LauncherProcess { pid: 7, start_ticks: u64::MAX }),

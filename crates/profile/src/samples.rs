@@ -52,6 +52,8 @@ pub struct SampleRow {
     /// Whether it fell into an intercepted operation: its context is that of the operation, not of the
     /// computation before it.
     pub in_operation: bool,
+    /// Whether it fell into a loop that does nothing but wait for another thread to write memory.
+    pub is_busy_wait: bool,
 }
 
 impl Default for SampleRow {
@@ -73,6 +75,7 @@ impl Default for SampleRow {
             tail: false,
             partial: false,
             in_operation: false,
+            is_busy_wait: false,
         }
     }
 }

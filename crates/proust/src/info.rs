@@ -8,9 +8,9 @@ use clap::Args;
 use clap_complete::ArgValueCompleter;
 use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
-use proust_profile::{Profile, RunFile, SweepFile};
+use proust_profile::{Profile, RunFacts, RunFile, SettledRate, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
-use proust_report::{Worded, asked_rate, module_notes};
+use proust_report::{Worded, module_notes};
 
 use crate::{analysis_notes, completing, output, progress, runs, sweep, terminal};
 
@@ -44,6 +44,17 @@ pub fn run(args: &InfoArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// How many samples were asked for.
+fn asked_rate(facts: &RunFacts) -> String {
+    let asked = format!("{} a second of CPU time asked", facts.asked_rate_hz);
+    match facts.settled_rate {
+        Some(SettledRate { rate_hz, after_s }) => {
+            format!("{asked}, {rate_hz} of a thread that has used {after_s} s")
+        }
+        None => asked,
+    }
+}
+
 fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style) -> String {
     let facts = &profile.facts;
     let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
@@ -59,7 +70,7 @@ fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style
     if let Some(stolen_s) = facts.stolen_s {
         fact("stolen", format!("{} by the host of the virtual machine, if it is one", duration(stolen_s)));
     }
-    fact("sampling", asked_rate(facts.asked_rate_hz, facts.settled_rate));
+    fact("sampling", asked_rate(facts));
     fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick_s)));
     fact("logs", bytes(profile.quality.log_bytes));
     let mut notes = Vec::new();

@@ -410,7 +410,7 @@ fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
         .collect()
 }
 
-fn metrics_of_sample(row: &SampleRow) -> [(Metric, f64); 10] {
+fn metrics_of_sample(row: &SampleRow) -> [(Metric, f64); 11] {
     let seconds = |ns: u64| ns as f64 / 1e9;
     [
         (Metric::Cpu, seconds(row.cpu_ns)),
@@ -423,5 +423,6 @@ fn metrics_of_sample(row: &SampleRow) -> [(Metric, f64); 10] {
         (Metric::VoluntarySwitches, f64::from(row.voluntary_switches)),
         (Metric::InvoluntarySwitches, f64::from(row.involuntary_switches)),
         (Metric::CpuSquares, if row.tail { 0.0 } else { seconds(row.cpu_ns).powi(2) }),
+        (Metric::BusyWait, if row.is_busy_wait { seconds(row.cpu_ns) } else { 0.0 }),
     ]
 }

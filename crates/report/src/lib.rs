@@ -62,6 +62,6 @@ pub use style::{Paint, Style};
 pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
 pub use wording::{
-    GapsOfRun, NoteRow, Notes, SweepNote, Worded, asked_rate, gaps_listed, gaps_text, joined as module_notes,
+    GapsOfRun, NoteRow, Notes, SweepNote, Worded, gaps_listed, gaps_text, joined as module_notes,
 };
 pub use wrap::wrapped;

@@ -91,6 +91,9 @@ fn about_stored(metric: Metric) -> &'static str {
              (`MPI_Bcast_init`), and what ranks gave to them"
         }
         Metric::MpiOtherCalls => "all other calls of MPI",
+        Metric::BusyWait => {
+            "the part of `cpu_s` in loops that do nothing but wait for another thread to write memory"
+        }
         // Kept only; a test asks that none of these is listed.
         _ => "",
     }

@@ -37,6 +37,7 @@ mod survive;
 mod symbols;
 mod unwind_ranges;
 mod vdso;
+mod waiting_loops;
 
 pub use cache::default_cache_dir;
 pub use made::MadeCode;

@@ -17,6 +17,7 @@ use crate::plt::Stubs;
 use crate::structure::{Findings, Function, FunctionTable, SourceFrame};
 use crate::symbols::Symbols;
 use crate::unwind_ranges::UnwindRanges;
+use crate::waiting_loops;
 
 /// Everything that can name the code of one module: debug information, then sized symbols, linker stubs,
 /// unsized symbols, unwind tables, the entry point, and at last the bare offset.
@@ -71,6 +72,9 @@ impl<'s, 'a> Resolver<'s, 'a> {
             findings.addresses.insert(address, frames);
             if let Some(function) = self.called(address) {
                 findings.calls.insert(address, function);
+            }
+            if waiting_loops::is_in_one(&self.sources.module, address) {
+                findings.waiting.insert(address);
             }
         }
         if self.symbols.is_empty() && self.debug_info.is_none() {

@@ -1,6 +1,6 @@
 //! The answer: functions and the places in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,8 @@ pub struct ResolvedAddress {
     /// Where a call ends here that names a function of this module: index of that function in
     /// [`ModuleStructure::functions`]. If it is not what was called next, it ended in a tail call.
     pub calls: Option<u32>,
+    /// Whether the instruction there belongs to a loop that only waits for another thread to write memory.
+    pub waits: bool,
 }
 
 /// A function with the place that executes in it.
@@ -107,6 +109,8 @@ pub(crate) struct Findings {
     pub(crate) addresses: BTreeMap<u64, Vec<SourceFrame>>,
     /// Functions that calls name, by the address of the call's last byte.
     pub(crate) calls: BTreeMap<u64, u32>,
+    /// Addresses in loops that only wait.
+    pub(crate) waiting: BTreeSet<u64>,
 }
 
 impl Findings {
@@ -139,7 +143,8 @@ impl Findings {
                 .collect();
             let calls = self.calls.get(&address);
             let calls = calls.map(|&function| table.add(self.functions[function as usize].clone()));
-            selected.insert(address, ResolvedAddress { address, frames, calls });
+            let waits = self.waiting.contains(&address);
+            selected.insert(address, ResolvedAddress { address, frames, calls, waits });
         }
         (table.into_functions(), selected)
     }
@@ -159,6 +164,7 @@ impl Findings {
         }
         let calls = other.calls.into_iter();
         self.calls.extend(calls.map(|(address, function)| (address, renumbered[function as usize])));
+        self.waiting.extend(other.waiting);
         self.functions = table.into_functions();
     }
 }

@@ -1,6 +1,6 @@
 //! Crowds, churn, small tasks, sleeping and spinning.
 
-use proust_profile::Location;
+use proust_profile::{Location, LocationId};
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
@@ -111,4 +111,25 @@ fn giving_the_processor_away_again_and_again_is_spinning() {
     assert_eq!(cause(finding), "wait");
     assert!(!has(&found, Kind::SystemStorm));
     assert!(!has(&run(20), Kind::SpinWait));
+}
+
+#[test]
+fn a_loop_that_only_reads_memory_is_busy_waiting() {
+    let run = |path: &str, of_ten: usize| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main solve", (0, 1000));
+        run.work(1, path, (0, 1000));
+        let of_second = run.samples.iter_mut().filter(|row| row.location == LocationId(1)).enumerate();
+        of_second.for_each(|(number, row)| row.is_busy_wait = number % 10 < of_ten);
+        run.findings()
+    };
+    let found = run("worker wait", 8);
+    let finding = one(&found, Kind::BusyWait);
+    near(finding.lost_s, 0.8);
+    assert_eq!((cause(finding), finding.sure), ("wait", Sure::Possible));
+    assert_eq!(finding.victims.iter().map(|victim| victim.threads).sum::<usize>(), 1);
+    // A tenth of the processor time is the least.
+    assert!(!has(&run("worker wait", 1), Kind::BusyWait));
+    // A loop of a library is not the program's.
+    assert!(!has(&run("worker wait libc:spin", 8), Kind::BusyWait));
 }

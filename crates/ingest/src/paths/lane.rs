@@ -1,7 +1,7 @@
 //! The results for one lane's nodes.
 
 use proust_profile::ContextId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Step;
 use crate::nodes::NodeTable;
@@ -15,6 +15,8 @@ pub(crate) struct LaneContexts {
     /// What rows are charged to: for nodes in order by number, complete and partial paths apart.
     in_order: [Vec<Option<ContextId>>; 2],
     others: FxHashMap<(Place, bool), ContextId>,
+    /// Places whose innermost instruction is in a loop that only waits.
+    pub(super) waiting: FxHashSet<Place>,
     /// How often addresses of code that was made had become something else by then.
     epoch: usize,
 }
@@ -33,6 +35,12 @@ impl LaneContexts {
             Some(&known) => known,
             None => self.others.get(&(place, partial)).copied(),
         }
+    }
+
+    /// Whether a row of this place fell into a loop that only waits. It has been charged.
+    #[inline]
+    pub(crate) fn is_waiting(&self, place: Place) -> bool {
+        !self.waiting.is_empty() && self.waiting.contains(&place)
     }
 
     pub(super) fn set_charged(&mut self, nodes: &NodeTable, place: Place, partial: bool, context: ContextId) {

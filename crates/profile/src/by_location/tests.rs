@@ -36,7 +36,7 @@ fn event() -> impl Strategy<Value = EventRow> {
 fn sample() -> impl Strategy<Value = SampleRow> {
     let what = (0u32..4, 0u32..9, 0u64..1300, any::<u16>());
     let amounts = (any::<[u64; 4]>(), any::<[u32; 4]>(), prop_oneof![Just(u32::MAX), any::<u32>()]);
-    (what, amounts, any::<[bool; 3]>()).prop_map(|(what, amounts, flags)| SampleRow {
+    (what, amounts, any::<[bool; 4]>()).prop_map(|(what, amounts, flags)| SampleRow {
         location: LocationId(what.0),
         context: ContextId(what.1),
         time_ns: what.2,
@@ -53,6 +53,7 @@ fn sample() -> impl Strategy<Value = SampleRow> {
         tail: flags[0],
         partial: flags[1],
         in_operation: flags[2],
+        is_busy_wait: flags[3],
     })
 }
 

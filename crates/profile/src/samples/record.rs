@@ -10,6 +10,7 @@ use crate::{ContextId, LocationId};
 const TAIL: u8 = 1;
 const PARTIAL: u8 = 2;
 const IN_OPERATION: u8 = 4;
+const BUSY_WAIT: u8 = 8;
 
 impl Row for SampleRow {
     type Record = Sample;
@@ -38,7 +39,8 @@ impl Row for SampleRow {
             processor: self.processor,
             flags: flag(self.tail, TAIL)
                 | flag(self.partial, PARTIAL)
-                | flag(self.in_operation, IN_OPERATION),
+                | flag(self.in_operation, IN_OPERATION)
+                | flag(self.is_busy_wait, BUSY_WAIT),
         }
     }
 
@@ -62,6 +64,7 @@ impl Row for SampleRow {
             tail: has(TAIL),
             partial: has(PARTIAL),
             in_operation: has(IN_OPERATION),
+            is_busy_wait: has(BUSY_WAIT),
         })
     }
 

@@ -58,7 +58,7 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
         any::<[u64; 4]>(),
         any::<[u32; 5]>(),
         any::<u16>(),
-        any::<[bool; 3]>(),
+        any::<[bool; 4]>(),
     );
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
         let mut rows: Vec<SampleRow> = rows
@@ -81,6 +81,7 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
                 tail: flags[0],
                 partial: flags[1],
                 in_operation: flags[2],
+                is_busy_wait: flags[3],
             })
             .collect();
         rows.sort_by_key(|row| (row.location, row.time_ns));
@@ -97,7 +98,7 @@ fn events(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<EventRow>>
         0..1_u64 << 62,
         any::<u64>(),
         any::<Option<u64>>(),
-        any::<[bool; 3]>(),
+        any::<[bool; 4]>(),
     );
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
         let mut rows: Vec<EventRow> = rows

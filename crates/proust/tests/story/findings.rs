@@ -37,7 +37,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 32] = [
+const FAULTS: [Fault; 33] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -57,6 +57,7 @@ const FAULTS: [Fault; 32] = [
     fault("system-storm", "compute", "protect_page", None, "0.6"),
     fault("sleep-poll", "asleep", "sleep_until_turn", None, "1.5"),
     fault("spin-wait", "compute", "wait_by_yielding", Some(0.5), "1"),
+    fault("busy-wait", "compute", "wait_by_reading", Some(0.25), "1"),
     fault("thread-churn", "compute", "thread_for_task", None, "0.5"),
     fault("tiny-io", "io", "write_number", Some(0.35), "0.6"),
     fault("sync-storm", "io", "make_safe", Some(0.25), "0.5"),
@@ -312,6 +313,7 @@ kinds! {
     a_storm_of_system_calls no_storm_of_system_calls "system-storm";
     sleeping_to_look_again waiting_for_a_signal "sleep-poll";
     spinning_to_wait blocking_to_wait "spin-wait";
+    reading_to_wait blocking_instead_of_reading "busy-wait";
     threads_for_a_moment one_thread_for_all "thread-churn";
     io_of_a_few_bytes io_of_many_bytes "tiny-io";
     files_made_safe_all_the_time files_made_safe_once "sync-storm";

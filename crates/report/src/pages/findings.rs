@@ -2,6 +2,7 @@
 
 mod about;
 mod circumstances;
+mod look_next;
 mod page;
 mod reasons;
 mod whose;
@@ -144,7 +145,7 @@ impl FindingRow {
     /// `dir` as it is written in commands.
     fn new(position: usize, finding: &Finding, dir: &str) -> FindingRow {
         let mut next: Vec<(String, &'static str)> = Vec::new();
-        for (page, why) in wording::pages(finding.kind) {
+        for (page, why) in look_next::pages(finding.kind) {
             let lock = finding.lock.filter(|_| *page == "locks");
             let lock = lock.map_or_else(String::new, |id| format!(" {}", Handle::Lock(id)));
             next.push((format!("proust report {dir} {page}{lock}"), why));

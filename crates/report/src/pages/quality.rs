@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{Metric, SettledRate};
+use proust_profile::Metric;
 use proust_query::Selection;
 use proust_words::{count, counted, verb};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
-use crate::wording::{NoteRow, Notes, PageNote, Remark, asked_rate, joined};
+use crate::wording::{NoteRow, Notes, PageNote, Remark, joined};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QualityPage {
@@ -34,8 +34,6 @@ pub(super) struct QualityPage {
     cpu_s: f64,
     #[serde(skip)]
     tick_s: f64,
-    #[serde(skip)]
-    settled_rate: Option<SettledRate>,
 }
 
 /// Names of modules in one line of text.
@@ -79,7 +77,6 @@ impl QualityPage {
             cpu_s: selection.total(Metric::Cpu),
             scope: (!question.filter.is_empty()).then(|| scope(selection, question)),
             tick_s: profile.facts.tick_s,
-            settled_rate: profile.facts.settled_rate,
         })
     }
 
@@ -95,6 +92,16 @@ impl QualityPage {
         by_note
     }
 
+    /// When another rate was asked for.
+    fn settled(&self) -> String {
+        match (self.run.settled_rate_hz, self.run.settled_after_s) {
+            (Some(rate_hz), Some(after_s)) => {
+                format!("{rate_hz} a second of a thread that has used {after_s} s")
+            }
+            _ => String::new(),
+        }
+    }
+
     fn facts(&self) -> Vec<(&'static str, String, String)> {
         let q = &self.quality;
         let percent = |share: f64| fixed(share * 100.0, 3) + " %";
@@ -106,12 +113,9 @@ impl QualityPage {
             (
                 "delivered_rate",
                 format!("{:.1} a second", q.delivered_rate),
-                format!(
-                    "{}; kernel tick {}",
-                    asked_rate(self.run.asked_rate_hz, self.settled_rate),
-                    duration(self.tick_s)
-                ),
+                format!("of CPU time; kernel tick {}", duration(self.tick_s)),
             ),
+            ("asked_rate_hz", format!("{} a second", self.run.asked_rate_hz), self.settled()),
             ("complete_paths", percent(q.complete_paths), "of the samples have a complete call path".into()),
             (
                 "cpu_residual",

@@ -33,6 +33,8 @@ const ROWS: usize = 5;
 const OTHERS: f64 = 0.1;
 /// The part of the total from which on it is said that a virtual machine's host took it.
 const STOLEN: f64 = 0.01;
+/// The part of the total from which on it is said that it went into loops that only wait.
+const BUSY_WAITING: f64 = 0.01;
 /// Frames of the hot path shown in text at its top and at its end.
 const ENDS: usize = 6;
 
@@ -168,6 +170,10 @@ impl Summary {
         let mut notes = Notes::of(selection.notes());
         if ledger.with_beyond_ns(Account::Fault) > 0 {
             notes.push(PageNote::FaultEstimated {});
+        }
+        let busy_wait_s = selection.total(Metric::BusyWait);
+        if busy_wait_s >= BUSY_WAITING * seconds(ledger.total_ns) && busy_wait_s > 0.0 {
+            notes.push(PageNote::BusyWaiting { seconds: busy_wait_s });
         }
         let preempted_s = seconds(ledger.with_beyond_ns(Account::Preempted));
         if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {

@@ -32,6 +32,11 @@ proust_profile::notes! {
         QualityOfWholeRun "quality-of-whole-run" Note {}
         /// The account `fault` is an estimate.
         FaultEstimated "fault-estimated" Note {}
+        /// A part of the processor time that the account has as work is in loops that only wait.
+        BusyWaiting "busy-waiting" Note {
+            /// How much, s.
+            seconds: f64,
+        }
         /// Of some intervals only some executions were recorded alone.
         ExecutionsDrawn "executions-drawn" Note {
             /// Which intervals.
@@ -168,6 +173,11 @@ impl Worded for PageNote {
             PageNote::FaultEstimated {} => {
                 "fault is an estimate from the number of page faults and the system time".into()
             }
+            PageNote::BusyWaiting { seconds } => format!(
+                "{} of the processor time are in loops that do nothing but wait for another thread to write \
+                 memory (busy_wait_s): they are compute here, since no call shows that they wait",
+                duration(*seconds)
+            ),
             PageNote::ExecutionsDrawn { intervals } => format!(
                 "{} marked so often that only some executions were recorded alone ({}{}): numbers and times \
                  of executions are exact; of short executions what lies outside of recorded calls is \

@@ -245,7 +245,7 @@ pub fn names(module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
             frame(address >> 16, 99, false);
         }
         frame(address >> 8 & 0xff, address & 0xff, address >> 16 > 0);
-        structure.addresses.insert(address, ResolvedAddress { address, frames, calls: None });
+        structure.addresses.insert(address, ResolvedAddress { address, frames, calls: None, waits: false });
     }
     structure
 }

@@ -11,3 +11,4 @@ mod own_executable;
 mod replaced;
 mod stripped;
 mod system_library;
+mod waiting_loops;

@@ -52,6 +52,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SystemStorm => "lost = processor time there in the kernel − what page faults there took",
         Kind::SleepPoll => "lost = the time in which nobody did anything while somebody slept there",
         Kind::SpinWait => "lost = processor time in giving the processor away",
+        Kind::BusyWait => "lost = processor time in loops that do nothing but read memory (busy_wait_s)",
         Kind::ThreadChurn => {
             "lost = processor time of making threads + what the kernel used in those that lived shortly"
         }

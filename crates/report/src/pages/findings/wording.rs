@@ -30,6 +30,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::SystemStorm => "storm of system calls",
         Kind::SleepPoll => "polling by sleeping",
         Kind::SpinWait => "spin-waiting",
+        Kind::BusyWait => "busy waiting",
         Kind::ThreadChurn => "short-lived threads",
         Kind::TinyIo => "I/O of a few bytes",
         Kind::SyncStorm => "files synchronised again and again",
@@ -125,6 +126,7 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::SystemStorm => format!("{who} spends its time in system calls"),
         Kind::SleepPoll => format!("Everything stands still while {who} sleeps until its next check"),
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
+        Kind::BusyWait => format!("{who} only reads memory until another thread has written there"),
         Kind::ThreadChurn => format!("{who} creates threads that live only briefly"),
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
@@ -281,6 +283,11 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Block until it happens: a condition variable, a futex, a semaphore. The processor is free for \
              others then."
         }
+        Kind::BusyWait => {
+            "Find out which thread it waits for, and why that one is late. Where waits are long, or other \
+             threads need the processor, look some thousand times and then block: a condition variable, a \
+             semaphore, a barrier of the runtime's."
+        }
         Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
         Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
         Kind::SyncStorm => "Synchronise once for many changes, or leave it to a thread of its own.",
@@ -374,70 +381,6 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Look at the row of the table of operations that has most of it: many small operations can be \
              grouped, and transfers be overlapped with work."
         }
-    }
-}
-
-/// Pages that show more of it, without the handle of a place: page, and why.
-pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
-    match kind {
-        Kind::LockAcrossIo
-        | Kind::LockAcrossSleep
-        | Kind::HotSection
-        | Kind::Convoy
-        | Kind::LongSection
-        | Kind::LockSpin
-        | Kind::InterpreterLock
-        | Kind::LibraryLock => &[("locks", "who held it, who waited for whom")],
-        Kind::SerialPhase | Kind::OmpSerialPart | Kind::LongTask | Kind::IdlePool => {
-            &[("tree --sort caused_s", "where empty processors come from"), ("timeline", "when")]
-        }
-        Kind::LateThread => {
-            &[("threads --sort caused_s", "who lets others wait"), ("waits", "who waited, and where")]
-        }
-        Kind::SmallTasks | Kind::SpinWait | Kind::ThreadChurn => {
-            &[("effort", "work, idleness and overhead by context"), ("waits", "how often, and how long")]
-        }
-        Kind::Oversubscription => &[("threads", "what each thread spent its time on")],
-        Kind::FirstTouch | Kind::FaultStartup | Kind::FaultChurn => {
-            &[("tree --metrics minor_faults,fault_s", "where faults happen")]
-        }
-        Kind::SlowLibrary => &[("flat", "functions by processor time")],
-        Kind::MemoryClearing => &[("callers memset", "who clears how much")],
-        Kind::SystemStorm => &[("flat --sort system_s", "functions by time in the kernel")],
-        Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
-        Kind::OmpDeepConstruct
-        | Kind::OmpUnevenLoop
-        | Kind::OmpSmallChunks
-        | Kind::OmpHotCritical
-        | Kind::OmpSmallTasks => &[
-            ("openmp", "work and waits by site and thread"),
-            ("threads", "what each thread spent its time on"),
-        ],
-        Kind::OmpNestedTeams | Kind::OmpSpinningWaits | Kind::OmpSleepingWaits => &[
-            ("threads", "what each thread spent its time on"),
-            ("openmp", "work and waits by site and thread"),
-        ],
-        Kind::OmpTeamOfOne => &[
-            ("tree --sort caused_s", "where empty processors come from"),
-            ("openmp", "regions that do have teams"),
-        ],
-        Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance | Kind::MpiSerialChain => {
-            &[("mpi", "who waited for whom, and why"), ("threads", "what each rank spent its time on")]
-        }
-        Kind::MpiSmallMessages | Kind::MpiGroupableCollectives | Kind::MpiWrongOrder => {
-            &[("mpi", "calls, messages and waits by place")]
-        }
-        Kind::IntervalSequential
-        | Kind::IntervalNarrow
-        | Kind::IntervalUneven
-        | Kind::IntervalVaried
-        | Kind::IntervalCompensated
-        | Kind::IntervalIo
-        | Kind::IntervalOperations => &[
-            ("intervals", "the way to the critical part, with the numbers of each decision"),
-            ("intervals --format dvm", "all characteristics"),
-        ],
-        Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
     }
 }
 

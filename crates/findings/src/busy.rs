@@ -1,0 +1,66 @@
+//! Loops that do nothing but wait for another thread to write memory.
+//!
+//! On the account they are work, since no function of the system is called. The code of the loop shows that
+//! it waits; whether the wait could be shorter, and whether others need the processor, it does not show: a
+//! finding of this kind is possible at most.
+
+use std::collections::BTreeSet;
+
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Value};
+use rustc_hash::FxHashMap;
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_function: FxHashMap<FunctionId, Vec<&Value>> = FxHashMap::default();
+    for value in facts.profile.values.iter().filter(|value| value.metric == Metric::BusyWait) {
+        if let Some(function) = waiting_function(facts, value.context) {
+            by_function.entry(function).or_default().push(value);
+        }
+    }
+    by_function.into_values().filter_map(|values| busy_wait(facts, &values)).collect()
+}
+
+/// The program's function that waits, if it is code of its own module that does: a runtime's loops in its
+/// barriers and locks are on accounts of their own.
+fn waiting_function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
+    let function = facts.places.function(context)?;
+    let own = facts.profile.functions[function].module;
+    (facts.places.start(context).is_some() && facts.places.leaf(context)?.module == own).then_some(function)
+}
+
+fn busy_wait(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
+    let lost_s: f64 = values.iter().map(|value| value.amount).sum();
+    let share = lost_s / facts.cpu_s.max(f64::MIN_POSITIVE);
+    let contexts: BTreeSet<ContextId> = values.iter().map(|value| value.context).collect();
+    let error_s = facts.error_s(contexts);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::BUSY_WAIT, share)
+        || !checks.holds(&limits::SIGMAS, lost_s / error_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, lost_s)
+    {
+        return None;
+    }
+    let mut by_line: FxHashMap<_, (f64, ContextId)> = FxHashMap::default();
+    for value in values {
+        let line = by_line.entry(facts.places.line_key(value.context)).or_insert((0.0, value.context));
+        *line = (line.0 + value.amount, line.1.min(value.context));
+    }
+    let worst = by_line.into_values().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let threads: BTreeSet<LocationId> = values.iter().map(|value| value.location).collect();
+    let cause = facts.located(facts.places.place(worst.1), threads.iter().copied());
+    let mut finding = facts.finding(Kind::BusyWait, Account::Compute, lost_s, lost_s, cause);
+    finding.error_s = error_s;
+    finding.victims = facts.victims(values.iter().map(|value| (value.location, value.context, value.amount)));
+    finding.evidence = vec![
+        Figure::share("of the processor time", share),
+        Figure::seconds("processor time in loops of it that only wait", lost_s),
+        Figure::count("threads that waited so", threads.len() as f64),
+    ];
+    finding.sure = Sure::Possible;
+    finding.checks = checks.kept();
+    Some(finding)
+}

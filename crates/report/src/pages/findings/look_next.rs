@@ -1,0 +1,71 @@
+//! Where a user sees more of a loss.
+
+use proust_findings::Kind;
+
+/// Pages that show more of it, without the handle of a place: page, and why.
+pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        Kind::LockAcrossIo
+        | Kind::LockAcrossSleep
+        | Kind::HotSection
+        | Kind::Convoy
+        | Kind::LongSection
+        | Kind::LockSpin
+        | Kind::InterpreterLock
+        | Kind::LibraryLock => &[("locks", "who held it, who waited for whom")],
+        Kind::SerialPhase | Kind::OmpSerialPart | Kind::LongTask | Kind::IdlePool => {
+            &[("tree --sort caused_s", "where empty processors come from"), ("timeline", "when")]
+        }
+        Kind::LateThread => {
+            &[("threads --sort caused_s", "who lets others wait"), ("waits", "who waited, and where")]
+        }
+        Kind::SmallTasks | Kind::SpinWait | Kind::ThreadChurn => {
+            &[("effort", "work, idleness and overhead by context"), ("waits", "how often, and how long")]
+        }
+        Kind::Oversubscription => &[("threads", "what each thread spent its time on")],
+        Kind::FirstTouch | Kind::FaultStartup | Kind::FaultChurn => {
+            &[("tree --metrics minor_faults,fault_s", "where faults happen")]
+        }
+        Kind::BusyWait => &[
+            ("flat --by line --sort busy_wait_s", "the lines that wait"),
+            ("tree --sort busy_wait_s", "what called them"),
+        ],
+        Kind::SlowLibrary => &[("flat", "functions by processor time")],
+        Kind::MemoryClearing => &[("callers memset", "who clears how much")],
+        Kind::SystemStorm => &[("flat --sort system_s", "functions by time in the kernel")],
+        Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
+        Kind::OmpDeepConstruct
+        | Kind::OmpUnevenLoop
+        | Kind::OmpSmallChunks
+        | Kind::OmpHotCritical
+        | Kind::OmpSmallTasks => &[
+            ("openmp", "work and waits by site and thread"),
+            ("threads", "what each thread spent its time on"),
+        ],
+        Kind::OmpNestedTeams | Kind::OmpSpinningWaits | Kind::OmpSleepingWaits => &[
+            ("threads", "what each thread spent its time on"),
+            ("openmp", "work and waits by site and thread"),
+        ],
+        Kind::OmpTeamOfOne => &[
+            ("tree --sort caused_s", "where empty processors come from"),
+            ("openmp", "regions that do have teams"),
+        ],
+        Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance | Kind::MpiSerialChain => {
+            &[("mpi", "who waited for whom, and why"), ("threads", "what each rank spent its time on")]
+        }
+        Kind::MpiSmallMessages | Kind::MpiGroupableCollectives | Kind::MpiWrongOrder => {
+            &[("mpi", "calls, messages and waits by place")]
+        }
+        Kind::IntervalSequential
+        | Kind::IntervalNarrow
+        | Kind::IntervalUneven
+        | Kind::IntervalVaried
+        | Kind::IntervalCompensated
+        | Kind::IntervalIo
+        | Kind::IntervalOperations => &[
+            ("intervals", "the way to the critical part, with the numbers of each decision"),
+            ("intervals --format dvm", "all characteristics"),
+        ],
+        Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
+    }
+}

@@ -1,0 +1,214 @@
+//! Loops that only wait, read from the machine code.
+//!
+//! A loop that stores nothing, calls nothing, and carries no register from one iteration to the next does the
+//! same again as long as memory stays the same. So it ends only when something else writes there: another
+//! thread, as a rule. No loop that computes is like that; a sum has an accumulator, a search an index.
+//!
+//! The other kind has PAUSE, the instruction by which a program says that it waits. Such a loop may count how
+//! often it has looked, and may try to take a lock by an atomic exchange.
+//!
+//! Loops are looked for in x86-64 code only, and only short ones: waiting takes few instructions.
+
+use std::collections::BTreeMap;
+
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register,
+};
+use object::elf::EM_X86_64;
+use object::read::elf::FileHeader;
+use object::{Object, ObjectSection};
+
+use crate::image::Elf;
+
+/// Bytes of machine code of the longest loop that is looked at.
+const LONGEST_BYTES: u64 = 256;
+
+/// Whether the instruction at `address` belongs to a loop that only waits.
+pub(crate) fn is_in_one(module: &Elf<'_>, address: u64) -> bool {
+    if module.elf_header().e_machine(module.endian()) != EM_X86_64 {
+        return false;
+    }
+    let holds = |section: &object::read::elf::ElfSection64<'_, '_>| {
+        address.checked_sub(section.address()).is_some_and(|offset| offset < section.size())
+    };
+    let Some(section) = module.sections().find(holds) else { return false };
+    let begin = section.address().max(address.saturating_sub(LONGEST_BYTES));
+    let end = section.address().saturating_add(section.size()).min(address.saturating_add(LONGEST_BYTES));
+    match section.data_range(begin, end - begin) {
+        Ok(Some(code)) => waits(code, begin, address),
+        _ => false,
+    }
+}
+
+/// As [`is_in_one`], in `code` that begins at the address `begin`.
+fn waits(code: &[u8], begin: u64, address: u64) -> bool {
+    let instructions = |from: u64| {
+        let at = from.checked_sub(begin).map_or(code.len(), |at| at as usize);
+        let mut decoder =
+            Decoder::with_ip(64, code.get(at..).unwrap_or_default(), from, DecoderOptions::NONE);
+        std::iter::from_fn(move || decoder.can_decode().then(|| decoder.decode()))
+            .take_while(|instruction| !instruction.is_invalid())
+    };
+    let mut is_innermost = true;
+    for instruction in instructions(address) {
+        match instruction.flow_control() {
+            FlowControl::Next | FlowControl::Return => {}
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                let (first, end) = (instruction.near_branch_target(), instruction.next_ip());
+                if !(begin..=address).contains(&first) || end.wrapping_sub(first) > LONGEST_BYTES {
+                    continue;
+                }
+                let body: Vec<Instruction> = instructions(first).take_while(|one| one.ip() < end).collect();
+                // Elsewhere the bytes are read in another way, or end in between.
+                let fits = body.iter().any(|one| one.ip() == address)
+                    && body.last().is_some_and(|last| last.next_ip() == end);
+                if fits && Loop::new(&body).is_some_and(|found| found.waits(is_innermost)) {
+                    return true;
+                }
+                is_innermost = false;
+            }
+            // Beyond it there is no loop without a call.
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// What the instructions of a loop do, all together.
+#[derive(Debug, Default)]
+struct Loop {
+    reads: bool,
+    pauses: bool,
+    /// Something is stored in the function's own frame, as by code that was not optimised.
+    keeps: bool,
+    /// Something is changed atomically in a way that may fail.
+    exchanges: bool,
+    /// A register has its value of the iteration before.
+    carries: bool,
+}
+
+impl Loop {
+    /// None of a loop that stores something or leaves for another function.
+    fn new(body: &[Instruction]) -> Option<Loop> {
+        let mut found = Loop::default();
+        let mut registers = Registers::default();
+        let mut info = InstructionInfoFactory::new();
+        let end = body.last()?.next_ip();
+        // Up to here instructions may be skipped.
+        let mut skipped_to = 0;
+        for instruction in body {
+            match instruction.flow_control() {
+                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                    // What leads out of the loop skips nothing in the iterations that follow.
+                    skipped_to = Some(instruction.near_branch_target())
+                        .filter(|&target| target < end)
+                        .map_or(skipped_to, |target| target.max(skipped_to));
+                }
+                FlowControl::Next | FlowControl::Return => {}
+                _ => return None,
+            }
+            found.pauses |= matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Tpause);
+            let used = info.info(instruction);
+            if instruction.flow_control() != FlowControl::Return && !is_fence(instruction) {
+                for memory in used.used_memory() {
+                    match memory.access() {
+                        OpAccess::Read | OpAccess::CondRead => found.reads = true,
+                        OpAccess::None | OpAccess::NoMemAccess => {}
+                        // It stores the same each time, until another thread has cleared it.
+                        _ if is_test_and_set(instruction) => found.reads = true,
+                        _ if instruction.has_lock_prefix() => found.exchanges = true,
+                        _ if is_in_frame(memory.base()) => found.keeps = true,
+                        _ => return None,
+                    }
+                }
+            }
+            let is_sure = instruction.ip() >= skipped_to;
+            let both = used.used_registers().iter();
+            both.clone().for_each(|one| registers.reads(one.register(), one.access()));
+            both.for_each(|one| registers.writes(one.register(), one.access(), is_sure));
+        }
+        found.carries = registers.are_carried();
+        Some(found)
+    }
+
+    fn waits(&self, is_innermost: bool) -> bool {
+        let by_its_word = self.pauses && is_innermost;
+        let by_what_it_does = self.reads && !self.keeps && !self.exchanges && !self.carries;
+        by_its_word || by_what_it_does
+    }
+}
+
+/// An atomic instruction on the top of the stack that changes nothing there: compilers' full fence.
+fn is_fence(instruction: &Instruction) -> bool {
+    instruction.has_lock_prefix()
+        && matches!(instruction.mnemonic(), Mnemonic::Or | Mnemonic::Add)
+        && instruction.memory_base() == Register::RSP
+        && instruction.op_count() == 2
+        && matches!(
+            instruction.op1_kind(),
+            OpKind::Immediate8 | OpKind::Immediate8to16 | OpKind::Immediate8to32 | OpKind::Immediate8to64
+        )
+        && instruction.immediate(1) == 0
+}
+
+/// What takes a lock, or finds it taken.
+fn is_test_and_set(instruction: &Instruction) -> bool {
+    match instruction.mnemonic() {
+        Mnemonic::Xchg => true,
+        Mnemonic::Bts => instruction.has_lock_prefix(),
+        _ => false,
+    }
+}
+
+fn is_in_frame(base: Register) -> bool {
+    matches!(base, Register::RSP | Register::RBP)
+}
+
+/// Which registers an iteration reads before it has written them, and which it writes.
+#[derive(Debug, Default)]
+struct Registers {
+    /// So many bytes of each were surely written.
+    written: BTreeMap<u32, usize>,
+    changed: Vec<u32>,
+    read_first: Vec<u32>,
+}
+
+impl Registers {
+    fn number(register: Register) -> Option<u32> {
+        let full = register.full_register();
+        let is_state = full.is_gpr() || full.is_vector_register() || full.is_k() || full.is_st();
+        (is_state && full != Register::RSP).then_some(full as u32)
+    }
+
+    fn reads(&mut self, register: Register, access: OpAccess) {
+        let is_read = matches!(
+            access,
+            OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+        );
+        let Some(number) = Registers::number(register).filter(|_| is_read) else { return };
+        if self.written.get(&number).is_none_or(|&bytes| bytes < register.size()) {
+            self.read_first.push(number);
+        }
+    }
+
+    fn writes(&mut self, register: Register, access: OpAccess, is_sure: bool) {
+        let is_write = matches!(access, OpAccess::Write | OpAccess::ReadWrite);
+        let may_write = is_write || matches!(access, OpAccess::CondWrite | OpAccess::ReadCondWrite);
+        let Some(number) = Registers::number(register).filter(|_| may_write) else { return };
+        self.changed.push(number);
+        if is_write && is_sure {
+            // To write the lower half of a register clears the other one.
+            let bytes = if register.is_gpr32() { 8 } else { register.size() };
+            let written = self.written.entry(number).or_default();
+            *written = bytes.max(*written);
+        }
+    }
+
+    fn are_carried(&self) -> bool {
+        self.read_first.iter().any(|number| self.changed.contains(number))
+    }
+}
+
+#[cfg(test)]
+mod tests;
