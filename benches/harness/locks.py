@@ -1,10 +1,13 @@
 """What the collector adds to locks that several threads want."""
 import os
+import textwrap
 
 from .cells import of, sure, table, verdict
 from .operations import in_turn
 from .session import Skip, compile_program, run, say, summary, summary_of_differences
 
+# Columns of the document.
+WIDTH = 110
 TIMES_NS = (0, 100, 300, 1000, 3000, 10000)
 QUICK_NS = (0, 300, 3000)
 # Kind, threads, and whether it is measured with --quick, too.
@@ -85,15 +88,15 @@ def ratios_shown(result):
             f"({c['wrapped_low']:.2f} … {c['wrapped_high']:.2f}), {c['timed_ratio']:.2f} "
             f"({c['timed_low']:.2f} … {c['timed_high']:.2f})"
             for c in cells.values() if c["ratio"] > 1.1)
+        text = (f"{met} of {len(ratios)} at most 1.1 times as long, {max(ratios):.2f} at worst; the same "
+                f"functions twice: {min(noise):.2f} to {max(noise):.2f}.")
+        if missed:
+            text += (" Where it is more, functions that only call the real ones, and ones that read the "
+                     f"processor's counter before and after each wait: {missed}.")
         parts.append(
             table([
                 f"{kind}, {threads} threads: held, µs", *(f"{think / 1000:g} µs between" for think in thinks)
-            ], rows) +
-            f"\n\n{met} of {len(ratios)} at most 1.1 times as long, {max(ratios):.2f} at worst; "
-            "the same functions twice: "
-            f"{min(noise):.2f} to {max(noise):.2f}." +
-            (f" Where it is more, functions that only call the real ones, and ones that read the processor's "
-             f"counter before and after each wait: {missed}." if missed else ""))
+            ], rows) + "\n\n" + textwrap.fill(text, WIDTH))
     return "\n\n".join(parts)
 
 
