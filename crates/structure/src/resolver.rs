@@ -73,7 +73,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
             if let Some(function) = self.called(address) {
                 findings.calls.insert(address, function);
             }
-            if waiting_loops::is_in_one(&self.sources.module, address) {
+            if waiting_loops::is_in_one(&self.sources.module, address, |function| self.is_fence(function)) {
                 findings.waiting.insert(address);
             }
         }
@@ -102,6 +102,14 @@ impl<'s, 'a> Resolver<'s, 'a> {
             Some(frames) => frames,
             None => vec![self.name_by_symbol(address, &described)],
         }
+    }
+
+    /// Whether what a call leads to only orders accesses to memory.
+    fn is_fence(&self, function: u64) -> bool {
+        let is_one = |name: &str| waiting_loops::FENCES.contains(&name);
+        let stub = self.stubs.at(function, &self.symbols);
+        stub.is_some_and(|stub| stub.name.strip_suffix("@plt").is_some_and(is_one))
+            || self.symbols.starting_at(function).iter().any(|name| is_one(name))
     }
 
     /// The function of this module that the call names which ends at `address`.

@@ -7,6 +7,8 @@
 //! The other kind has PAUSE, the instruction by which a program says that it waits. Such a loop may count how
 //! often it has looked, and may try to take a lock by an atomic exchange.
 //!
+//! A call of a function that only orders accesses to memory ([`FENCES`]) is none.
+//!
 //! Loops are looked for in x86-64 code only, and only short ones: waiting takes few instructions.
 
 use std::collections::BTreeMap;
@@ -24,8 +26,12 @@ use crate::image::Elf;
 /// Bytes of machine code of the longest loop that is looked at.
 const LONGEST_BYTES: u64 = 256;
 
-/// Whether the instruction at `address` belongs to a loop that only waits.
-pub(crate) fn is_in_one(module: &Elf<'_>, address: u64) -> bool {
+/// Functions that only order accesses to memory: what LLVM makes of `flush`.
+pub(crate) const FENCES: [&str; 1] = ["__kmpc_flush"];
+
+/// Whether the instruction at `address` belongs to a loop that only waits. `is_fence` says whether the function
+/// that a call leads to is one of [`FENCES`].
+pub(crate) fn is_in_one(module: &Elf<'_>, address: u64, is_fence: impl Fn(u64) -> bool) -> bool {
     if module.elf_header().e_machine(module.endian()) != EM_X86_64 {
         return false;
     }
@@ -36,13 +42,13 @@ pub(crate) fn is_in_one(module: &Elf<'_>, address: u64) -> bool {
     let begin = section.address().max(address.saturating_sub(LONGEST_BYTES));
     let end = section.address().saturating_add(section.size()).min(address.saturating_add(LONGEST_BYTES));
     match section.data_range(begin, end - begin) {
-        Ok(Some(code)) => waits(code, begin, address),
+        Ok(Some(code)) => waits(code, begin, address, &is_fence),
         _ => false,
     }
 }
 
 /// As [`is_in_one`], in `code` that begins at the address `begin`.
-fn waits(code: &[u8], begin: u64, address: u64) -> bool {
+fn waits(code: &[u8], begin: u64, address: u64, is_fence: &dyn Fn(u64) -> bool) -> bool {
     let instructions = |from: u64| {
         let at = from.checked_sub(begin).map_or(code.len(), |at| at as usize);
         let mut decoder =
@@ -63,11 +69,12 @@ fn waits(code: &[u8], begin: u64, address: u64) -> bool {
                 // Elsewhere the bytes are read in another way, or end in between.
                 let fits = body.iter().any(|one| one.ip() == address)
                     && body.last().is_some_and(|last| last.next_ip() == end);
-                if fits && Loop::new(&body).is_some_and(|found| found.waits(is_innermost)) {
+                if fits && Loop::new(&body, is_fence).is_some_and(|found| found.waits(is_innermost)) {
                     return true;
                 }
                 is_innermost = false;
             }
+            FlowControl::Call if is_fence(instruction.near_branch_target()) => {}
             // Beyond it there is no loop without a call.
             _ => return false,
         }
@@ -90,7 +97,7 @@ struct Loop {
 
 impl Loop {
     /// None of a loop that stores something or leaves for another function.
-    fn new(body: &[Instruction]) -> Option<Loop> {
+    fn new(body: &[Instruction], is_fence: &dyn Fn(u64) -> bool) -> Option<Loop> {
         let mut found = Loop::default();
         let mut registers = Registers::default();
         let mut info = InstructionInfoFactory::new();
@@ -106,11 +113,12 @@ impl Loop {
                         .map_or(skipped_to, |target| target.max(skipped_to));
                 }
                 FlowControl::Next | FlowControl::Return => {}
+                FlowControl::Call if is_fence(instruction.near_branch_target()) => continue,
                 _ => return None,
             }
             found.pauses |= matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Tpause);
             let used = info.info(instruction);
-            if instruction.flow_control() != FlowControl::Return && !is_fence(instruction) {
+            if instruction.flow_control() != FlowControl::Return && !is_locked_nothing(instruction) {
                 for memory in used.used_memory() {
                     match memory.access() {
                         OpAccess::Read | OpAccess::CondRead => found.reads = true,
@@ -140,7 +148,7 @@ impl Loop {
 }
 
 /// An atomic instruction on the top of the stack that changes nothing there: compilers' full fence.
-fn is_fence(instruction: &Instruction) -> bool {
+fn is_locked_nothing(instruction: &Instruction) -> bool {
     instruction.has_lock_prefix()
         && matches!(instruction.mnemonic(), Mnemonic::Or | Mnemonic::Add)
         && instruction.memory_base() == Register::RSP

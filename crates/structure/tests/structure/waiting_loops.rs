@@ -9,6 +9,8 @@ void plain_wait(volatile int *flag) { while (*flag == 0) continue; }
 void wait_acquire(atomic_int *flag) {
     while (!atomic_load_explicit(flag, memory_order_acquire)) continue;
 }
+__attribute__((noinline, noipa)) void __kmpc_flush(void *place) { __asm__ volatile("" : : "r"(place)); }
+void wait_flush(volatile int *flag) { while (*flag == 0) __kmpc_flush(0); }
 void plain_fence(volatile int *flag) { while (*flag == 0) __sync_synchronize(); }
 void wait_for_two(volatile int *a, volatile long *b) { while (*a == 0 || *b < 3) continue; }
 void scan_for_all(volatile char *flags) {
