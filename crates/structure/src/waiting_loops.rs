@@ -29,8 +29,8 @@ const LONGEST_BYTES: u64 = 256;
 /// Functions that only order accesses to memory: what LLVM makes of `flush`.
 pub(crate) const FENCES: [&str; 1] = ["__kmpc_flush"];
 
-/// Whether the instruction at `address` belongs to a loop that only waits. `is_fence` says whether the function
-/// that a call leads to is one of [`FENCES`].
+/// Whether the instruction at `address` belongs to a loop that only waits. `is_fence` says whether the
+/// function that a call leads to is one of [`FENCES`].
 pub(crate) fn is_in_one(module: &Elf<'_>, address: u64, is_fence: impl Fn(u64) -> bool) -> bool {
     if module.elf_header().e_machine(module.endian()) != EM_X86_64 {
         return false;
