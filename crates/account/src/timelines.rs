@@ -137,7 +137,7 @@ impl Whose {
             job: jobs[id.index()],
             processor_set: bindings.of_processes[id.index()],
             paused: pauses.of_process(id).iter().copied().collect(),
-            ..Process::new(id, nanoseconds(process.start_s), nanoseconds(process.end_s))
+            ..Process::new(id, process.start.unsigned(), process.end.unsigned())
         });
         Whose { processes: processes.collect(), processor_sets: bindings.sets }
     }
@@ -185,9 +185,9 @@ impl<'a> Parents<'a> {
         for (id, process) in profile.processes.iter_enumerated() {
             images.entry((process.host.as_str(), process.pid)).or_default().push(id);
         }
-        let start_s = |id: &ProcessId| profile.processes[*id].start_s;
+        let start = |id: &ProcessId| profile.processes[*id].start;
         for images in images.values_mut() {
-            images.sort_by(|a, b| start_s(a).total_cmp(&start_s(b)).then(a.cmp(b)));
+            images.sort_by_key(|id| (start(id), *id));
         }
         Parents { profile, images }
     }
@@ -199,10 +199,7 @@ impl<'a> Parents<'a> {
         let child = &processes[id];
         let last_before = |pid: u32| {
             let images = self.images.get(&(child.host.as_str(), pid))?;
-            let is_before = |&other: &ProcessId| {
-                let order = processes[other].start_s.total_cmp(&child.start_s).then(other.cmp(&id));
-                order.is_lt()
-            };
+            let is_before = |&other: &ProcessId| (processes[other].start, other) < (child.start, id);
             images[..images.partition_point(is_before)].last().copied()
         };
         last_before(child.pid).or_else(|| last_before(child.parent_pid))
@@ -238,8 +235,8 @@ impl<E: Fn() -> I, I: Iterator<Item = EventRow>> Recorded<'_, E> {
     }
 
     fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
-        let start_ns = nanoseconds(self.location.start_s);
-        let end_ns = nanoseconds(self.location.end_s).max(start_ns);
+        let start_ns = self.location.start.unsigned();
+        let end_ns = self.location.end.unsigned().max(start_ns);
         let mut operations =
             Operations::of((start_ns, end_ns), (self.events)(), self.waits, states, self.latencies);
         operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
@@ -263,8 +260,4 @@ impl<E: Fn() -> I, I: Iterator<Item = EventRow>> Recorded<'_, E> {
         let explanation = self.explained(states, &charged, stolen_ns);
         take(&mut spans::spans(&explanation, &charged, |context| states.of_processor_time(context)))
     }
-}
-
-fn nanoseconds(seconds: f64) -> u64 {
-    (seconds.max(0.0) * 1e9).round() as u64
 }

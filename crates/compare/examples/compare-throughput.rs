@@ -21,7 +21,7 @@ use proust_profile::sweep_file::{Axis, PointOutcome, SWEEP_SCHEMA, SweepPoint, T
 use proust_profile::tables::Provenance;
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
-    Process, Profile, RunFile, SampleRow, SweepFile, Value,
+    Ns, Process, Profile, RunFile, SampleRow, SweepFile, Value,
 };
 use proust_query::{Measure, Selection};
 use rayon::prelude::*;
@@ -111,7 +111,7 @@ fn compared_s(profiles: &[Profile]) -> f64 {
 /// The profile as a record of as many samples would give it: each context was met once by each thread.
 fn sampled(profile: Profile) -> Profile {
     let contexts = profile.contexts.len() as u64;
-    let end_s = contexts as f64 * 0.005;
+    let end = Ns::of(contexts * 5_000_000);
     let sample = |location| {
         move |context| SampleRow {
             location,
@@ -122,8 +122,8 @@ fn sampled(profile: Profile) -> Profile {
         }
     };
     Profile {
-        processes: vec![Process { end_s, ..Process::default() }].into(),
-        locations: vec![Location { end_s, cpu_s: end_s, ..Location::default() }; THREADS as usize].into(),
+        processes: vec![Process { end, ..Process::default() }].into(),
+        locations: vec![Location { end, cpu: end, ..Location::default() }; THREADS as usize].into(),
         samples: (0..THREADS).flat_map(|location| (0..contexts).map(sample(LocationId(location)))).collect(),
         ..profile
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{Context, ContextId, ContextKind, LocationId, Metric, Profile};
+use proust_profile::{Context, ContextId, ContextKind, LocationId, Metric, Ns, Profile};
 use rustc_hash::FxHashMap;
 
 use super::names::{TextId, Texts, base_name, stable};
@@ -293,7 +293,7 @@ impl Outline {
 
     /// All of what was sampled.
     pub(super) fn sampling(&self) -> Sampling {
-        Sampling { cpu_s: self.total(Metric::Cpu), squares: self.squares.iter().sum() }
+        Sampling { cpu: Ns::from_seconds(self.total(Metric::Cpu)), squares: self.squares.iter().sum() }
     }
 
     /// By node how often a parallel region was executed or a site in it was reached, by the thread that did

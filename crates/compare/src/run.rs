@@ -1,6 +1,6 @@
 //! A run as a comparison takes it: what is needed of its profile, and not the profile.
 
-use proust_profile::{LocationId, Metric, Profile, RunFacts};
+use proust_profile::{LocationId, Metric, Ns, Profile, RunFacts};
 use rustc_hash::FxHashMap;
 
 use super::disturbance::Disturbance;
@@ -92,7 +92,7 @@ impl ComparedRun {
         let selection = Selection::new(profile, filter).with_rows(&scoped.ledger);
         let mut run = ComparedRun::of(&selection, scoped.account(), findings, measures, &[]);
         if scoped.is_of_part() {
-            run.facts.wall_s = scoped.account().wall_ns as f64 / 1e9;
+            run.facts.wall = Ns::of(scoped.account().wall_ns);
         }
         let mut cpu_s: FxHashMap<LocationId, f64> = FxHashMap::default();
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
@@ -118,8 +118,8 @@ impl ComparedRun {
         let cpu_s = outline.total(Metric::Cpu);
         let mut threads: Vec<ComparedThread> =
             ledger.locations.iter().filter_map(|of| ComparedThread::new(profile, of)).collect();
-        let begin = |thread: &ComparedThread| profile.locations[thread.location].start_s;
-        threads.sort_by(|a, b| begin(a).total_cmp(&begin(b)).then(a.location.cmp(&b.location)));
+        let begin = |thread: &ComparedThread| profile.locations[thread.location].start;
+        threads.sort_by_key(|thread| (begin(thread), thread.location));
         ComparedRun {
             facts: profile.facts.clone(),
             ledger: Ledger {
@@ -179,7 +179,7 @@ impl ComparedThread {
             rank: process.rank,
             name: location.name.clone(),
             wall_s: of.wall_ns as f64 / 1e9,
-            cpu_s: location.cpu_s,
+            cpu_s: location.cpu.as_seconds(),
             accounts: of.accounts,
             passive: of.passive,
         })

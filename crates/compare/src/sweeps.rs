@@ -190,7 +190,9 @@ fn places(joint: &Joint<'_>, own: &Joint<'_>, first: usize) -> Vec<Option<JointI
 
 #[cfg(test)]
 mod tests {
-    use proust_profile::{Context, ContextId, Function, FunctionId, Location, LocationId, Process, Profile};
+    use proust_profile::{
+        Context, ContextId, Function, FunctionId, Location, LocationId, Ns, Process, Profile,
+    };
 
     use super::*;
     use crate::degradation::{Limits, ranks};
@@ -211,7 +213,9 @@ mod tests {
         let context = |parent, kind, function| Context { parent, kind, function, file: None, line: None };
         let mut profile = Profile {
             processes: vec![Process::default()].into(),
-            locations: (0..threads).map(|_| Location { end_s: wall_s, ..Location::default() }).collect(),
+            locations: (0..threads)
+                .map(|_| Location { end: Ns::from_seconds(wall_s), ..Location::default() })
+                .collect(),
             functions: vec![function("main")].into(),
             contexts: vec![
                 context(None, ContextKind::Program, None),
@@ -220,7 +224,7 @@ mod tests {
             .into(),
             ..Profile::default()
         };
-        (profile.facts.wall_s, profile.facts.available_processors) = (wall_s, 4);
+        (profile.facts.wall, profile.facts.available_processors) = (Ns::from_seconds(wall_s), 4);
         let mut ledger = Ledger { processors: threads, wall_ns: (wall_s * 1e9) as u64, ..Ledger::default() };
         for (name, seconds) in functions {
             profile.functions.push(function(name));

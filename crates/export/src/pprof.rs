@@ -260,7 +260,7 @@ fn profile(selection: &Selection<'_>, measure: Measure) -> Profile {
     tables.made.period_type = Some(tables.kind("cpu", "nanoseconds"));
     tables.made.period = 1_000_000_000 / i64::from(of.facts.asked_rate_hz.max(1));
     tables.made.time_nanos = (of.facts.start_unix_s * 1e9) as i64;
-    tables.made.duration_nanos = (of.facts.wall_s * 1e9) as i64;
+    tables.made.duration_nanos = of.facts.wall.get();
     let asked = kinds.iter().position(|(_, kind)| *kind == measure).unwrap_or(0);
     tables.made.default_sample_type = tables.made.sample_type[asked].kind;
     let command = tables.string(&of.facts.command.join(" "));

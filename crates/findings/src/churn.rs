@@ -28,7 +28,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Option<Finding> {
     let profile = facts.profile;
-    let is_short = |id: &&LocationId| profile.locations[**id].cpu_s <= limits::CHURN_CPU_S.value;
+    let is_short = |id: &&LocationId| profile.locations[**id].cpu.as_seconds() <= limits::CHURN_CPU_S.value;
     let short: Vec<LocationId> = locations.iter().filter(is_short).copied().collect();
     let of = &profile.processes[process];
     let mean_s = |of: fn(&proust_profile::Location) -> f64| {
@@ -36,8 +36,8 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
     };
     let mut checks = Checks::default();
     if !checks.holds(&limits::CHURN_THREADS, short.len() as f64)
-        || !checks.holds(&limits::CHURN_RATE, short.len() as f64 / (of.end_s - of.start_s).max(1e-3))
-        || !checks.holds(&limits::CHURN_CPU_S, mean_s(|one| one.cpu_s))
+        || !checks.holds(&limits::CHURN_RATE, short.len() as f64 / (of.end - of.start).as_seconds().max(1e-3))
+        || !checks.holds(&limits::CHURN_CPU_S, mean_s(|one| one.cpu.as_seconds()))
     {
         return None;
     }
@@ -75,8 +75,8 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
     finding.error_s = facts.error_s(making.keys().copied());
     finding.evidence = vec![
         Figure::count("threads that lived shortly", short.len() as f64),
-        Figure::seconds("mean processor time of such a thread", mean_s(|one| one.cpu_s)),
-        Figure::seconds("mean life of such a thread", mean_s(|one| one.wall_s())),
+        Figure::seconds("mean processor time of such a thread", mean_s(|one| one.cpu.as_seconds())),
+        Figure::seconds("mean life of such a thread", mean_s(|one| one.wall().as_seconds())),
         Figure::seconds("processor time of making them", making_s),
         Figure::seconds("processor time of the kernel in them", system_s),
     ];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proust_profile::{
-    ContextId, FunctionId, LocationId, Metric, Nature, OperationId, OperationKind, ProcessId, Profile,
+    ContextId, FunctionId, LocationId, Metric, Nature, Ns, OperationId, OperationKind, ProcessId, Profile,
     SampleRow,
 };
 use rustc_hash::FxHashMap;
@@ -101,7 +101,7 @@ impl<'r> Facts<'r> {
             own
         };
         let (cpu, squares) = (own(Metric::Cpu), own(Metric::CpuSquares));
-        let sampling = Sampling { cpu_s: cpu.iter().sum(), squares: squares.iter().sum() };
+        let sampling = Sampling { cpu: Ns::from_seconds(cpu.iter().sum()), squares: squares.iter().sum() };
         let starts = starts(profile, &calls, &places);
         let mut started_alike: FxHashMap<_, Vec<LocationId>> = FxHashMap::default();
         let kinds = kinds(profile, &starts, &places);
@@ -123,7 +123,7 @@ impl<'r> Facts<'r> {
             intervals,
             total_s: seconds(ledger.total_ns),
             wall_s: seconds(ledger.wall_ns),
-            cpu_s: profile.locations.iter().map(|location| location.cpu_s).sum(),
+            cpu_s: profile.locations.iter().map(|location| location.cpu).sum::<Ns>().as_seconds(),
             available,
             width,
             cpu,
@@ -232,7 +232,7 @@ impl<'r> Facts<'r> {
             if process.is_none_or(|process| process == location.process) {
                 let id = LocationId::from_index(id);
                 let waits_s = waits_s(id);
-                burned_s += (location.cpu_s - self.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
+                burned_s += (location.cpu.as_seconds() - self.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
                 waited_s += waits_s;
             }
         }
@@ -254,7 +254,7 @@ impl<'r> Facts<'r> {
         let mine = &self.profile.locations[location];
         let lives_beside = |&other: &LocationId| {
             let one = &self.profile.locations[other];
-            other != location && one.start_s < mine.end_s && mine.start_s < one.end_s
+            other != location && one.start < mine.end && mine.start < one.end
         };
         self.alike(location).iter().copied().filter(lives_beside).collect()
     }
@@ -302,7 +302,7 @@ impl<'r> Facts<'r> {
             cpu_s += self.cpu[context.index()];
             squares += self.squares[context.index()];
         }
-        self.sampling.error_s(cpu_s, squares)
+        self.sampling.error(Ns::from_seconds(cpu_s), squares).as_seconds()
     }
 
     /// Victims by place, most first.

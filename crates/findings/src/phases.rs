@@ -151,7 +151,7 @@ fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> f64 {
 /// parallel.
 pub(super) fn others_work(facts: &Facts<'_>) -> f64 {
     let own = || facts.profile.locations.iter().filter(|location| !location.service);
-    let most_s = own().map(|location| location.cpu_s).fold(0.0, f64::max);
-    let cpu_s: f64 = own().map(|location| location.cpu_s).sum();
+    let most_s = own().map(|location| location.cpu.as_seconds()).fold(0.0, f64::max);
+    let cpu_s: f64 = own().map(|location| location.cpu.as_seconds()).sum();
     1.0 - most_s / cpu_s.max(f64::MIN_POSITIVE)
 }

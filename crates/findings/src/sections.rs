@@ -140,7 +140,7 @@ impl Meanwhile {
         let events = looks.then(|| facts.profile.events.of(location)).into_iter().flatten();
         let all = events.filter_map(|event| Some(Taken::by(&event, doing(facts.nature(event.operation))?)));
         let lived = &facts.profile.locations[location];
-        let lived_s = (lived.end_s - lived.start_s).max(f64::MIN_POSITIVE);
+        let lived_s = lived.wall().as_seconds().max(f64::MIN_POSITIVE);
         Meanwhile::from(all.collect(), facts.spent_s(location, &[Account::Lock]) / lived_s)
     }
 

@@ -23,7 +23,8 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
     if waits == 0 {
         return None;
     }
-    let cpu_s: f64 = profile.locations.iter().filter(|one| one.process == process).map(|one| one.cpu_s).sum();
+    let cpu_s: f64 =
+        profile.locations.iter().filter(|one| one.process == process).map(|one| one.cpu.as_seconds()).sum();
     let mut by_context: FxHashMap<ContextId, f64> = FxHashMap::default();
     for value in profile
         .values

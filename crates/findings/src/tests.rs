@@ -12,7 +12,7 @@ mod threads;
 
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, Function, FunctionId, Location, LocationId, Metric, Module,
-    ModuleId, OperationId, Process, ProcessId, Profile, ReleaseRow, SampleRow, Target, Value,
+    ModuleId, Ns, OperationId, Process, ProcessId, Profile, ReleaseRow, SampleRow, Target, Value,
 };
 
 use super::{Finding, Kind, findings};
@@ -34,14 +34,14 @@ struct Builder {
 
 impl Builder {
     fn new(threads: u32, end_ms: u64) -> Builder {
-        let end_s = end_ms as f64 / 1e3;
+        let end = Ns::of(end_ms * MS);
         let program =
             Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
         let operations = Operation::ALL.iter().map(|operation| operation_info(operation.name())).collect();
-        let location = |tid| Location { tid, end_s, ..Location::default() };
+        let location = |tid| Location { tid, end, ..Location::default() };
         let module = |path: &str| Module { path: path.into(), ..Module::default() };
         let mut profile = Profile {
-            processes: vec![Process { end_s, available_processors: 2, ..Process::default() }].into(),
+            processes: vec![Process { end, available_processors: 2, ..Process::default() }].into(),
             locations: (0..threads).map(location).collect(),
             modules: vec![module("/home/me/solve"), module("/usr/lib/libc.so.6")].into(),
             contexts: vec![program].into(),
@@ -49,7 +49,7 @@ impl Builder {
             ..Profile::default()
         };
         profile.facts.available_processors = 2;
-        profile.facts.wall_s = end_s;
+        profile.facts.wall = end;
         Builder { profile, events: Vec::new(), samples: Vec::new(), releases: Vec::new(), end_ms }
     }
 
@@ -229,7 +229,7 @@ impl Builder {
             .collect();
         // What a thread used until an operation ended is known there.
         for (location, cpu_ns) in profile.locations.iter_mut().zip(&cpu_ns) {
-            location.cpu_s = *cpu_ns as f64 / 1e9;
+            location.cpu = Ns::of(*cpu_ns);
         }
         for event in self.events.iter_mut().filter(|event| !event.summed) {
             let before = profile.samples.iter();

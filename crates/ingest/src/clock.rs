@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 
 use proust_log::records::{CLOCK_AT_END, CLOCK_REFERENCE, ClockOffset};
-use proust_profile::{ClockBasis, HostClock};
+use proust_profile::{ClockBasis, HostClock, Ns};
 
 use super::log::LogHarvest;
 use super::process;
-use super::seconds::seconds;
 
 /// Clocks of computers differ in speed by less than this; what looks like more is an error of a comparison.
 const MOST_DRIFT: f64 = 200e-6;
@@ -208,9 +207,9 @@ impl RunClock {
         in_range(common_ns - self.origin).max(0) as u64
     }
 
-    /// The same in seconds.
-    pub(super) fn since_start_s(&self, log: usize, time_ns: u64) -> f64 {
-        seconds(self.since_start_ns(log, time_ns))
+    /// The same as a time.
+    pub(super) fn since_start(&self, log: usize, time_ns: u64) -> Ns {
+        Ns::of(self.since_start_ns(log, time_ns))
     }
 
     /// The host of log number `log`.

@@ -1,12 +1,11 @@
 //! The facts of a run as a whole: from the run's file where there is one, else from its logs.
 
 use proust_profile::bindings;
-use proust_profile::{Profile, RunFacts, RunFile, Stop};
+use proust_profile::{Ns, Profile, RunFacts, RunFile, Stop};
 
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 use crate::outcome::outcome;
-use crate::seconds::seconds;
 
 /// The stops that `record` saw, on the run's clock.
 fn stops(run: &RunFile, clock: &RunClock) -> Vec<Stop> {
@@ -40,18 +39,20 @@ pub fn facts(
         },
         start_unix_s: match run {
             Some(run) if run.start_unix_s.is_finite() => run.start_unix_s,
-            _ => seconds(header.start_unix_ns),
+            _ => Ns::of(header.start_unix_ns).as_seconds(),
         },
-        wall_s: profile.processes.iter().map(|process| process.end_s).fold(0.0, f64::max),
+        wall: profile.processes.iter().map(|process| process.end).max().unwrap_or_default(),
         available_processors: bindings::available(&profile.processes.raw),
         asked_rate_hz: run.map_or(header.asked_rate_hz, |run| run.asked_rate_hz),
         settled_rate: run.and_then(|run| run.settled_rate),
-        tick_s: seconds(header.tick_ns.into()),
+        tick: Ns::of(header.tick_ns.into()),
         host: clock.host(0).into(),
         outcome: outcome(run),
         // What is known is that of the host on which `record` ran.
-        stolen_s: run.filter(|run| run.host == clock.host(0)).and_then(|run| run.finished?.stolen_s),
-        throttled_s: run.and_then(|run| run.finished?.throttled_s),
+        stolen: (run.filter(|run| run.host == clock.host(0)))
+            .and_then(|run| run.finished?.stolen_s)
+            .map(Ns::from_seconds),
+        throttled: run.and_then(|run| run.finished?.throttled_s).map(Ns::from_seconds),
         stops: run.filter(|run| run.host == clock.host(0)).map_or_else(Vec::new, |run| stops(run, clock)),
         pauses: Vec::new(),
         wait_rules: String::new(),

@@ -41,7 +41,6 @@ mod quality;
 mod rank;
 mod regions;
 mod releases;
-mod seconds;
 mod texts;
 mod thread;
 mod unread;
@@ -50,8 +49,8 @@ mod values;
 use proust_log::LogError;
 use proust_profile::notes::RunNote;
 use proust_profile::{
-    EventsBuilder, InsideRow, Location, LocationId, OperationId, Paused, ProcessId, Profile, ReleasesBuilder,
-    RunFile, SampleRow, SamplesBuilder, SegmentRow, StayRow,
+    EventsBuilder, InsideRow, Location, LocationId, Ns, OperationId, Paused, ProcessId, Profile,
+    ReleasesBuilder, RunFile, SampleRow, SamplesBuilder, SegmentRow, StayRow,
 };
 use proust_structure::MadeCode;
 use rayon::prelude::*;
@@ -69,14 +68,13 @@ use log::LogHarvest;
 use made::Makers;
 use modules::Modules;
 use paths::{LaneContexts, Paths};
-use seconds::seconds;
 use thread::{LOST, NOT_RECORDED};
 use unread::{Refused, Unread};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 55;
+pub const ANALYSIS_VERSION: u32 = 56;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -225,8 +223,8 @@ fn analyse(
     for (number, log) in logs.iter().enumerate() {
         let mut process = process::process(log);
         process.host = clock.host(number).into();
-        process.start_s = clock.since_start_s(number, log.start_ns());
-        process.end_s = clock.since_start_s(number, log.end_ns());
+        process.start = clock.since_start(number, log.start_ns());
+        process.end = clock.since_start(number, log.end_ns());
         profile.processes.push(process);
     }
     profile.quality.clocks = clock.qualities().to_vec();
@@ -420,18 +418,18 @@ impl Filling<'_> {
             }
             self.intervals.add(number, location, &thread.executed, self.clock);
             self.sums.finish_location(location);
-            let start_s = self.clock.since_start_s(number, thread.begin_ns);
-            let end_s = self.clock.since_start_s(number, thread.end_ns);
+            let start = self.clock.since_start(number, thread.begin_ns);
+            let end = self.clock.since_start(number, thread.end_ns);
             self.locations.push(Location {
                 process: ProcessId::from_index(number),
                 tid: thread.tid,
                 name: thread.name.clone().unwrap_or_default(),
-                start_s,
-                end_s,
-                cpu_s: seconds(cpu_ns),
+                start,
+                end,
+                cpu: Ns::of(cpu_ns),
                 // No thread waits longer than it lives.
-                queued_s: seconds(thread.queued_ns()).min(end_s - start_s),
-                measurement_s: seconds(measurement_ns),
+                queued: Ns::of(thread.queued_ns()).min(end - start),
+                measurement: Ns::of(measurement_ns),
                 samples: thread.samples,
                 service: false,
             });
@@ -471,9 +469,9 @@ impl Filling<'_> {
         self.locations.push(Location {
             process: ProcessId::from_index(number),
             name: UNRECORDED_THREADS.into(),
-            start_s: self.clock.since_start_s(number, start),
-            end_s: self.clock.since_start_s(number, end),
-            cpu_s: seconds(cpu_ns),
+            start: self.clock.since_start(number, start),
+            end: self.clock.since_start(number, end),
+            cpu: Ns::of(cpu_ns),
             ..Location::default()
         });
     }

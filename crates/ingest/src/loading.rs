@@ -6,9 +6,8 @@
 use proust_log::layout::{FileHeader, Origin};
 use rustc_hash::FxHashMap;
 
+use proust_profile::Ns;
 use proust_profile::notes::RunNote;
-
-use super::seconds::seconds;
 
 /// From which part of the run's CPU time on it is said.
 const MATTERS: f64 = 0.05;
@@ -49,10 +48,10 @@ impl Loading {
 }
 
 /// What a reader must know of it; None where it does not matter beside the threads' CPU time.
-pub(super) fn note<'h>(headers: impl Iterator<Item = &'h FileHeader>, cpu_s: f64) -> Option<RunNote> {
+pub(super) fn note<'h>(headers: impl Iterator<Item = &'h FileHeader>, cpu: Ns) -> Option<RunNote> {
     let Loading { images, before_ns, beginning_ns } = Loading::of(headers);
-    let before_s = seconds(before_ns);
-    let share = before_s / (before_s + cpu_s).max(f64::MIN_POSITIVE);
+    let before = Ns::of(before_ns);
+    let share = before.share_of(before + cpu);
     (images >= FEWEST && share >= MATTERS).then_some(RunNote::ProgramsLoaded {
         programs: images,
         before_ns,
@@ -93,12 +92,12 @@ mod tests {
     #[test]
     fn it_is_said_of_many_programs_that_do_little() {
         let many = [header(9, Origin::Image, 2, 3); 20];
-        let said = note(many.iter(), 0.02).unwrap();
+        let said = note(many.iter(), Ns::of(20_000_000)).unwrap();
         assert!(
             matches!(said, RunNote::ProgramsLoaded { programs: 20, before_ns: 2_000_000.., .. }),
             "{said:?}"
         );
-        assert_eq!(note(many.iter(), 5.0), None);
-        assert_eq!(note(many[..5].iter(), 0.0), None);
+        assert_eq!(note(many.iter(), Ns::of(5_000_000_000)), None);
+        assert_eq!(note(many[..5].iter(), Ns::ZERO), None);
     }
 }

@@ -108,7 +108,9 @@ impl LogHarvest {
             Some(process_ns) => process_ns,
             // Without the process's clock: no more processors than a machine may have, all the time.
             None => (self.end_ns() - self.start_ns())
-                .saturating_mul(u64::from(self.header.online_processors.clamp(1, 1 << 16))),
+                .saturating_mul(u64::from(self.header.online_processors.clamp(1, 1 << 16)))
+                // Times have 63 bits: beyond 292 years it is damage.
+                .min(i64::MAX as u64),
         };
         match self.header.lost_thread_ends {
             0 => 0,

@@ -44,8 +44,8 @@ pub(super) fn notes(
         notes.extend(intervals::notes(id, log, &which, marked_at));
         about_barriers(&mut notes, profile, id, &which);
     }
-    let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
-    notes.extend(loading::note(logs.iter().map(|log| &log.header), cpu_s));
+    let cpu = profile.locations.iter().map(|location| location.cpu).sum();
+    notes.extend(loading::note(logs.iter().map(|log| &log.header), cpu));
     about_children(&mut notes, profile, logs);
     about_images(&mut notes, profile, logs);
     for module in profile.modules.iter().filter(|module| !module.notes.is_empty()) {
@@ -81,8 +81,8 @@ fn about_run(
     }
     let quality = &profile.quality;
     if quality.samples == 0 {
-        let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
-        notes.push(RunNote::NoSamples { cpu_s });
+        let cpu = profile.locations.iter().map(|location| location.cpu).sum();
+        notes.push(RunNote::NoSamples { cpu });
     }
     if quality.partial_paths > 0 {
         notes.push(RunNote::PartialPaths { paths: quality.partial_paths, of: quality.samples });

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::Subject;
-use proust_profile::Process;
+use proust_profile::{Ns, Process};
 use rustc_hash::FxHashMap;
 
 use super::log::LogHarvest;
 use super::rank::rank_of;
-use super::seconds::seconds;
 
 /// The texts of one subject over all lanes, by number; the later lane wins.
 fn by_id(log: &LogHarvest, subject: Subject) -> BTreeMap<u32, String> {
@@ -67,9 +66,9 @@ pub(super) fn process(log: &LogHarvest) -> Process {
             Ending::Stopped => "stopped",
         }
         .into(),
-        start_s: 0.0,
-        end_s: 0.0,
-        clock_cpu_s: log.process_cpu_ns().map(seconds),
+        start: Ns::ZERO,
+        end: Ns::ZERO,
+        clock_cpu: log.process_cpu_ns().map(Ns::of),
         available_processors: header.available_processors,
         processors: first(log, Subject::Processors),
         quota_milli: first(log, Subject::ProcessorQuota).parse().ok().filter(|&milli| milli > 0),

@@ -1,9 +1,8 @@
 //! How far the numbers can be trusted, in numbers.
 
-use proust_profile::Quality;
+use proust_profile::{Ns, Quality};
 
 use super::log::LogHarvest;
-use super::seconds::seconds;
 use super::thread::Closing;
 
 /// All of [`Quality`] but its notes.
@@ -33,11 +32,11 @@ pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
         quality.log_bytes += log.bytes;
         quality.damaged_bytes += log.damage.skipped_bytes;
         let weights = log.weights;
-        quality.measurement_s += seconds(weights.measurement_ns);
+        quality.measurement += Ns::of(weights.measurement_ns);
         cpu_ns = cpu_ns.saturating_add(weights.all_ns);
         let unnamed_ns = log.unnamed_cpu_ns();
-        quality.lost_records_s += seconds(weights.lost_ns);
-        quality.unrecorded_s += seconds(weights.unrecorded_ns.saturating_add(unnamed_ns));
+        quality.lost_records += Ns::of(weights.lost_ns);
+        quality.unrecorded += Ns::of(weights.unrecorded_ns.saturating_add(unnamed_ns));
         if let Some(process_ns) = log.process_cpu_ns() {
             let clock_ns = log.threads().fold(0_u64, |sum, thread| sum.saturating_add(thread.clock_ns));
             if clock_ns > 0 {
@@ -52,7 +51,7 @@ pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
     quality.dropped = quality.dropped.saturating_add(dropped_samples);
     if cpu_ns > 0 {
         let taken = quality.samples.saturating_add(dropped_samples);
-        quality.delivered_rate = taken as f64 / seconds(cpu_ns);
+        quality.delivered_rate = taken as f64 / Ns::of(cpu_ns).as_seconds();
     }
     if clocks_ns > 0 {
         quality.process_residual = differences_ns as f64 / clocks_ns as f64;

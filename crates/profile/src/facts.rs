@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ProcessId;
 use crate::clocks::HostClock;
 use crate::messages::MessageQuality;
 use crate::notes::RunNote;
 use crate::run_file::{SettledRate, Stop};
+use crate::{Ns, ProcessId};
 
 /// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could write that.
 pub const NOT_ENDED: &str = "not ended";
@@ -28,8 +28,9 @@ pub struct RunFacts {
     pub command: Vec<String>,
     /// Start, seconds since 1970.
     pub start_unix_s: f64,
-    /// Seconds from the start of the first measured process to the end of the last.
-    pub wall_s: f64,
+    /// From the start of the first measured process to the end of the last.
+    #[serde(rename = "wall_ns")]
+    pub wall: Ns,
     /// Processors the run may use (affinity and CPU bandwidth limit).
     pub available_processors: u32,
     /// Samples asked for per second of CPU time.
@@ -37,20 +38,21 @@ pub struct RunFacts {
     /// How many of a thread that has run for long; None = as many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_rate: Option<SettledRate>,
-    /// The kernel's tick, seconds: a CPU timer fires at most once in it.
-    pub tick_s: f64,
+    /// The kernel's tick: a CPU timer fires at most once in it.
+    #[serde(rename = "tick_ns")]
+    pub tick: Ns,
     /// Host of the first process.
     pub host: String,
     /// How the command ended: `exit N`, `signal N (NAME)`, [`NOT_ENDED`], or `unknown`.
     pub outcome: String,
-    /// Seconds for which the host of this virtual machine had the processors that the run may use, summed
+    /// How long the host of this virtual machine had the processors that the run may use, summed
     /// over them, whichever process would have used them; None if that is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stolen_s: Option<f64>,
-    /// Seconds for which its control group had used up the processor time that it may have, summed over
+    #[serde(default, rename = "stolen_ns", skip_serializing_if = "Option::is_none")]
+    pub stolen: Option<Ns>,
+    /// How long its control group had used up the processor time that it may have, summed over
     /// processors; None where nothing limits it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub throttled_s: Option<f64>,
+    #[serde(default, rename = "throttled_ns", skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<Ns>,
     /// When processes of [`RunFacts::host`] were stopped, since the run's start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<Stop>,
@@ -73,7 +75,7 @@ pub struct Paused {
     pub end_ns: u64,
 }
 
-/// How far the numbers can be trusted.
+/// How far the numbers can be trusted. Pages have it in JSON as it is: times are seconds there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
     /// Samples taken.
@@ -94,12 +96,12 @@ pub struct Quality {
     /// clock has what a thread used before its first and after its last record.
     #[serde(default)]
     pub process_residual: f64,
-    /// CPU seconds whose records were lost; shown as `[lost records]`.
-    #[serde(default)]
-    pub lost_records_s: f64,
-    /// CPU seconds whose samples could not be stored; shown as `[not recorded: size budget used up]`.
-    #[serde(default)]
-    pub unrecorded_s: f64,
+    /// CPU time whose records were lost; shown as `[lost records]`.
+    #[serde(default, rename = "lost_records_s", with = "crate::time::in_seconds")]
+    pub lost_records: Ns,
+    /// CPU time whose samples could not be stored; shown as `[not recorded: size budget used up]`.
+    #[serde(default, rename = "unrecorded_s", with = "crate::time::in_seconds")]
+    pub unrecorded: Ns,
     /// Records whose clock contradicted the thread's other records; they were clamped.
     #[serde(default)]
     pub implausible_records: u64,
@@ -109,8 +111,9 @@ pub struct Quality {
     pub events: u64,
     /// Records that found no room.
     pub dropped: u64,
-    /// Seconds inside Proust's handlers and hooks.
-    pub measurement_s: f64,
+    /// Time inside Proust's handlers and hooks.
+    #[serde(rename = "measurement_s", with = "crate::time::in_seconds")]
+    pub measurement: Ns,
     /// Bytes of all logs.
     pub log_bytes: u64,
     /// Call paths that were compared with a full unwind (debug mode).

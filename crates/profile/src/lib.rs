@@ -6,6 +6,7 @@
 //!
 //! - [`context`]: where in the program (a tree)
 //! - [`ids`]: a type of id for each of them
+//! - [`time`]: durations and instants
 //! - [`location`]: which thread of which process
 //! - [`metric`]: what is counted, and in which unit
 //! - [`processor_set`]: which processors a process may use; [`bindings`]: the sets and jobs of a run
@@ -51,6 +52,7 @@ pub mod samples;
 pub mod seek;
 pub mod sweep_file;
 pub mod tables;
+pub mod time;
 mod unit;
 mod whole_file;
 
@@ -81,6 +83,7 @@ pub use run_file::{Pause, RunFile, SettledRate, Stop};
 pub use samples::{SampleRow, Samples, SamplesBuilder};
 pub use seek::seek;
 pub use sweep_file::SweepFile;
+pub use time::Ns;
 pub use unit::Unit;
 
 /// One number: an exclusive amount of a metric in a context at a location.

@@ -1,6 +1,6 @@
 //! Which thread of which process: where time passes.
 
-use crate::ProcessId;
+use crate::{Ns, ProcessId};
 
 /// One process image: a process that calls exec is two entries with one pid.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,12 +26,12 @@ pub struct Process {
     /// `exit`, `immediate-exit`, `exec`, `confined` or `stopped` (both continued without a record) or `open`
     /// (killed, crashed, or still running).
     pub ending: String,
-    /// Begin, seconds since the run's start.
-    pub start_s: f64,
-    /// Last thing known of it, seconds since the run's start.
-    pub end_s: f64,
-    /// CPU seconds of the whole process while it was measured, by its own clock; None while `open`.
-    pub clock_cpu_s: Option<f64>,
+    /// Begin, since the run's start.
+    pub start: Ns,
+    /// Last thing known of it, since the run's start.
+    pub end: Ns,
+    /// CPU time of the whole process while it was measured, by its own clock; None while `open`.
+    pub clock_cpu: Option<Ns>,
     /// Processors it may run on, a quota being rounded up.
     pub available_processors: u32,
     /// Which these are, as ranges of numbers (`0-3,8`); empty = not known.
@@ -53,16 +53,16 @@ pub struct Location {
     pub tid: u32,
     /// Thread name.
     pub name: String,
-    /// Begin, seconds since the run's start.
-    pub start_s: f64,
-    /// End, or the last thing known of it, seconds since the run's start.
-    pub end_s: f64,
-    /// CPU seconds by the thread's CPU clock; the samples' weights sum to this.
-    pub cpu_s: f64,
-    /// Seconds runnable without a processor (run-queue delay), as far as it was read.
-    pub queued_s: f64,
-    /// Seconds inside Proust's handlers and hooks; part of `cpu_s`.
-    pub measurement_s: f64,
+    /// Begin, since the run's start.
+    pub start: Ns,
+    /// End, or the last thing known of it, since the run's start.
+    pub end: Ns,
+    /// CPU time by the thread's CPU clock; the samples' weights sum to this.
+    pub cpu: Ns,
+    /// How long it was runnable without a processor (run-queue delay), as far as it was read.
+    pub queued: Ns,
+    /// Time inside Proust's handlers and hooks; part of `cpu`.
+    pub measurement: Ns,
     /// Samples taken.
     pub samples: u64,
     /// Service threads of a runtime are shown, not charged.
@@ -70,8 +70,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// Seconds from begin to end.
-    pub fn wall_s(&self) -> f64 {
-        self.end_s - self.start_s
+    /// From begin to end.
+    pub fn wall(&self) -> Ns {
+        self.end - self.start
     }
 }

@@ -59,19 +59,21 @@ pub struct NoteKind {
     pub fields: &'static [&'static str],
 }
 
-/// Declares an enum of notes: each variant with its identifier, its grade and its numbers. All of these have
-/// a default, so that tests can make one of each.
+/// Declares an enum of notes: each variant with its identifier, its grade and its numbers, and how JSON names
+/// those that have another name there. All of these have a default, so that tests can make one of each.
 ///
 /// The invoking crate depends on `serde`.
 #[macro_export]
 macro_rules! notes {
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $json:literal) => { $json };
     (
         $(#[$of:meta])*
         pub enum $Notes:ident {
             $(
                 $(#[doc = $about:literal])*
                 $Name:ident $id:literal $grade:ident {
-                    $($(#[$field_about:meta])* $field:ident: $Type:ty),* $(,)?
+                    $($(#[$field_about:meta])* $field:ident $(as $json:literal)?: $Type:ty),* $(,)?
                 }
             )*
         }
@@ -80,7 +82,11 @@ macro_rules! notes {
         #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(tag = "id")]
         pub enum $Notes {
-            $($(#[doc = $about])* #[serde(rename = $id)] $Name { $($(#[$field_about])* $field: $Type),* },)*
+            $(
+                $(#[doc = $about])*
+                #[serde(rename = $id)]
+                $Name { $($(#[$field_about])* $(#[serde(rename = $json)])? $field: $Type),* },
+            )*
         }
 
         impl $Notes {
@@ -89,7 +95,7 @@ macro_rules! notes {
                 id: $id,
                 grade: $crate::notes::Grade::$grade,
                 about: concat!($($about),*).trim_ascii(),
-                fields: &[$(stringify!($field)),*],
+                fields: &[$($crate::notes!(@name $field $($json)?)),*],
             }),*];
 
             /// One of each, with nothing in it: for tests that all of them have words.

@@ -64,14 +64,15 @@ fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style
     fact("command", facts.command.join(" "));
     fact("started", utc(facts.start_unix_s));
     fact("end", ending(&facts.outcome));
-    fact("wall", duration(facts.wall_s));
+    fact("wall", duration(facts.wall.as_seconds()));
     fact("host", facts.host.clone());
     fact("processors", format!("{} available", facts.available_processors));
-    if let Some(stolen_s) = facts.stolen_s {
-        fact("stolen", format!("{} by the host of the virtual machine, if it is one", duration(stolen_s)));
+    if let Some(stolen) = facts.stolen {
+        let stolen = duration(stolen.as_seconds());
+        fact("stolen", format!("{stolen} by the host of the virtual machine, if it is one"));
     }
     fact("sampling", asked_rate(facts));
-    fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick_s)));
+    fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick.as_seconds())));
     fact("logs", bytes(profile.quality.log_bytes));
     let mut notes = Vec::new();
     match file {
@@ -124,9 +125,12 @@ fn processes(profile: &Profile, style: &Style) -> String {
         };
         fact("executable", process.executable.clone());
         fact("parent", process.parent_pid.to_string());
-        fact("began by", format!("{} at {}", process.origin, duration(process.start_s)));
-        fact("ended by", format!("{} at {}", process.ending, duration(process.end_s)));
-        fact("CPU clock", process.clock_cpu_s.map_or_else(|| "not read at its end".into(), duration));
+        fact("began by", format!("{} at {}", process.origin, duration(process.start.as_seconds())));
+        fact("ended by", format!("{} at {}", process.ending, duration(process.end.as_seconds())));
+        fact(
+            "CPU clock",
+            process.clock_cpu.map_or_else(|| "not read at its end".into(), |cpu| duration(cpu.as_seconds())),
+        );
         fact("threads", threads.to_string());
         let quota = process.quota_milli.map_or_else(String::new, |milli| {
             format!(", {:.3} of them at once by its control group", f64::from(milli) / 1000.0)

@@ -1,6 +1,6 @@
 //! Inclusive and exclusive amounts.
 
-use proust_profile::{ContextId, ContextKind, Metric, Profile};
+use proust_profile::{ContextId, ContextKind, Metric, Ns, Profile};
 
 use super::forest::Forest;
 use super::measure::Measure;
@@ -89,8 +89,8 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
 /// All of what was sampled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sampling {
-    /// Its CPU time, s.
-    pub cpu_s: f64,
+    /// Its CPU time.
+    pub cpu: Ns,
     /// Σ of the squared weights of its samples, s².
     pub squares: f64,
 }
@@ -98,12 +98,21 @@ pub struct Sampling {
 impl Sampling {
     /// That of the samples of a selection.
     pub fn of(selection: &Selection<'_>) -> Sampling {
-        Sampling { cpu_s: selection.total(Metric::Cpu), squares: selection.squares().iter().sum() }
+        Sampling {
+            cpu: Ns::from_seconds(selection.total(Metric::Cpu)),
+            squares: selection.squares().iter().sum(),
+        }
     }
 
-    /// The standard error of an amount of CPU time, s, where the samples there have this sum of squares.
-    pub fn error_s(&self, cpu_s: f64, squares: f64) -> f64 {
-        let share = if self.cpu_s > 0.0 { (cpu_s / self.cpu_s).clamp(0.0, 1.0) } else { 0.0 };
+    /// The standard error of an amount of CPU time, where the samples there have this sum of squares, s².
+    pub fn error(&self, cpu: Ns, squares: f64) -> Ns {
+        Ns::from_seconds(self.deviation(cpu.as_seconds(), squares))
+    }
+
+    /// The same in the unit of amounts, s.
+    fn deviation(&self, amount: f64, squares: f64) -> f64 {
+        let all = self.cpu.as_seconds();
+        let share = if all > 0.0 { (amount / all).clamp(0.0, 1.0) } else { 0.0 };
         let elsewhere = (self.squares - squares).max(0.0);
         (squares * (1.0 - share).powi(2) + elsewhere * share.powi(2)).sqrt()
     }
@@ -111,7 +120,7 @@ impl Sampling {
 
 /// Standard errors by the squares of the weights of samples.
 pub fn errors(squares: Amounts, values: &Amounts, all: Sampling) -> Amounts {
-    let error = |(square, value): (f64, &f64)| all.error_s(*value, square);
+    let error = |(square, value): (f64, &f64)| all.deviation(*value, square);
     Amounts {
         inclusive: squares.inclusive.into_iter().zip(&values.inclusive).map(error).collect(),
         exclusive: squares.exclusive.into_iter().zip(&values.exclusive).map(error).collect(),

@@ -62,7 +62,7 @@ pub fn inside(selection: &Selection<'_>) -> Vec<InsideSum> {
 #[cfg(test)]
 mod tests {
     use proust_ingest::operation_info;
-    use proust_profile::{Context, ContextKind, InsideRow, Location, LocationId, Profile};
+    use proust_profile::{Context, ContextKind, InsideRow, Location, LocationId, Ns, Profile};
 
     use super::*;
     use crate::Filter;
@@ -84,7 +84,7 @@ mod tests {
             bytes: 5,
             ..InsideRow::default()
         };
-        let thread = Location { end_s: 0.1, ..Location::default() };
+        let thread = Location { end: Ns::of(100_000_000), ..Location::default() };
         let profile = Profile {
             processes: vec![Default::default()].into(),
             locations: vec![thread.clone(), thread].into(),

@@ -137,7 +137,7 @@ fn of_location(
 ) -> OfLocation {
     let mut sums = OfLocation::default();
     let mut known: Map<(OperationKey, ContextId), usize> = Map::default();
-    let start_ns = (profile.locations[location].start_s.max(0.0) * 1e9) as u64;
+    let start_ns = profile.locations[location].start.unsigned();
     let mut clock = Clock {
         samples: profile.samples.of(location).peekable(),
         sampled_ns: 0,
@@ -235,7 +235,7 @@ impl Clock<'_> {
 
 #[cfg(test)]
 mod tests {
-    use proust_profile::{Context, ContextKind, Location};
+    use proust_profile::{Context, ContextKind, Location, Ns};
 
     use super::*;
     use crate::Filter;
@@ -271,7 +271,7 @@ mod tests {
         };
         Profile {
             processes: vec![Default::default()].into(),
-            locations: vec![Location { end_s: 0.1, ..Location::default() }].into(),
+            locations: vec![Location { end: Ns::of(100_000_000), ..Location::default() }].into(),
             contexts: vec![program].into(),
             samples: vec![SampleRow { time_ns: 10 * MS, cpu_ns: 10 * MS, ..SampleRow::default() }].into(),
             operations: ["read", "pthread_mutex_lock"].map(operation_info).to_vec().into(),

@@ -5,7 +5,7 @@ mod errors;
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
-    OperationId, Process, Profile, SampleRow, Value,
+    Ns, OperationId, Process, Profile, SampleRow, Value,
 };
 
 use super::*;
@@ -58,8 +58,8 @@ fn profile() -> Profile {
     let location = |tid, name: &str| Location {
         tid,
         name: name.into(),
-        end_s: 20.0,
-        cpu_s: 10.0,
+        end: Ns::from_seconds(20.0),
+        cpu: Ns::from_seconds(10.0),
         ..Location::default()
     };
     let spent = [(2, 0, 1), (4, 0, 2), (4, 1, 3), (6, 0, 1), (8, 0, 2), (10, 0, 4), (13, 1, 7)];

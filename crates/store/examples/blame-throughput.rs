@@ -22,7 +22,7 @@ use proust_ingest::operation_info;
 use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
-    Context, ContextId, ContextKind, EventRow, EventsBuilder, Location, LocationId, OperationId, Process,
+    Context, ContextId, ContextKind, EventRow, EventsBuilder, Location, LocationId, Ns, OperationId, Process,
     Profile, ReleaseRow, ReleasesBuilder, RunFacts, RunFile, SampleRow, SamplesBuilder,
 };
 
@@ -35,11 +35,11 @@ fn profile(waits: u64) -> Profile {
     let mut contexts = vec![context(None, ContextKind::Program)];
     contexts.resize(200, context(Some(ContextId(0)), ContextKind::Frame));
     let turns = waits / THREADS;
-    let end_s = (turns + 1) as f64 * TURN_NS as f64 / 1e9;
+    let end = Ns::of((turns + 1) * TURN_NS);
     let mut profile = Profile {
-        facts: RunFacts { wall_s: end_s, ..RunFacts::default() },
-        processes: vec![Process { end_s, ..Process::default() }].into(),
-        locations: vec![Location { end_s, ..Location::default() }; THREADS as usize].into(),
+        facts: RunFacts { wall: end, ..RunFacts::default() },
+        processes: vec![Process { end, ..Process::default() }].into(),
+        locations: vec![Location { end, ..Location::default() }; THREADS as usize].into(),
         contexts: contexts.into(),
         operations: ["pthread_mutex_lock", "pthread_mutex_unlock", "pthread_barrier_wait"]
             .map(operation_info)

@@ -86,7 +86,7 @@ fn read(logs: &[&[u8]]) {
     let logs: Vec<LogBytes<'_>> = logs.iter().map(|bytes| LogBytes::alone("log/x.plog", Ok(bytes))).collect();
     if let Ok(profile) = ingest_logs("run", &logs, None, &names, &Counter::default()) {
         assert_consistent(&profile);
-        assert!(profile.facts.wall_s.is_finite() && profile.quality.delivered_rate.is_finite());
+        assert!(profile.quality.delivered_rate.is_finite());
         // Whatever the records say, every nanosecond is on one account.
         if let Ok(ledger) = accounted::ledger(&profile) {
             assert_eq!(ledger.residual_ns(), 0);
@@ -99,7 +99,7 @@ fn read(logs: &[&[u8]]) {
         let text = serde_json::to_string(&(&profile.facts, &profile.quality)).unwrap();
         let kept = serde_json::from_str::<(RunFacts, Quality)>(&text);
         let is_kept = kept.is_ok_and(|(facts, quality)| {
-            let optional = |facts: &RunFacts| (facts.stolen_s.is_some(), facts.throttled_s.is_some());
+            let optional = |facts: &RunFacts| (facts.stolen.is_some(), facts.throttled.is_some());
             optional(&facts) == optional(&profile.facts) && quality.notes.len() == profile.quality.notes.len()
         });
         assert!(is_kept, "{text}");

@@ -10,7 +10,7 @@ use proust_log::records::{
     EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Inside, Note, NoteCode, Release,
     SAMPLE_IN_OPERATION, Sample, Sum,
 };
-use proust_profile::{EventRow, LocationId, Metric, OperationId, Profile};
+use proust_profile::{EventRow, LocationId, Metric, Ns, OperationId, Profile};
 use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, path, profile_of};
 
 fn lane() -> LaneBuilder {
@@ -220,7 +220,10 @@ fn a_thread_that_was_killed_in_a_wait_was_in_it_to_the_end() {
     // Its caller was not known; the last wait of its kind had one.
     assert_eq!(told(&profile)[1], row("pthread_cond_wait", "f1>f3@m.c:5>:9", 20, 400, 380));
     let open = &nth(&profile, 1);
-    assert_eq!((open.open, open.object, profile.locations[LocationId(0)].end_s), (true, 0x77, 0.4));
+    assert_eq!(
+        (open.open, open.object, profile.locations[LocationId(0)].end.as_seconds()),
+        (true, 0x77, 0.4)
+    );
     let ledger = accounted::ledger(&profile).unwrap();
     assert_eq!(ledger.locations[0].passive[PassiveReason::Condition], 385 * MS);
     // With its node it is its own.
@@ -231,8 +234,8 @@ fn a_thread_that_was_killed_in_a_wait_was_in_it_to_the_end() {
     assert_eq!((profile.events.len(), profile.quality.implausible_records), (1, 0));
     // The last clock that was read says how much CPU time there was.
     assert_eq!(
-        (profile.locations[LocationId(0)].cpu_s, profile.locations[LocationId(0)].end_s),
-        (0.01, 0.015)
+        [profile.locations[LocationId(0)].cpu, profile.locations[LocationId(0)].end].map(Ns::as_seconds),
+        [0.01, 0.015]
     );
 }
 
@@ -251,7 +254,7 @@ fn a_wait_that_was_over_when_the_thread_was_killed_is_as_long_as_it_was() {
     assert_eq!((wait.begin_ns, wait.time_ns, wait.object), (20 * MS, 700_000, 0x77));
     assert!(!wait.open && profile.quality.implausible_records == 0, "{wait:?}");
     assert_eq!(path(&profile, wait.context), "f1>f2@m.c:5>:7");
-    assert_eq!(profile.locations[LocationId(0)].end_s, 0.0207);
+    assert_eq!(profile.locations[LocationId(0)].end.as_seconds(), 0.0207);
     // It was recorded just before.
     let profile = killed(LaneHeader { wait_since_ns: 1010 * MS, ..header });
     assert_eq!((profile.events.len(), profile.quality.implausible_records), (1, 0));
@@ -305,7 +308,7 @@ fn operations_before_the_first_sample_of_a_thread_whose_begin_was_lost() {
     lane.end(10, 1060, 606);
     let profile = profile_of(&[log(header(9), &[lane])], None);
     assert_eq!(amounts(&profile, Metric::Cpu), expected([("f1>:5", 10, 6.0)]));
-    assert_eq!((profile.locations[LocationId(0)].start_s, profile.events.len()), (0.01, 1));
+    assert_eq!((profile.locations[LocationId(0)].start.as_seconds(), profile.events.len()), (0.01, 1));
     assert_eq!(profile.quality.implausible_records, 0);
 }
 

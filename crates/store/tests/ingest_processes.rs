@@ -11,7 +11,9 @@ use proust_log::records::{Child, ModuleEnd, Note, NoteCode, SAMPLE_PARTIAL, Samp
 use proust_profile::facts::NOT_ENDED;
 use proust_profile::notes::RunNote;
 use proust_profile::run_file::{Finished, SCHEMA};
-use proust_profile::{ContextId, ContextKind, FunctionId, LocationId, Metric, ModuleId, ProcessId, RunFile};
+use proust_profile::{
+    ContextId, ContextKind, FunctionId, LocationId, Metric, ModuleId, Ns, ProcessId, RunFile,
+};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{
     LaneBuilder, MS, amounts, assert_consistent, expected, header, log, names, noted, profile_of,
@@ -50,9 +52,12 @@ fn exec_keeps_the_pid_and_is_two_entries() {
     let processes: Vec<_> = profile
         .processes
         .iter()
-        .map(|p| (p.pid, p.name.as_str(), p.ending.as_str(), p.start_s, p.end_s, p.clock_cpu_s.unwrap()))
+        .map(|p| {
+            let times = [p.start, p.end, p.clock_cpu.unwrap()].map(Ns::as_seconds);
+            (p.pid, p.name.as_str(), p.ending.as_str(), times)
+        })
         .collect();
-    assert_eq!(processes, [(9, "sh", "exec", 0.0, 0.1, 0.011), (9, "solve", "exit", 0.101, 0.2, 0.02)]);
+    assert_eq!(processes, [(9, "sh", "exec", [0.0, 0.1, 0.011]), (9, "solve", "exit", [0.101, 0.2, 0.02])]);
     assert_eq!(profile.processes[ProcessId(0)].arguments, ["sh", "-c"]);
     assert_eq!(
         (profile.processes[ProcessId(0)].executable.as_str(), profile.processes[ProcessId(1)].host.as_str()),
@@ -128,9 +133,9 @@ fn times_of_other_hosts_are_aligned_by_the_clock_of_day() {
     let mut far = busy(10, 501_040);
     far.text(Subject::Host, 0, "far");
     let profile = profile_of(&[log(there, &[far]), log(here, &[near])], None);
-    let hosts: Vec<_> = profile.processes.iter().map(|p| (p.host.as_str(), p.start_s)).collect();
+    let hosts: Vec<_> = profile.processes.iter().map(|p| (p.host.as_str(), p.start.as_seconds())).collect();
     assert_eq!(hosts, [("near", 0.0), ("far", 0.03)]);
-    assert_eq!(profile.locations[LocationId(1)].start_s, 0.04);
+    assert_eq!(profile.locations[LocationId(1)].start.as_seconds(), 0.04);
     assert_eq!((profile.facts.host.as_str(), profile.facts.available_processors), ("near", 5));
     assert!(noted(&profile, &["several-hosts", "\"hosts\":2"]));
 }
@@ -145,8 +150,8 @@ fn a_process_in_a_time_namespace_is_where_it_was() {
     plain.text(Subject::Host, 0, "here");
     other.text(Subject::Host, 0, "here").text(Subject::MonotonicOffset, 0, "100000000000000");
     let profile = profile_of(&[log(first, &[plain]), log(ahead, &[other])], None);
-    assert_eq!(profile.processes.iter().map(|p| p.start_s).collect::<Vec<_>>(), [0.0, 0.01]);
-    assert_eq!(profile.locations[LocationId(1)].start_s, 0.02);
+    assert_eq!(profile.processes.iter().map(|p| p.start.as_seconds()).collect::<Vec<_>>(), [0.0, 0.01]);
+    assert_eq!(profile.locations[LocationId(1)].start.as_seconds(), 0.02);
     assert!(!noted(&profile, &["several-hosts", "\"hosts\":2"]));
 }
 
@@ -273,7 +278,7 @@ fn the_runs_facts_come_from_its_file() {
     let profile = profile_of(std::slice::from_ref(&bytes), Some(&run));
     assert_eq!(profile.facts.command, ["./solve", "-n"]);
     assert_eq!(
-        (profile.facts.start_unix_s, profile.facts.asked_rate_hz, profile.facts.tick_s),
+        (profile.facts.start_unix_s, profile.facts.asked_rate_hz, profile.facts.tick.as_seconds()),
         (12.5, 100, 0.004)
     );
     assert_eq!(profile.facts.outcome, "signal 11 (SIGSEGV)");

@@ -4,7 +4,7 @@ mod synthetic;
 
 use proust_log::layout::{ChunkHeader, Ending, HEADER_BYTES, LaneHeader, UNIT_BYTES};
 use proust_log::records::{Sample, SchedStat, Subject, ThreadBegin, ThreadEnd};
-use proust_profile::{LocationId, Metric, ProcessId};
+use proust_profile::{LocationId, Metric, Ns, ProcessId};
 use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, profile_of};
 
 const LOST: &str = "[lost records]";
@@ -33,12 +33,16 @@ fn weights_are_the_advance_of_each_threads_clock() {
         amounts(&profile, Metric::Samples),
         expected([("f1>f2@m.c:5>:7", 10, 2.0), ("f1>:5", 10, 1.0), ("f3", 11, 1.0)])
     );
-    let times: Vec<_> = profile.locations.iter().map(|l| (l.tid, l.start_s, l.end_s, l.samples)).collect();
+    let times: Vec<_> = profile
+        .locations
+        .iter()
+        .map(|l| (l.tid, l.start.as_seconds(), l.end.as_seconds(), l.samples))
+        .collect();
     assert_eq!(times, [(10, 0.0, 0.1, 3), (11, 0.05, 0.07, 1)]);
     assert_eq!(profile.quality.cpu_residual, 0.0);
     assert_eq!((profile.quality.samples, profile.quality.complete_paths), (4, 1.0));
     assert!((profile.quality.delivered_rate - 4.0 / 0.029).abs() < 1e-6);
-    assert_eq!(profile.facts.wall_s, 1.0);
+    assert_eq!(profile.facts.wall.as_seconds(), 1.0);
     assert_eq!(profile.quality.notes, []);
 }
 
@@ -50,8 +54,8 @@ fn a_lane_is_used_by_one_thread_after_the_other_and_keeps_its_nodes() {
     lane.begin(10, 1030, 1).sample(1040, 8, 1).end(10, 1050, 9);
     lane.begin(12, 1060, 0).node(2, 1, 1, 0x200).sample(1070, 3, 2).end(12, 1080, 3);
     let profile = profile_of(&[log(header(9), &[lane])], None);
-    let cpu: Vec<_> = profile.locations.iter().map(|l| (l.tid, (l.cpu_s * 1e3).round())).collect();
-    assert_eq!(cpu, [(10, 6.0), (10, 8.0), (12, 3.0)]);
+    let cpu: Vec<_> = profile.locations.iter().map(|l| (l.tid, l.cpu.as_seconds())).collect();
+    assert_eq!(cpu, [(10, 0.006), (10, 0.008), (12, 0.003)]);
     assert_eq!(amounts(&profile, Metric::Cpu)[&("f1>f2".into(), 12)], 3.0);
 }
 
@@ -83,10 +87,11 @@ fn a_killed_process_loses_nothing_that_was_recorded() {
     let profile = profile_of(&[log(header, &[lane])], None);
     assert_eq!(amounts(&profile, Metric::Cpu), expected([("f1", 10, 9.0)]));
     assert_eq!(
-        (profile.processes[ProcessId(0)].ending.as_str(), profile.processes[ProcessId(0)].clock_cpu_s),
+        (profile.processes[ProcessId(0)].ending.as_str(), profile.processes[ProcessId(0)].clock_cpu),
         ("open", None)
     );
-    assert_eq!((profile.locations[LocationId(0)].end_s, profile.facts.wall_s), (0.02, 0.02));
+    let end = Ns::of(20 * MS);
+    assert_eq!((profile.locations[LocationId(0)].end, profile.facts.wall), (end, end));
     assert!(noted(&profile, &["open-end", "\"pid\":9},\"threads\":1"]));
 }
 
@@ -122,7 +127,7 @@ fn a_thread_that_lived_at_the_end_is_closed_by_the_process() {
     );
     assert_eq!(amounts(&profile, Metric::Measurement), expected([("f1", 10, 1.0)]));
     assert_eq!(profile.quality.overruns, 3);
-    let ends: Vec<f64> = profile.locations.iter().map(|l| l.end_s).collect();
+    let ends: Vec<f64> = profile.locations.iter().map(|l| l.end.as_seconds()).collect();
     assert_eq!(ends, [0.5, 0.01, 0.5]);
     assert!(noted(&profile, &["last-records-missing", "\"threads\":1"]));
     assert!(noted(&profile, &["silent-threads", "\"threads\":1"]));
@@ -198,7 +203,7 @@ fn time_without_room_in_the_log_has_a_row_of_its_own() {
     );
     assert_eq!(profile.locations.last().unwrap().name, "[threads not recorded]");
     assert_eq!(profile.quality.dropped, 19 + 8 + 2);
-    assert!((profile.quality.unrecorded_s - 0.191).abs() < 1e-12);
+    assert_eq!(profile.quality.unrecorded, Ns::of(191 * MS));
     assert!(noted(&profile, &["samples-unrecorded", "\"samples\":27", "\"cpu_ns\":191", "\"errno\":0"]));
     // 212 ms are in threads, the process has 250.
     assert!((profile.quality.process_residual - 0.152).abs() < 1e-12);
@@ -234,7 +239,7 @@ fn weight_that_spans_lost_records_is_not_the_next_samples() {
     assert_eq!(amounts(&profile, Metric::Cpu), expected([("f1", 10, 14.0), (LOST, 10, 13.0)]));
     assert_eq!(amounts(&profile, Metric::Samples), expected([("f1", 10, 3.0)]));
     assert!((1..=64).contains(&profile.quality.damaged_bytes));
-    assert_eq!(profile.quality.lost_records_s, 0.013);
+    assert_eq!(profile.quality.lost_records, Ns::of(13 * MS));
     assert!(noted(&profile, &["log-damaged", "log/0.plog", "\"cpu_ns\":13"]));
 }
 
@@ -380,6 +385,7 @@ fn names_and_queue_times_belong_to_the_thread_that_had_the_id() {
     other.begin(11, 1010, 0).end(11, 1100, 1).begin(11, 1110, 0).end(11, 1120, 1).begin(12, 1130, 0);
     other.end(12, 1140, 0);
     let profile = profile_of(&[log(header(9), &[lane, other])], None);
-    let names: Vec<_> = profile.locations.iter().map(|l| (l.tid, l.name.as_str(), l.queued_s)).collect();
+    let names: Vec<_> =
+        profile.locations.iter().map(|l| (l.tid, l.name.as_str(), l.queued.as_seconds())).collect();
     assert_eq!(names, [(10, "main", 0.007), (11, "worker", 0.0), (11, "", 0.0), (12, "late", 0.0)]);
 }

@@ -55,7 +55,7 @@ impl<'e> Forks<'e> {
             self.next.pop();
             self.read(location);
             // Of a thread that began in its first region the log says when it began.
-            let born_ns = (profile.locations[location].start_s * 1e9).round() as u64;
+            let born_ns = profile.locations[location].start.unsigned();
             let Some(meeting) = meetings.of_region(region).filter(|_| fork_ns > born_ns) else {
                 continue;
             };

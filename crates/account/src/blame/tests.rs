@@ -7,8 +7,8 @@ mod partners;
 mod synchronisations;
 
 use proust_profile::{
-    Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, PartnerWaitRow, Process,
-    ProcessId, Profile, RegionId, RegionInfo, ReleaseRow, SampleRow, StayRow, Stop, WaitPattern,
+    Context, ContextId, ContextKind, EventRow, Location, LocationId, Ns, OperationId, PartnerWaitRow,
+    Process, ProcessId, Profile, RegionId, RegionInfo, ReleaseRow, SampleRow, StayRow, Stop, WaitPattern,
 };
 
 use super::{Blame, BlameRow, CauseKind};
@@ -54,12 +54,12 @@ pub(super) struct Rows {
 impl Builder {
     pub(super) fn new(threads: u32, end_ms: u64) -> Builder {
         let context = |parent, kind| Context { parent, kind, function: None, file: None, line: None };
-        let end_s = end_ms as f64 / 1e3;
+        let end = Ns::of(end_ms * MS);
         let mut contexts = vec![context(None, ContextKind::Program)];
         contexts.resize(10, context(Some(ContextId(0)), ContextKind::Frame));
         let profile = Profile {
-            processes: vec![Process { end_s, ..Process::default() }].into(),
-            locations: vec![Location { end_s, ..Location::default() }; threads as usize].into(),
+            processes: vec![Process { end, ..Process::default() }].into(),
+            locations: vec![Location { end, ..Location::default() }; threads as usize].into(),
             contexts: contexts.into(),
             operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
             ..Profile::default()

@@ -11,7 +11,6 @@ use proust_profile::{ContextId, Location, SampleRow};
 
 use super::faults::FaultCost;
 use super::gaps::Gap;
-use super::nanoseconds;
 use super::operations::{Operations, Short};
 use super::room::{Room, Turn};
 use super::shares::{Claim, Spread, by_room, by_weight};
@@ -150,7 +149,7 @@ pub(super) fn explain(
     explanation.place_shorts(&operations.shorts);
     explanation.place_sleep(rows, &waits);
     explanation.place_stolen(rows);
-    explanation.place_queue(nanoseconds(location.queued_s).saturating_add(stolen_ns), rows);
+    explanation.place_queue(location.queued.unsigned().saturating_add(stolen_ns), rows);
     explanation.place_stops(operations);
     explanation.undecided_ns = explanation.unknown_ns();
     if rows.iter().any(|row| row.queued_us != NOT_READ) {

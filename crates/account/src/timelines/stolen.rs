@@ -6,33 +6,32 @@
 //! processor that nothing else explains: never more in all than was counted, and first to the locations that
 //! used the processors most.
 
-use proust_profile::Profile;
+use proust_profile::{Ns, Profile};
 use rayon::prelude::*;
 
 use super::explained::Theft;
-use super::nanoseconds;
 use super::shares::{Claim, by_room, by_weight};
 
 /// Less is not worth a second look: the kernel counts in ticks of 10 ms on every processor.
-const LEAST_S: f64 = 0.01;
+const LEAST: Ns = Ns::new(10_000_000);
 
 /// What may have been stolen from each location beyond what is certain; `theft` says what is known of one.
 /// None = there was nothing.
 pub(super) fn by_location(profile: &Profile, theft: impl Fn(usize) -> Theft + Sync) -> Option<Vec<u64>> {
-    let stolen_s = profile.facts.stolen_s.filter(|&stolen_s| stolen_s >= LEAST_S)?;
+    let stolen = profile.facts.stolen.filter(|&stolen| stolen >= LEAST)?;
     let thefts: Vec<Theft> = (0..profile.locations.len()).into_par_iter().map(&theft).collect();
     let certain_ns = thefts.iter().fold(0, |sum: u64, theft| sum.saturating_add(theft.certain_ns));
     let mut claims: Vec<Claim> = (profile.locations.iter().zip(&thefts))
         .map(|(location, theft)| {
             let host = profile.processes.get(location.process).map(|process| &process.host);
             Claim {
-                weight: nanoseconds(location.cpu_s),
+                weight: location.cpu.unsigned(),
                 most_ns: if host == Some(&profile.facts.host) { theft.undecided_ns } else { 0 },
                 given_ns: 0,
             }
         })
         .collect();
-    let left_ns = by_weight(nanoseconds(stolen_s).saturating_sub(certain_ns), &mut claims);
+    let left_ns = by_weight(stolen.unsigned().saturating_sub(certain_ns), &mut claims);
     by_room(left_ns, &mut claims);
     Some(claims.into_iter().map(|claim| claim.given_ns).collect())
 }

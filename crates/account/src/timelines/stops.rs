@@ -7,7 +7,6 @@
 
 use proust_profile::{ContextId, IndexVec, ProcessId, Profile, Stop};
 
-use super::nanoseconds;
 use super::operations::{Operations, Single};
 use super::states::Class;
 use crate::ledger::{PassiveReason, Work};
@@ -22,7 +21,7 @@ impl Stops {
             if process.host != profile.facts.host {
                 return Vec::new();
             }
-            let (start_ns, end_ns) = (nanoseconds(process.start_s), nanoseconds(process.end_s));
+            let (start_ns, end_ns) = (process.start.unsigned(), process.end.unsigned());
             let of_pid = profile.facts.stops.iter().filter(|stop| stop.pid == process.pid);
             in_order(of_pid.filter(|stop| stop.before_ns < end_ns && stop.behind_ns > start_ns).copied())
         };

@@ -1,7 +1,7 @@
 //! Timelines worked out by hand, and laws that hold for random ones. Times are milliseconds.
 
 use proust_profile::context::LOST_RECORDS;
-use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId, OperationId, Target};
+use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId, Ns, OperationId, Target};
 
 use super::*;
 use crate::ledger::{Account, PassiveReason, Wait, Work};
@@ -65,15 +65,15 @@ pub(super) fn sum(operation: Operation, until_ms: u64, time_ms: u64) -> EventRow
 }
 
 pub(super) fn location(end_ms: u64, queued_ms: u64) -> Location {
-    Location { end_s: end_ms as f64 / 1e3, queued_s: queued_ms as f64 / 1e3, ..Location::default() }
+    Location { end: Ns::of(end_ms * MS), queued: Ns::of(queued_ms * MS), ..Location::default() }
 }
 
 /// A profile whose contexts are the program, three frames, and time of which the records are lost (4).
 pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events: Vec<EventRow>) -> Profile {
     let context = |parent, kind, function| Context { parent, kind, function, file: None, line: None };
-    let end_s = locations.iter().map(|location| location.end_s).fold(0.0, f64::max);
+    let end = locations.iter().map(|location| location.end).max().unwrap_or_default();
     Profile {
-        processes: vec![proust_profile::Process { end_s, ..Default::default() }].into(),
+        processes: vec![proust_profile::Process { end, ..Default::default() }].into(),
         locations: locations.into(),
         functions: vec![Function { name: LOST_RECORDS.into(), ..Function::default() }].into(),
         contexts: vec![
@@ -130,13 +130,13 @@ pub(super) fn spans_of_profile(
 
 /// Spans follow each other from the location's begin to its end, and no part is longer than its span.
 pub(super) fn assert_tiled(location: &Location, spans: &[Span]) {
-    let mut at_ns = nanoseconds(location.start_s);
+    let mut at_ns = location.start.unsigned();
     for span in spans {
         assert_eq!(span.start_ns, at_ns);
         assert!(span.end_ns > span.start_ns && span.parts.sum_ns() <= span.length_ns(), "{span:?}");
         at_ns = span.end_ns;
     }
-    assert_eq!(at_ns, nanoseconds(location.end_s));
+    assert_eq!(at_ns, location.end.unsigned());
 }
 
 /// Lengths and states.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::Metric;
+use proust_profile::{Metric, Ns};
 
 use super::super::node::{JointFunctionId, JointId};
 use super::{Diff, RowChange};
@@ -122,7 +122,8 @@ impl Diff<'_> {
     fn sum_change(&self, measure: Measure, by_run: &[Sum]) -> Change {
         let observations: Vec<Observation> = (by_run.iter().zip(self.runs()).zip(&self.disturbances))
             .map(|((sum, run), by)| {
-                let error_s = run.outline.sampling().error_s(sum.cpu_s, sum.squares);
+                let error_s =
+                    run.outline.sampling().error(Ns::from_seconds(sum.cpu_s), sum.squares).as_seconds();
                 let all = squares_of(measure).map_or(0.0, |squares| run.outline.total(squares));
                 let short_s = error_of_short(sum.short_squares, all);
                 let sampled = Sampled { short_s, ..run.sampled(sum.cpu_s, error_s, sum.queued_s) };

@@ -2,7 +2,7 @@
 //! says it.
 
 use proust_account::ledger::Ledger;
-use proust_profile::Profile;
+use proust_profile::{Ns, Profile};
 
 /// The ranks of a run, and the threads of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,13 +31,13 @@ impl OwnCount {
 /// time. Launchers and shells around it are not meant.
 pub fn program(profile: &Profile) -> String {
     let has_ranks = profile.processes.iter().any(|process| process.rank.is_some());
-    let mut cpu_s = vec![0.0; profile.processes.len()];
+    let mut cpu = vec![Ns::ZERO; profile.processes.len()];
     for location in &profile.locations {
-        if let Some(sum) = cpu_s.get_mut(location.process.index()) {
-            *sum += location.cpu_s;
+        if let Some(sum) = cpu.get_mut(location.process.index()) {
+            *sum += location.cpu;
         }
     }
-    let candidates = profile.processes.iter().zip(cpu_s);
+    let candidates = profile.processes.iter().zip(cpu);
     let candidates = candidates.filter(|(process, _)| !has_ranks || process.rank.is_some());
     // Of equals the first.
     let most = candidates.reduce(|most, next| if next.1 > most.1 { next } else { most });
@@ -87,16 +87,16 @@ mod tests {
     fn launchers_are_not_the_program() {
         let process = |name: &str, rank| Process { name: name.into(), rank, ..Process::default() };
         let location =
-            |process, cpu_s| Location { process: ProcessId(process), cpu_s, ..Location::default() };
+            |process, cpu| Location { process: ProcessId(process), cpu: Ns::new(cpu), ..Location::default() };
         let mut profile = Profile {
             processes: vec![process("sh", None), process("mpirun", None), process("solve", Some(0))].into(),
-            locations: vec![location(0, 0.1), location(1, 5.0), location(2, 1.0), location(2, 1.0)].into(),
+            locations: vec![location(0, 1), location(1, 50), location(2, 10), location(2, 10)].into(),
             ..Profile::default()
         };
         assert_eq!(program(&profile), "solve");
         profile.processes[ProcessId(2)].rank = None;
         assert_eq!(program(&profile), "mpirun");
-        profile.locations[LocationId(1)].cpu_s = 0.5;
+        profile.locations[LocationId(1)].cpu = Ns::new(5);
         assert_eq!(program(&profile), "solve");
         assert_eq!(program(&Profile::default()), "");
     }

@@ -135,7 +135,7 @@ impl Swept {
         let waits = [Account::Barrier, Account::Lock, Account::MpiPartner].map(Measure::Account);
         let waits_s: f64 = waits.iter().map(|&account| outline.total(account)).sum();
         // Delays outside of waits are known by place, those inside by thread only.
-        let queued_s: f64 = profile.locations.iter().map(|location| location.queued_s).sum();
+        let queued_s: f64 = profile.locations.iter().map(|location| location.queued.as_seconds()).sum();
         let inside_s = queued_s - outline.total(Measure::Queued);
         let mut swept = Swept {
             count,
@@ -144,7 +144,7 @@ impl Swept {
             program: program(profile),
             queued_in_waits: if waits_s > 0.0 { (inside_s / waits_s).clamp(0.0, 1.0) } else { 0.0 },
             name: name.to_owned(),
-            wall_s: profile.facts.wall_s,
+            wall_s: profile.facts.wall.as_seconds(),
             cpu_s: outline.total(Metric::Cpu),
             processors: ledger.processors,
             available: profile.facts.available_processors,

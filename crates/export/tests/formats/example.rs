@@ -2,7 +2,7 @@
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, IntervalContext, IntervalInfo, Location,
-    LocationId, Metric, Module, ModuleId, Process, ProcessId, Profile, RunFacts, SampleRow, Value,
+    LocationId, Metric, Module, ModuleId, Ns, Process, ProcessId, Profile, RunFacts, SampleRow, Value,
 };
 
 /// Names of the functions, by id.
@@ -67,14 +67,14 @@ pub fn profile() -> Profile {
         process: ProcessId(0),
         tid,
         name: name.into(),
-        end_s: 0.1,
+        end: Ns::from_seconds(0.1),
         ..Location::default()
     };
     Profile {
         facts: RunFacts {
             command: vec!["./so;lve".into(), "--x=\"<&>\"".into()],
             start_unix_s: 1_790_000_000.5,
-            wall_s: 0.1,
+            wall: Ns::from_seconds(0.1),
             asked_rate_hz: 200,
             available_processors: 2,
             ..RunFacts::default()
@@ -84,7 +84,7 @@ pub fn profile() -> Profile {
             parent_pid: 1,
             name: "so;lve".into(),
             arguments: vec!["./so;lve".into(), "--x=\"<&>\"".into()],
-            end_s: 0.1,
+            end: Ns::from_seconds(0.1),
             available_processors: 2,
             ..Process::default()
         }]

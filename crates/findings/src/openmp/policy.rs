@@ -62,8 +62,8 @@ fn sleeping(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
     let of_process = facts.profile.locations.iter().enumerate().filter(|(_, one)| one.process == process);
     let (mut queued_s, mut wall_s) = (0.0, 0.0);
     for (id, one) in of_process {
-        queued_s += (one.queued_s - facts.spent_s(LocationId::from_index(id), &QUEUED)).max(0.0);
-        wall_s += one.end_s - one.start_s;
+        queued_s += (one.queued.as_seconds() - facts.spent_s(LocationId::from_index(id), &QUEUED)).max(0.0);
+        wall_s += one.wall().as_seconds();
     }
     // Not by the processor time of the waits: to sleep and to be woken takes the kernel some, too.
     let slept = times_slept(facts, process);

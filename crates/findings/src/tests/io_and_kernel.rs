@@ -1,7 +1,7 @@
 //! I/O of a few bytes, synchronisation, system calls.
 
 use proust_account::ledger::Account;
-use proust_profile::{LocationId, ModuleId, Target};
+use proust_profile::{LocationId, ModuleId, Ns, Target};
 
 use super::super::{Kind, Sure, findings};
 use super::{Builder, cause, has, near, one};
@@ -92,7 +92,7 @@ fn synchronised_files_lose_no_more_than_all_io() {
         run.work(0, "main make", (at_ms, at_ms + 10));
         run.during(0, "main save", Operation::Synchronise, (at_ms + 10, at_ms + 20));
     }
-    run.profile.locations[LocationId(0)].queued_s = 0.4;
+    run.profile.locations[LocationId(0)].queued = Ns::from_seconds(0.4);
     let (ledger, found) = findings(&run.profile(), None).unwrap();
     let finding = one(&found, Kind::SyncStorm);
     let io_s = ledger.accounts[Account::Io] as f64 / 1e9;

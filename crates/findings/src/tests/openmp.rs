@@ -3,7 +3,8 @@
 mod serial;
 
 use proust_profile::{
-    ContextId, ContextKind, FunctionId, LocationId, OperationId, ProcessId, RegionId, RegionInfo, SegmentRow,
+    ContextId, ContextKind, FunctionId, LocationId, Ns, OperationId, ProcessId, RegionId, RegionInfo,
+    SegmentRow,
 };
 
 use super::super::{Finding, Kind, Sure};
@@ -238,7 +239,7 @@ fn teams_inside_teams_are_told_instead_of_a_crowd() {
             row.involuntary_switches = 1;
         }
         for location in &mut run.profile.locations {
-            location.queued_s = 0.75;
+            location.queued = Ns::from_seconds(0.75);
         }
         let outer = run.region("main outer", None);
         let region = run.region("main outer inner", Some(outer));
@@ -361,8 +362,8 @@ fn beside_others(spinning: bool) -> Vec<Finding> {
     }
     for thread in 0..2 {
         run.during(thread, "main region loop", Operation::OmpBarrier, (500, 1000));
-        run.profile.locations[LocationId(thread)].queued_s = 0.3;
-        run.profile.locations[LocationId::from_index(thread as usize + 2)].queued_s = 0.5;
+        run.profile.locations[LocationId(thread)].queued = Ns::from_seconds(0.3);
+        run.profile.locations[LocationId::from_index(thread as usize + 2)].queued = Ns::from_seconds(0.5);
     }
     for row in &mut run.samples {
         row.involuntary_switches = 1;

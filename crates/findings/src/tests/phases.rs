@@ -1,10 +1,10 @@
 //! Serial phases, long tasks, idle pools, late threads.
 
 use proust_log::operations::Operation;
-use proust_profile::{LocationId, ModuleId, ProcessId};
+use proust_profile::{LocationId, ModuleId, Ns, ProcessId};
 
 use super::super::{Kind, Sure};
-use super::{Builder, cause, has, near, one};
+use super::{Builder, MS, cause, has, near, one};
 
 #[test]
 fn who_works_alone_first_is_a_serial_phase() {
@@ -99,7 +99,7 @@ fn threads_alike_for_each_step_have_a_long_task_together() {
         run.work(short, "worker task", (at_ms, at_ms + 50)).work(long, "worker task", (at_ms, at_ms + 100));
         for (id, end_ms) in [(short, at_ms + 50), (long, at_ms + 100)] {
             let location = &mut run.profile.locations[LocationId(id)];
-            (location.start_s, location.end_s) = (at_ms as f64 / 1e3, end_ms as f64 / 1e3);
+            (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of(end_ms * MS));
         }
     }
     run.during(0, "main", Operation::Join, (0, 1000));
@@ -115,7 +115,8 @@ fn closures_are_alike_where_they_do_the_same() {
         let mut run = Builder::new(3, 1000);
         run.during(0, "main", Operation::Join, (0, 1000));
         run.work(1, "step::{{closure}} task", (0, 400)).work(2, theirs, (0, 1000));
-        (run.profile.locations[LocationId(1)].end_s, run.profile.locations[LocationId(2)].end_s) = (0.4, 1.0);
+        run.profile.locations[LocationId(1)].end = Ns::of(400 * MS);
+        run.profile.locations[LocationId(2)].end = Ns::of(1000 * MS);
         run.findings()
     };
     assert!(has(&run("step::{{closure}}#2 task"), Kind::LongTask));
@@ -156,8 +157,8 @@ fn one_of_several_alike_that_goes_on_alone_has_the_long_task() {
         let mut run = Builder::new(3, 1000);
         run.during(0, "main", Operation::Join, (0, 1000));
         run.work(1, "worker task", (0, first_ms)).work(2, "worker task", (0, second_ms));
-        run.profile.locations[LocationId(1)].end_s = first_ms as f64 / 1e3;
-        run.profile.locations[LocationId(2)].end_s = second_ms as f64 / 1e3;
+        run.profile.locations[LocationId(1)].end = Ns::of(first_ms * MS);
+        run.profile.locations[LocationId(2)].end = Ns::of(second_ms * MS);
         run.findings()
     };
     let found = run(400, 1000);
@@ -173,8 +174,8 @@ fn who_is_late_for_want_of_a_processor_has_no_long_task() {
     let mut run = Builder::new(3, 1000);
     run.during(0, "main", Operation::Join, (0, 1000));
     run.work(1, "worker task", (0, 400)).work(2, "worker task", (600, 1000));
-    run.profile.locations[LocationId(1)].end_s = 0.4;
-    run.profile.locations[LocationId(2)].queued_s = 0.6;
+    run.profile.locations[LocationId(1)].end = Ns::of(400 * MS);
+    run.profile.locations[LocationId(2)].queued = Ns::of(600 * MS);
     let found = run.findings();
     assert!(!has(&found, Kind::LongTask), "{found:#?}");
 }
@@ -213,7 +214,7 @@ fn a_barrier_waits_for_who_has_more_to_do() {
             run.during(0, "main meet", Operation::Barrier, (at_ms + early_ms, at_ms + 100)).object = 0x10;
             run.during(1, "worker meet", Operation::Barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
         }
-        run.profile.locations[LocationId(1)].queued_s = queued_s;
+        run.profile.locations[LocationId(1)].queued = Ns::from_seconds(queued_s);
         run.findings()
     };
     let found = run(99, 40, 0.0);

@@ -1,10 +1,10 @@
 //! Findings in runs of several processes: whose each is, and one for all that lose alike.
 
 use proust_log::operations::Operation;
-use proust_profile::{Location, LocationId, Process, ProcessId};
+use proust_profile::{Location, LocationId, Ns, Process, ProcessId};
 
 use super::super::{Finding, Kind};
-use super::{Builder, near, one};
+use super::{Builder, MS, near, one};
 
 /// Processes of these programs, each of which makes threads for a moment's work, all at the same time.
 fn churning(programs: &[&str]) -> Vec<Finding> {
@@ -13,7 +13,7 @@ fn churning(programs: &[&str]) -> Vec<Finding> {
     run.profile.facts.available_processors = 8;
     let process = |name: &&str| Process {
         name: (*name).into(),
-        end_s: 1.0,
+        end: Ns::of(1000 * MS),
         available_processors: 8,
         ..Process::default()
     };
@@ -21,14 +21,19 @@ fn churning(programs: &[&str]) -> Vec<Finding> {
     for n in 0..programs.len() as u32 {
         let process = ProcessId(n);
         let main = run.profile.locations.len() as u32;
-        run.profile.locations.push(Location { process, tid: main, end_s: 1.0, ..Location::default() });
+        run.profile.locations.push(Location {
+            process,
+            tid: main,
+            end: Ns::of(1000 * MS),
+            ..Location::default()
+        });
         for thread in 0..THREADS {
             let at_ms = u64::from(thread) * 5;
             run.profile.locations.push(Location {
                 process,
                 tid: main + 1 + thread,
-                start_s: (at_ms + 3) as f64 / 1e3,
-                end_s: (at_ms + 4) as f64 / 1e3,
+                start: Ns::of((at_ms + 3) * MS),
+                end: Ns::of((at_ms + 4) * MS),
                 ..Location::default()
             });
             run.work(main, "main spawn libc:pthread_create", (at_ms, at_ms + 3));
@@ -64,7 +69,11 @@ fn processes_of_a_program_that_lose_alike_are_one_finding() {
 #[test]
 fn a_finding_of_the_run_knows_whose_code_it_is_about() {
     let mut run = Builder::new(3, 1000);
-    run.profile.processes.push(Process { end_s: 1.0, available_processors: 2, ..Process::default() });
+    run.profile.processes.push(Process {
+        end: Ns::of(1000 * MS),
+        available_processors: 2,
+        ..Process::default()
+    });
     run.profile.locations[LocationId(0)].process = ProcessId(1);
     run.work(0, "main prepare", (0, 400));
     run.during(0, "main", Operation::Join, (400, 1000));

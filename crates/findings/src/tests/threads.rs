@@ -1,9 +1,9 @@
 //! Crowds, churn, small tasks, sleeping and spinning.
 
-use proust_profile::{Location, LocationId};
+use proust_profile::{Location, LocationId, Ns};
 
 use super::super::{Kind, Sure};
-use super::{Builder, cause, has, near, one};
+use super::{Builder, MS, cause, has, near, one};
 use proust_log::operations::Operation;
 
 #[test]
@@ -20,7 +20,7 @@ fn more_threads_than_processors_are_told_though_nothing_can_be_won() {
             row.involuntary_switches = 1;
         }
         for location in &mut run.profile.locations {
-            location.queued_s = 1.0 - 2.0 / f64::from(threads);
+            location.queued = Ns::from_seconds(1.0 - 2.0 / f64::from(threads));
         }
         run.findings()
     };
@@ -39,8 +39,8 @@ fn many_threads_that_live_shortly_are_churn() {
             let at_ms = u64::from(thread) * 5;
             run.profile.locations.push(Location {
                 tid: 100 + thread,
-                start_s: (at_ms + 3) as f64 / 1e3,
-                end_s: (at_ms + 4) as f64 / 1e3,
+                start: Ns::of((at_ms + 3) * MS),
+                end: Ns::of((at_ms + 4) * MS),
                 ..Location::default()
             });
             run.work(0, "main spawn libc:pthread_create", (at_ms, at_ms + 3));

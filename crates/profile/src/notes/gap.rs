@@ -1,6 +1,6 @@
 //! What is missing in a run's data, by the numbers of its quality.
 
-use crate::Quality;
+use crate::{Ns, Quality};
 
 crate::notes! {
     /// Something that is missing in a run's data.
@@ -62,12 +62,14 @@ crate::notes! {
         /// Records with CPU time are lost.
         LostRecords "lost-records" Caution {
             /// How much.
-            cpu_s: f64,
+            #[serde(with = "crate::time::in_seconds")]
+            cpu as "cpu_s": Ns,
         }
         /// Samples with CPU time could not be stored.
         Unrecorded "unrecorded" Caution {
             /// How much.
-            cpu_s: f64,
+            #[serde(with = "crate::time::in_seconds")]
+            cpu as "cpu_s": Ns,
         }
     }
 }
@@ -86,8 +88,8 @@ impl Gap {
             dropped,
             implausible_records,
             damaged_bytes,
-            lost_records_s,
-            unrecorded_s,
+            lost_records,
+            unrecorded,
             ..
         } = quality;
         let gaps = [
@@ -103,8 +105,8 @@ impl Gap {
             (quality.samples == 0, Gap::NoSamples {}),
             (quality.unfinished, Gap::Unfinished {}),
             (damaged_bytes > 0, Gap::Damaged { bytes: damaged_bytes }),
-            (lost_records_s > 0.0, Gap::LostRecords { cpu_s: lost_records_s }),
-            (unrecorded_s > 0.0, Gap::Unrecorded { cpu_s: unrecorded_s }),
+            (lost_records.is_positive(), Gap::LostRecords { cpu: lost_records }),
+            (unrecorded.is_positive(), Gap::Unrecorded { cpu: unrecorded }),
         ];
         gaps.into_iter().filter(|(is_there, _)| *is_there).map(|(_, gap)| gap).collect()
     }
@@ -131,8 +133,8 @@ mod tests {
             Quality { implausible_records: 1, ..whole.clone() },
             Quality { unfinished: true, ..whole.clone() },
             Quality { damaged_bytes: 1, ..whole.clone() },
-            Quality { lost_records_s: 0.1, ..whole.clone() },
-            Quality { unrecorded_s: 0.1, ..whole.clone() },
+            Quality { lost_records: Ns::new(1), ..whole.clone() },
+            Quality { unrecorded: Ns::new(1), ..whole.clone() },
         ];
         for gap in gaps {
             assert_eq!(Gap::all_of(&gap).len(), 1, "{gap:?}");

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ModuleNote;
+use crate::Ns;
 
 /// A process that a note is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,8 +113,9 @@ crate::notes! {
         }
         /// No sample was taken.
         NoSamples "no-samples" Caution {
-            /// CPU time of the run, s.
-            cpu_s: f64,
+            /// CPU time of the run.
+            #[serde(with = "crate::time::in_seconds")]
+            cpu as "cpu_s": Ns,
         }
         /// The upper ends of some call paths are not known.
         PartialPaths "partial-paths" Note {

@@ -23,10 +23,13 @@ pub(super) enum Cells {
     U64(Vec<u64>),
     /// Such numbers or nothing.
     OptionalU64(Vec<Option<u64>>),
+    /// Numbers with a sign: times.
+    I64(Vec<i64>),
+    /// Such numbers or nothing.
+    OptionalI64(Vec<Option<i64>>),
     /// Few different large numbers: addresses, ids.
     Id(Vec<u64>),
     F64(Vec<f64>),
-    OptionalF64(Vec<Option<f64>>),
     Bool(Vec<bool>),
     Text(Vec<ByteArray>),
     OptionalText(Vec<Option<ByteArray>>),
@@ -55,8 +58,9 @@ impl Column {
             Cells::OptionalU32(cells) => cells.len(),
             Cells::U64(cells) | Cells::Id(cells) => cells.len(),
             Cells::OptionalU64(cells) => cells.len(),
+            Cells::I64(cells) => cells.len(),
+            Cells::OptionalI64(cells) => cells.len(),
             Cells::F64(cells) => cells.len(),
-            Cells::OptionalF64(cells) => cells.len(),
             Cells::Bool(cells) => cells.len(),
             Cells::Text(cells) => cells.len(),
             Cells::OptionalText(cells) => cells.len(),
@@ -71,8 +75,9 @@ impl Column {
             Cells::OptionalU32(_) => (Physical::INT32, ConvertedType::UINT_32, OPTIONAL),
             Cells::U64(_) | Cells::Id(_) => (Physical::INT64, ConvertedType::UINT_64, REQUIRED),
             Cells::OptionalU64(_) => (Physical::INT64, ConvertedType::UINT_64, OPTIONAL),
+            Cells::I64(_) => (Physical::INT64, ConvertedType::INT_64, REQUIRED),
+            Cells::OptionalI64(_) => (Physical::INT64, ConvertedType::INT_64, OPTIONAL),
             Cells::F64(_) => (Physical::DOUBLE, ConvertedType::NONE, REQUIRED),
-            Cells::OptionalF64(_) => (Physical::DOUBLE, ConvertedType::NONE, OPTIONAL),
             Cells::Bool(_) => (Physical::BOOLEAN, ConvertedType::NONE, REQUIRED),
             Cells::Text(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8, REQUIRED),
             Cells::OptionalText(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8, OPTIONAL),
@@ -97,8 +102,9 @@ impl Column {
             Cells::U64(cells) | Cells::Id(cells) => {
                 required::<Int64Type>(group, slice(cells, from).iter().map(|&v| v as i64).collect())
             }
+            Cells::I64(cells) => required::<Int64Type>(group, slice(cells, from).to_vec()),
+            Cells::OptionalI64(cells) => optional::<Int64Type>(group, slice(cells, from).iter().copied()),
             Cells::F64(cells) => required::<DoubleType>(group, slice(cells, from).to_vec()),
-            Cells::OptionalF64(cells) => optional::<DoubleType>(group, slice(cells, from).iter().copied()),
             Cells::Bool(cells) => required::<BoolType>(group, slice(cells, from).to_vec()),
             Cells::Text(cells) => required::<ByteArrayType>(group, slice(cells, from).to_vec()),
             Cells::OptionalText(cells) => {

@@ -149,8 +149,8 @@ fn modules(table: &Table, group: usize) -> Result<Vec<Module>, TablesError> {
 fn processes(table: &Table, group: usize) -> Result<Vec<Process>, TablesError> {
     zip_rows!(table, group;
     pid: u32s, parent_pid: u32s, rank: optional_u32s, host: texts, name: texts, executable: texts,
-    arguments: texts, environment: texts, origin: texts, ending: texts, start_s: f64s, end_s: f64s,
-    clock_cpu_s: optional_f64s, available_processors: u32s, processors: texts, quota_milli: optional_u32s,
+    arguments: texts, environment: texts, origin: texts, ending: texts, start_ns: times, end_ns: times,
+    clock_cpu_ns: optional_times, available_processors: u32s, processors: texts, quota_milli: optional_u32s,
     peak_resident_bytes: optional_u64s;
     Process {
         pid,
@@ -163,9 +163,9 @@ fn processes(table: &Table, group: usize) -> Result<Vec<Process>, TablesError> {
         environment: list(table, &environment)?,
         origin,
         ending,
-        start_s,
-        end_s,
-        clock_cpu_s,
+        start: start_ns,
+        end: end_ns,
+        clock_cpu: clock_cpu_ns,
         available_processors,
         processors,
         quota_milli,
@@ -179,9 +179,20 @@ fn list<T: DeserializeOwned>(table: &Table, cell: &str) -> Result<Vec<T>, Tables
 
 fn locations(table: &Table, group: usize) -> Result<Vec<Location>, TablesError> {
     zip_rows!(table, group;
-        process: ids, tid: u32s, name: texts, start_s: f64s, end_s: f64s, cpu_s: f64s, queued_s: f64s,
-        measurement_s: f64s, samples: u64s, service: bools;
-        Location { process, tid, name, start_s, end_s, cpu_s, queued_s, measurement_s, samples, service })
+        process: ids, tid: u32s, name: texts, start_ns: times, end_ns: times, cpu_ns: times,
+        queued_ns: times, measurement_ns: times, samples: u64s, service: bools;
+    Location {
+        process,
+        tid,
+        name,
+        start: start_ns,
+        end: end_ns,
+        cpu: cpu_ns,
+        queued: queued_ns,
+        measurement: measurement_ns,
+        samples,
+        service,
+    })
 }
 
 fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::columns::{Cells, Column, text};
 use super::error::TablesError;
-use crate::Profile;
+use crate::{Ns, Profile};
 
 pub(super) const CONTEXTS: &str = "contexts.parquet";
 pub(super) const FUNCTIONS: &str = "functions.parquet";
@@ -111,9 +111,9 @@ fn processes(profile: &Profile) -> Vec<Column> {
         column!(rows, "environment", Text, |r| text(&list(&r.environment))),
         column!(rows, "origin", Text, |r| text(&r.origin)),
         column!(rows, "ending", Text, |r| text(&r.ending)),
-        column!(rows, "start_s", F64, |r| r.start_s),
-        column!(rows, "end_s", F64, |r| r.end_s),
-        column!(rows, "clock_cpu_s", OptionalF64, |r| r.clock_cpu_s),
+        column!(rows, "start_ns", I64, |r| r.start.get()),
+        column!(rows, "end_ns", I64, |r| r.end.get()),
+        column!(rows, "clock_cpu_ns", OptionalI64, |r| r.clock_cpu.map(Ns::get)),
         column!(rows, "available_processors", U32, |r| r.available_processors),
         column!(rows, "processors", Text, |r| text(&r.processors)),
         column!(rows, "quota_milli", OptionalU32, |r| r.quota_milli),
@@ -132,11 +132,11 @@ fn locations(profile: &Profile) -> Vec<Column> {
         column!(rows, "process", U32, |r| r.process.0),
         column!(rows, "tid", U32, |r| r.tid),
         column!(rows, "name", Text, |r| text(&r.name)),
-        column!(rows, "start_s", F64, |r| r.start_s),
-        column!(rows, "end_s", F64, |r| r.end_s),
-        column!(rows, "cpu_s", F64, |r| r.cpu_s),
-        column!(rows, "queued_s", F64, |r| r.queued_s),
-        column!(rows, "measurement_s", F64, |r| r.measurement_s),
+        column!(rows, "start_ns", I64, |r| r.start.get()),
+        column!(rows, "end_ns", I64, |r| r.end.get()),
+        column!(rows, "cpu_ns", I64, |r| r.cpu.get()),
+        column!(rows, "queued_ns", I64, |r| r.queued.get()),
+        column!(rows, "measurement_ns", I64, |r| r.measurement.get()),
         column!(rows, "samples", U64, |r| r.samples),
         column!(rows, "service", Bool, |r| r.service),
     ]

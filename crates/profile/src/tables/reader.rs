@@ -10,6 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::error::TablesError;
+use crate::Ns;
 
 /// An open table.
 pub(super) struct Table {
@@ -136,8 +137,12 @@ impl Table {
         self.required::<DoubleType, _>(group, name, Physical::DOUBLE, |v| v)
     }
 
-    pub(super) fn optional_f64s(&self, group: usize, name: &str) -> Result<Vec<Option<f64>>, TablesError> {
-        self.optional::<DoubleType, _>(group, name, Physical::DOUBLE, |v| v)
+    pub(super) fn times(&self, group: usize, name: &str) -> Result<Vec<Ns>, TablesError> {
+        self.required::<Int64Type, _>(group, name, Physical::INT64, Ns::new)
+    }
+
+    pub(super) fn optional_times(&self, group: usize, name: &str) -> Result<Vec<Option<Ns>>, TablesError> {
+        self.optional::<Int64Type, _>(group, name, Physical::INT64, Ns::new)
     }
 
     pub(super) fn bools(&self, group: usize, name: &str) -> Result<Vec<bool>, TablesError> {

@@ -9,7 +9,7 @@ use proust_profile::notes::{ModuleNote, RunNote};
 use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
     Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
-    Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
+    Metric, Module, ModuleId, Nature, Ns, OperationId, OperationInfo, OperationKind, Process, ProcessId,
     ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow,
     StayRow, Target, TrialSums, Value,
 };
@@ -31,6 +31,10 @@ const KINDS: [ContextKind; 6] = [
 
 fn finite() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), -1e9..1e9_f64, 0.0..1e-12_f64, Just(f64::MAX), Just(0.1 + 0.2)]
+}
+
+fn time() -> impl Strategy<Value = Ns> {
+    prop_oneof![Just(Ns::ZERO), Just(Ns::MAX), any::<i64>().prop_map(Ns::new)]
 }
 
 fn contexts(functions: u32) -> impl Strategy<Value = Vec<Context>> {
@@ -266,8 +270,8 @@ fn process() -> impl Strategy<Value = Process> {
         any::<Option<u32>>(),
         any::<[String; 3]>(),
         any::<Vec<String>>(),
-        finite(),
-        proptest::option::of(finite()),
+        time(),
+        proptest::option::of(time()),
     )
         .prop_map(|(numbers, rank, names, list, time, clock)| Process {
             pid: numbers[0],
@@ -280,9 +284,9 @@ fn process() -> impl Strategy<Value = Process> {
             arguments: list,
             origin: "fork".into(),
             ending: "open".into(),
-            start_s: time,
-            end_s: time / 3.0,
-            clock_cpu_s: clock,
+            start: time,
+            end: time / 3.0,
+            clock_cpu: clock,
             available_processors: numbers[2],
             processors: "0-3,8".into(),
             quota_milli: Some(numbers[1]),
@@ -307,7 +311,7 @@ fn profile() -> impl Strategy<Value = Profile> {
             functions as usize,
         );
         let location_rows = proptest::collection::vec(
-            (any::<[u32; 2]>(), any::<String>(), finite(), any::<u64>(), any::<bool>()),
+            (any::<[u32; 2]>(), any::<String>(), time(), any::<u64>(), any::<bool>()),
             locations,
         );
         (
@@ -315,7 +319,7 @@ fn profile() -> impl Strategy<Value = Profile> {
             functions_rows,
             proptest::collection::vec(process(), processes),
             location_rows,
-            (finite(), any::<Vec<String>>(), any::<u64>()),
+            (time(), any::<Vec<String>>(), any::<u64>()),
         )
             .prop_flat_map(move |(contexts, functions, processes, location_rows, facts)| {
                 let count = contexts.len() as u32;
@@ -337,11 +341,11 @@ fn profile() -> impl Strategy<Value = Profile> {
                         process: ProcessId(process % process_count.max(1)),
                         tid,
                         name,
-                        start_s: time,
-                        end_s: time * 2.0,
-                        cpu_s: time / 7.0,
-                        queued_s: 0.25,
-                        measurement_s: 0.5,
+                        start: time,
+                        end: time * 2.0,
+                        cpu: time / 7.0,
+                        queued: -time,
+                        measurement: Ns::SHORTEST,
                         samples,
                         service,
                     })
@@ -362,7 +366,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         unmatched: messages::unmatched(process_count),
                         partner_waits: messages::partner_waits(&releases, count),
                         transfers: messages::transfers(&releases),
-                        facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
+                        facts: RunFacts { wall: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality {
                             samples: facts.2,
                             notes: vec![RunNote::StillRunning { processes: facts.1.clone() }],
@@ -487,7 +491,7 @@ fn there_is_no_profile_and_nothing_that_is_not_finite_is_written() {
     let program =
         Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
     let mut profile = Profile { contexts: vec![program].into(), ..Profile::default() };
-    profile.facts.wall_s = f64::NAN;
+    profile.facts.start_unix_s = f64::NAN;
     assert!(matches!(tables::write(&dir, &profile, &provenance()), Err(TablesError::Json { .. })));
     assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);
 }

@@ -11,27 +11,27 @@
 //! transfer efficiency      = T_ideal / T
 //! ```
 
-use proust_profile::{IdealNetwork, ProcessId, Profile};
+use proust_profile::{IdealNetwork, Ns, ProcessId, Profile};
 
 /// The efficiencies of a run, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Efficiency {
-    /// From the first begin of MPI to the last end, s.
-    pub time_s: f64,
-    /// The same on an ideal network, s; None where not all messages and collectives are matched.
-    pub ideal_s: Option<f64>,
+    /// From the first begin of MPI to the last end.
+    pub time: Ns,
+    /// The same on an ideal network; None where not all messages and collectives are matched.
+    pub ideal: Option<Ns>,
     /// Of all time of processes, the part outside of MPI.
     pub parallel: f64,
     /// How evenly that is spread over processes.
     pub load_balance: f64,
     /// Of the run, the part that the process with most of it was outside of MPI.
     pub communication: f64,
-    /// What of the communication efficiency an ideal network would leave; None without `ideal_s`.
+    /// What of the communication efficiency an ideal network would leave; None without `ideal`.
     pub serialisation: Option<f64>,
     /// The rest of it: what latency, bandwidth and the calls themselves cost.
     pub transfer: Option<f64>,
-    /// Time outside of MPI by process, s.
-    pub outside_s: Vec<(ProcessId, f64)>,
+    /// Time outside of MPI by process.
+    pub outside: Vec<(ProcessId, Ns)>,
 }
 
 impl Efficiency {
@@ -39,24 +39,23 @@ impl Efficiency {
     pub fn of(profile: &Profile) -> Option<Efficiency> {
         let IdealNetwork { time_ns, ideal_ns, outside } =
             profile.quality.messages.as_ref()?.ideal.as_ref()?;
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        let outside_s: Vec<(ProcessId, f64)> = outside.iter().map(|&(id, ns)| (id, seconds(ns))).collect();
-        let all_s: f64 = outside_s.iter().map(|(_, s)| s).sum();
-        let most_s = outside_s.iter().map(|(_, s)| *s).fold(0.0, f64::max);
-        let (time_s, ideal_s) = (seconds(*time_ns), ideal_ns.map(seconds));
-        if time_s <= 0.0 || most_s <= 0.0 || ideal_s.is_some_and(|ideal_s| ideal_s <= 0.0) {
+        let outside: Vec<(ProcessId, Ns)> = outside.iter().map(|&(id, ns)| (id, Ns::of(ns))).collect();
+        let all: Ns = outside.iter().map(|(_, time)| time).sum();
+        let most = outside.iter().map(|(_, time)| *time).max().unwrap_or_default();
+        let (time, ideal) = (Ns::of(*time_ns), ideal_ns.map(Ns::of));
+        if !time.is_positive() || !most.is_positive() || ideal.is_some_and(|ideal| !ideal.is_positive()) {
             return None;
         }
-        let mean_s = all_s / outside_s.len() as f64;
+        let processes = outside.len() as f64;
         Some(Efficiency {
-            time_s,
-            ideal_s,
-            parallel: mean_s / time_s,
-            load_balance: mean_s / most_s,
-            communication: most_s / time_s,
-            serialisation: ideal_s.map(|ideal_s| most_s / ideal_s),
-            transfer: ideal_s.map(|ideal_s| ideal_s / time_s),
-            outside_s,
+            time,
+            ideal,
+            parallel: all / time / processes,
+            load_balance: all / most / processes,
+            communication: most / time,
+            serialisation: ideal.map(|ideal| most / ideal),
+            transfer: ideal.map(|ideal| ideal / time),
+            outside,
         })
     }
 }

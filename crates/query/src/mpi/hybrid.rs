@@ -19,7 +19,7 @@
 //! threads of regions, and is not computed.
 
 use proust_profile::event_metrics::Operations;
-use proust_profile::{ContextId, EventRow, LocationId, Nature, ProcessId, Profile};
+use proust_profile::{ContextId, EventRow, LocationId, Nature, Ns, ProcessId, Profile};
 use rustc_hash::FxHashMap as Map;
 
 use super::efficiency::Efficiency;
@@ -42,18 +42,18 @@ pub struct Rank {
     pub process: ProcessId,
     /// Its threads that were in regions; 1 without any.
     pub threads: u32,
-    /// O, s.
-    pub outside_s: f64,
-    /// R, s.
-    pub regions_s: f64,
-    /// ΣW, s.
-    pub work_s: f64,
-    /// What threads lost in regions to scheduling, s.
-    pub scheduling_s: f64,
-    /// Useful time of the thread that has most of it, s.
-    pub most_useful_s: f64,
-    /// Time in calls of MPI inside of regions, s; R is without it.
-    pub mpi_in_regions_s: f64,
+    /// O.
+    pub outside: Ns,
+    /// R.
+    pub regions: Ns,
+    /// ΣW.
+    pub work: Ns,
+    /// What threads lost in regions to scheduling.
+    pub scheduling: Ns,
+    /// Useful time of the thread that has most of it.
+    pub most_useful: Ns,
+    /// Time in calls of MPI inside of regions; R is without it.
+    pub mpi_in_regions: Ns,
 }
 
 /// A published variant.
@@ -122,12 +122,12 @@ impl Hybrid {
             Err(unknown) => return Some(Err(unknown)),
         };
         let has_threads = ranks.iter().any(|rank| rank.threads > 1);
-        has_threads.then(|| Ok(Hybrid::of_ranks(ranks, of.time_s, of.ideal_s)))
+        has_threads.then(|| Ok(Hybrid::of_ranks(ranks, of.time, of.ideal)))
     }
 
     /// The efficiencies of such ranks.
-    fn of_ranks(ranks: Vec<Rank>, time_s: f64, ideal_s: Option<f64>) -> Hybrid {
-        let terms = Terms::of(&ranks, time_s, ideal_s);
+    fn of_ranks(ranks: Vec<Rank>, time: Ns, ideal: Option<Ns>) -> Hybrid {
+        let terms = Terms::of(&ranks, time.as_seconds(), ideal.map(Ns::as_seconds));
         let variants = [
             (Variant::Additive, terms.additive()),
             (Variant::Multiplicative, terms.multiplicative()),
@@ -161,19 +161,19 @@ impl Terms {
         let most = |of: &dyn Fn(&Rank) -> f64| ranks.iter().map(of).fold(0.0, f64::max);
         let threads = sum(&|rank| rank.threads.into());
         let mean = |of: &dyn Fn(&Rank) -> f64| sum(&|rank| f64::from(rank.threads) * of(rank)) / threads;
-        let serial = |rank: &Rank| rank.outside_s - rank.regions_s;
+        let serial = |rank: &Rank| (rank.outside - rank.regions).as_seconds();
         Terms {
             time,
             ideal,
             threads,
-            outside: mean(&|rank| rank.outside_s),
-            plain_outside: sum(&|rank| rank.outside_s) / ranks.len() as f64,
-            most_outside: most(&|rank| rank.outside_s),
-            regions: mean(&|rank| rank.regions_s),
+            outside: mean(&|rank| rank.outside.as_seconds()),
+            plain_outside: sum(&|rank| rank.outside.as_seconds()) / ranks.len() as f64,
+            most_outside: most(&|rank| rank.outside.as_seconds()),
+            regions: mean(&|rank| rank.regions.as_seconds()),
             serial: mean(&serial),
-            work: sum(&|rank| rank.work_s) / threads,
-            useful: sum(&|rank| serial(rank) + rank.work_s) / threads,
-            most_useful: most(&|rank| rank.most_useful_s),
+            work: sum(&|rank| rank.work.as_seconds()) / threads,
+            useful: sum(&|rank| serial(rank) + rank.work.as_seconds()) / threads,
+            most_useful: most(&|rank| rank.most_useful.as_seconds()),
         }
     }
 
@@ -235,14 +235,15 @@ impl Terms {
     fn by_processors(&self, ranks: &[Rank]) -> Factors {
         let sum = |of: &dyn Fn(&Rank) -> f64| ranks.iter().map(of).sum::<f64>();
         let useful = self.useful * self.threads;
-        let mpi = sum(&|rank| self.time - rank.outside_s);
+        let mpi = sum(&|rank| self.time - rank.outside.as_seconds());
         let others = |rank: &Rank| f64::from(rank.threads) - 1.0;
         // The first thread's calls in regions are time of the others there.
-        let idle = sum(&|rank| others(rank) * (self.time - rank.regions_s - rank.mpi_in_regions_s));
-        let scheduling = sum(&|rank| rank.scheduling_s);
+        let idle =
+            sum(&|rank| others(rank) * (self.time - (rank.regions + rank.mpi_in_regions).as_seconds()));
+        let scheduling = sum(&|rank| rank.scheduling.as_seconds());
         let imbalance = sum(&|rank| {
-            let all_s = f64::from(rank.threads) * rank.regions_s + others(rank) * rank.mpi_in_regions_s;
-            all_s - rank.work_s - rank.scheduling_s
+            let all = rank.regions * f64::from(rank.threads) + rank.mpi_in_regions * others(rank);
+            (all - rank.work - rank.scheduling).as_seconds()
         });
         let busy = useful + mpi;
         let (serial, balanced) = (busy + idle, busy + idle + imbalance);
@@ -286,10 +287,9 @@ fn ranks(profile: &Profile, of: &Efficiency) -> Result<Vec<Rank>, Unknown> {
     for (location, thread) in threads {
         by_process.entry(profile.locations[location].process).or_default().push((location, thread));
     }
-    let seconds = |ns: u64| ns as f64 / 1e9;
     let mut ranks = Vec::new();
-    for &(process, outside_s) in &of.outside_s {
-        let rank = Rank { process, threads: 1, outside_s, most_useful_s: outside_s, ..Rank::default() };
+    for &(process, outside) in &of.outside {
+        let rank = Rank { process, threads: 1, outside, most_useful: outside, ..Rank::default() };
         let Some(threads) = by_process.get(&process) else {
             ranks.push(rank);
             continue;
@@ -306,26 +306,26 @@ fn ranks(profile: &Profile, of: &Efficiency) -> Result<Vec<Rank>, Unknown> {
         }
         let all_ns = first.work_ns + first.wait_ns;
         let own_ns = all_ns.saturating_sub(first.mpi_ns);
-        let outside_ns = (outside_s * 1e9) as u64;
+        let outside_ns = outside.unsigned();
         if own_ns > outside_ns + NEAR_NS + (NEAR * outside_ns as f64) as u64 {
             return Err(Unknown::OutsideOfMpi);
         }
-        let regions_s = seconds(own_ns).min(outside_s);
+        let regions = Ns::of(own_ns).min(outside);
         let mut rank = Rank {
             threads: threads.len() as u32,
-            regions_s,
-            mpi_in_regions_s: seconds(all_ns - own_ns),
-            most_useful_s: 0.0,
+            regions,
+            mpi_in_regions: Ns::of(all_ns - own_ns),
+            most_useful: Ns::ZERO,
             ..rank
         };
         for (location, thread) in threads {
             let is_first = *location == begun.location;
-            let most_s = if is_first { regions_s } else { seconds(all_ns) };
-            let work_s = seconds(thread.work_ns.saturating_sub(thread.mpi_ns)).min(most_s);
-            rank.work_s += work_s;
-            rank.scheduling_s += seconds(thread.scheduling_ns).min(most_s - work_s);
-            let serial_s = if is_first { outside_s - regions_s } else { 0.0 };
-            rank.most_useful_s = rank.most_useful_s.max(work_s + serial_s);
+            let most = if is_first { regions } else { Ns::of(all_ns) };
+            let work = Ns::of(thread.work_ns.saturating_sub(thread.mpi_ns)).min(most);
+            rank.work += work;
+            rank.scheduling += Ns::of(thread.scheduling_ns).min(most - work);
+            let serial = if is_first { outside - regions } else { Ns::ZERO };
+            rank.most_useful = rank.most_useful.max(work + serial);
         }
         ranks.push(rank);
     }

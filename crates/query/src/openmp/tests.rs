@@ -1,5 +1,5 @@
 use proust_profile::{
-    Context, ContextId, ContextKind, Location, LocationId, OperationId, ProcessId, Profile, RegionId,
+    Context, ContextId, ContextKind, Location, LocationId, Ns, OperationId, ProcessId, Profile, RegionId,
     RegionInfo, SegmentRow,
 };
 
@@ -29,7 +29,7 @@ fn profile() -> Profile {
     };
     Profile {
         processes: vec![Default::default()].into(),
-        locations: vec![Location { end_s: 1.0, ..Location::default() }; 2].into(),
+        locations: vec![Location { end: Ns::from_seconds(1.0), ..Location::default() }; 2].into(),
         contexts: vec![
             context(None, ContextKind::Program),
             context(Some(ContextId(0)), ContextKind::Frame),

@@ -75,7 +75,7 @@ impl Side {
             start_unix_s: run.facts.start_unix_s,
             host: run.facts.host.clone(),
             outcome: run.facts.outcome.clone(),
-            wall_s: run.facts.wall_s,
+            wall_s: run.facts.wall.as_seconds(),
             cpu_s: run.cpu_s,
             processors: run.ledger.processors,
             available_processors: run.facts.available_processors,

@@ -69,7 +69,7 @@ impl<'l> Drawn<'l> {
             notes.push(PageNote::ProcessorsGiven { processors });
         }
         let window = windows.map(|windows| {
-            let life_ns = (selection.profile().facts.wall_s * 1e9) as u64;
+            let life_ns = selection.profile().facts.wall.unsigned();
             let shown = windows.as_slice().iter().map(|window| {
                 let end_ns = window.end_ns.min(life_ns);
                 if window.start_ns >= life_ns {

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use proust_account::ledger::{Account, Accounts, Ledger};
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::notes::RunNote;
-use proust_profile::{ContextId, LocationId, Profile, Quality};
+use proust_profile::{ContextId, LocationId, Ns, Profile, Quality};
 use proust_query::Selection;
 use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ impl RunBlock {
             dir: facts.dir.clone(),
             command: facts.command.clone(),
             start_unix_s: facts.start_unix_s,
-            wall_s: facts.wall_s,
+            wall_s: facts.wall.as_seconds(),
             processors,
             available_processors: facts.available_processors,
             processes: pids.len(),
@@ -59,7 +59,7 @@ impl RunBlock {
             asked_rate_hz: facts.asked_rate_hz,
             settled_rate_hz: facts.settled_rate.map(|settled| settled.rate_hz),
             settled_after_s: facts.settled_rate.map(|settled| settled.after_s),
-            stolen_s: facts.stolen_s,
+            stolen_s: facts.stolen.map(Ns::as_seconds),
             peak_resident_bytes: (profile.processes.iter())
                 .filter_map(|process| process.peak_resident_bytes)
                 .max(),
@@ -115,7 +115,7 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
             0 => 1.0,
             samples => 1.0 - quality.partial_paths as f64 / samples as f64,
         };
-        (quality.lost_records_s, quality.unrecorded_s) = (seconds(lost_ns), seconds(unrecorded_ns));
+        (quality.lost_records, quality.unrecorded) = (Ns::of(lost_ns), Ns::of(unrecorded_ns));
         let pid_of = |&id: &LocationId| profile.processes[profile.locations[id].process].pid;
         let pids: FxHashSet<u32> = selection.locations().iter().map(pid_of).collect();
         quality.notes.retain(|note| pid(note).is_none_or(|pid| pids.contains(&pid)));
@@ -123,7 +123,7 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
     // The time of the ledger's threads on it, beyond the processors or not: one number on all pages.
     if !ledger.locations.is_empty() {
         let own_ns = ledger.locations.iter().map(|row| row.accounts[Account::Measurement]).sum();
-        quality.measurement_s = seconds(own_ns);
+        quality.measurement = Ns::of(own_ns);
     }
     if ledger.total_ns > 0 {
         quality.account_residual = ledger.residual_ns().unsigned_abs() as f64 / ledger.total_ns as f64;

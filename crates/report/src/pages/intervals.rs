@@ -315,8 +315,8 @@ impl Row {
                     time_ns: row.wall_ns,
                     min_ns: row.wall_ns,
                     max_ns: row.wall_ns,
-                    begin_ns: nanoseconds(profile.locations[row.location].start_s),
-                    end_ns: nanoseconds(profile.locations[row.location].end_s),
+                    begin_ns: profile.locations[row.location].start.unsigned(),
+                    end_ns: profile.locations[row.location].end.unsigned(),
                     ..OfLocation::default()
                 };
                 LocationRow::new(profile, row.location, &of, (&row.accounts, &row.passive))
@@ -427,10 +427,6 @@ impl Row {
             characterised: node.characteristics.clone(),
         }
     }
-}
-
-fn nanoseconds(seconds: f64) -> u64 {
-    (seconds.max(0.0) * 1e9) as u64
 }
 
 /// The file and line of the program's main function.

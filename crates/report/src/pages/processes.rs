@@ -245,8 +245,8 @@ impl ProcessRow {
             host: process.host.clone(),
             origin: process.origin.clone(),
             ending: process.ending.clone(),
-            start_s: process.start_s,
-            wall_s: process.end_s - process.start_s,
+            start_s: process.start.as_seconds(),
+            wall_s: (process.end - process.start).as_seconds(),
             cpu_s: sum.cpu_s,
             threads: sum.threads,
             samples: sum.samples as u64,
@@ -261,12 +261,12 @@ impl ProcessRow {
 /// that had the parent's number when it began.
 fn parent_of(profile: &Profile, id: ProcessId) -> Option<ProcessId> {
     let child = &profile.processes[id];
-    let before = |other: &Process| other.host == child.host && other.start_s <= child.start_s;
+    let before = |other: &Process| other.host == child.host && other.start <= child.start;
     let latest = |pid: u32| {
         let candidates = profile.processes.iter_enumerated();
         let candidates =
             candidates.filter(|&(other, process)| other != id && process.pid == pid && before(process));
-        candidates.max_by(|a, b| a.1.start_s.total_cmp(&b.1.start_s)).map(|(other, _)| other)
+        candidates.max_by_key(|(_, process)| process.start).map(|(other, _)| other)
     };
     latest(child.pid).or_else(|| latest(child.parent_pid))
 }
@@ -360,12 +360,15 @@ impl Page for Processes {
 
 #[cfg(test)]
 mod tests {
+    use proust_profile::Ns;
+
     use super::*;
 
     #[test]
     fn the_parent_is_the_image_that_was_there() {
-        let image = |pid, parent_pid, start_s| Process { pid, parent_pid, start_s, ..Process::default() };
-        let processes = vec![image(1, 0, 0.0), image(1, 0, 1.0), image(2, 1, 0.5), image(3, 1, 2.0)];
+        let image =
+            |pid, parent_pid, start| Process { pid, parent_pid, start: Ns::new(start), ..Process::default() };
+        let processes = vec![image(1, 0, 0), image(1, 0, 10), image(2, 1, 5), image(3, 1, 20)];
         let profile = Profile { processes: processes.into(), ..Profile::default() };
         let parents: Vec<_> = profile.processes.keys().map(|id| parent_of(&profile, id)).collect();
         // The second is what the first became by exec; the third was started before that, the fourth after.

@@ -76,7 +76,7 @@ impl QualityPage {
             notes,
             cpu_s: selection.total(Metric::Cpu),
             scope: (!question.filter.is_empty()).then(|| scope(selection, question)),
-            tick_s: profile.facts.tick_s,
+            tick_s: profile.facts.tick.as_seconds(),
         })
     }
 
@@ -134,10 +134,10 @@ impl QualityPage {
             ),
             (
                 "measurement_s",
-                duration(q.measurement_s),
+                duration(q.measurement.as_seconds()),
                 format!(
                     "in Proust's handlers: {} of the CPU time",
-                    percent(if self.cpu_s > 0.0 { q.measurement_s / self.cpu_s } else { 0.0 })
+                    percent(if self.cpu_s > 0.0 { q.measurement.as_seconds() / self.cpu_s } else { 0.0 })
                 ),
             ),
             ("events", count(q.events), "intercepted operations".into()),
@@ -151,8 +151,16 @@ impl QualityPage {
             ("tick_samples", count(q.tick_samples), of_samples(q.tick_samples, "came at the kernel's ticks")),
             ("skipped_samples", count(q.skipped_samples), "samples in Proust's own code".into()),
             ("damaged_bytes", bytes(q.damaged_bytes), "of the logs were skipped".into()),
-            ("lost_records_s", duration(q.lost_records_s), "CPU time whose records were lost".into()),
-            ("unrecorded_s", duration(q.unrecorded_s), "CPU time whose samples could not be stored".into()),
+            (
+                "lost_records_s",
+                duration(q.lost_records.as_seconds()),
+                "CPU time whose records were lost".into(),
+            ),
+            (
+                "unrecorded_s",
+                duration(q.unrecorded.as_seconds()),
+                "CPU time whose samples could not be stored".into(),
+            ),
             (
                 "implausible_records",
                 count(q.implausible_records),

@@ -6,7 +6,7 @@ mod hot;
 use proust_account::ledger::{Account, IoAs};
 use proust_findings::Finding;
 use proust_profile::facts::ending;
-use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
+use proust_profile::{ContextId, ContextKind, FunctionId, Metric, Ns};
 use proust_query::{Amounts, Handle, OnPath, Selection, hot_path};
 use proust_words::counted;
 use schemars::JsonSchema;
@@ -179,17 +179,12 @@ impl Summary {
         if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {
             notes.push(PageNote::Preempted { seconds: preempted_s });
         }
-        if let Some(stolen_s) = profile.facts.stolen_s
-            && stolen_s >= STOLEN * seconds(ledger.total_ns)
-            && stolen_s > 0.0
-        {
-            notes.push(PageNote::Stolen { seconds: stolen_s });
+        let matters = |time: &Ns| time.is_positive() && *time >= Ns::of(ledger.total_ns) * STOLEN;
+        if let Some(stolen) = profile.facts.stolen.filter(matters) {
+            notes.push(PageNote::Stolen { seconds: stolen.as_seconds() });
         }
-        if let Some(throttled_s) =
-            profile.facts.throttled_s.filter(|&s| s >= STOLEN * seconds(ledger.total_ns))
-            && throttled_s > 0.0
-        {
-            notes.push(PageNote::Throttled { seconds: throttled_s });
+        if let Some(throttled) = profile.facts.throttled.filter(matters) {
+            notes.push(PageNote::Throttled { seconds: throttled.as_seconds() });
         }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
         let found = found(profile, question, kept)?;
@@ -319,8 +314,8 @@ impl Summary {
             fixed(q.complete_paths * 100.0, 1),
             fixed(q.cpu_residual * 100.0, 3),
             fixed(q.account_residual * 100.0, 3),
-            duration(q.measurement_s),
-            percent(q.measurement_s, self.cpu_s)
+            duration(q.measurement.as_seconds()),
+            percent(q.measurement.as_seconds(), self.cpu_s)
         );
         text.push_str(&wrapped(&numbers, 1, style.width));
         for warning in quality_page::warnings(q) {

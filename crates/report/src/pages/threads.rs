@@ -130,13 +130,13 @@ impl Threads {
                     host: process.host.clone(),
                     service: location.service,
                     charged: row.charged,
-                    start_s: location.start_s,
+                    start_s: location.start.as_seconds(),
                     wall_s: seconds(row.wall_ns),
-                    cpu_s: known(row.location, Metric::Cpu, location.cpu_s),
+                    cpu_s: known(row.location, Metric::Cpu, location.cpu.as_seconds()),
                     queued_s: if windowed {
                         seconds(row.accounts[Account::Oversubscribed] + row.accounts[Account::Preempted])
                     } else {
-                        location.queued_s
+                        location.queued.as_seconds()
                     },
                     measurement_s: seconds(row.accounts[Account::Measurement]),
                     samples: known(row.location, Metric::Samples, location.samples as f64) as u64,

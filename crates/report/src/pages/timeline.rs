@@ -146,8 +146,8 @@ impl<'s> Timeline<'s> {
                 rank: process.rank,
                 thread: location.tid,
                 name: location.name.clone(),
-                start_s: location.start_s,
-                end_s: location.end_s,
+                start_s: location.start.as_seconds(),
+                end_s: location.end.as_seconds(),
                 cpu_s: cpu_s[id.index()],
                 active_s: if is_text { active_s(&sums) } else { of_spans_s },
                 accounts: accounts_of(accounts),
@@ -170,7 +170,7 @@ impl<'s> Timeline<'s> {
             let hidden = locations.split_off(limit);
             cut = Some(Cut { rows: hidden.len(), amount: sum(hidden.iter().map(|row| row.cpu_s)) });
         }
-        let life_ns = (profile.facts.wall_s * 1e9).round() as u64;
+        let life_ns = profile.facts.wall.unsigned();
         let shown = windows.as_slice();
         let start_ns = shown.first().map_or(0, |window| window.start_ns.min(life_ns));
         let end_ns = shown.last().map_or(start_ns, |window| window.end_ns.min(life_ns)).max(start_ns);

@@ -29,11 +29,11 @@ impl Worded for Gap {
             Gap::NoSamples {} => "no samples".into(),
             Gap::Unfinished {} => "the end of the command is not known".into(),
             Gap::Damaged { bytes: skipped } => format!("{} of damaged logs", bytes(skipped)),
-            Gap::LostRecords { cpu_s } => {
-                format!("{} of CPU time whose records are lost", duration(cpu_s))
+            Gap::LostRecords { cpu } => {
+                format!("{} of CPU time whose records are lost", duration(cpu.as_seconds()))
             }
-            Gap::Unrecorded { cpu_s } => {
-                format!("{} of CPU time whose samples could not be stored", duration(cpu_s))
+            Gap::Unrecorded { cpu } => {
+                format!("{} of CPU time whose samples could not be stored", duration(cpu.as_seconds()))
             }
         }
     }
@@ -54,11 +54,13 @@ pub fn gaps_listed(gaps: &[Gap]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proust_profile::Ns;
+
     use super::*;
 
     #[test]
     fn gaps_follow_each_other_in_a_sentence() {
-        let gaps = [Gap::Unfollowed { processes: 2 }, Gap::Unrecorded { cpu_s: 0.5 }];
+        let gaps = [Gap::Unfollowed { processes: 2 }, Gap::Unrecorded { cpu: Ns::from_seconds(0.5) }];
         let expected = "the data of a.proust are incomplete: 2 processes not followed; 0.500 s of CPU time \
             whose samples could not be stored (`proust report a.proust quality` has the details)";
         assert_eq!(gaps_text("a.proust", &gaps), expected);

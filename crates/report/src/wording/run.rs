@@ -61,9 +61,10 @@ impl Worded for RunNote {
                  may differ by milliseconds; durations on each host are exact",
                 hosts - compared - 1
             ),
-            RunNote::NoSamples { cpu_s } => format!(
-                "no sample was taken in {cpu_s:.3} s of CPU time: the CPU time of every thread is known, \
-                 where in the program it went is not; a longer run has samples"
+            RunNote::NoSamples { cpu } => format!(
+                "no sample was taken in {:.3} s of CPU time: the CPU time of every thread is known, \
+                 where in the program it went is not; a longer run has samples",
+                cpu.as_seconds()
             ),
             &RunNote::PartialPaths { paths, of } => format!(
                 "{} of {} {} no upper end and {} below [incomplete paths]: functions and lines are exact, \

@@ -6,7 +6,7 @@ use proust_compare::scaling::{Ensemble, Swept};
 use proust_compare::sweeps::TwoSweeps;
 use proust_compare::{ComparedRun, Diff};
 use proust_findings::findings;
-use proust_profile::{ContextId, LocationId, Metric, Profile};
+use proust_profile::{ContextId, LocationId, Metric, Ns, Profile};
 use proust_query::Measure;
 use proust_report::SweepNote;
 use proust_report::{
@@ -36,7 +36,7 @@ fn faster() -> Profile {
             value.amount /= 2.0;
         }
     }
-    profile.locations[LocationId(1)].cpu_s -= 0.25;
+    profile.locations[LocationId(1)].cpu -= Ns::from_seconds(0.25);
     profile
 }
 

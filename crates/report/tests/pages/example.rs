@@ -5,7 +5,7 @@ use proust_profile::event_metrics::{Operations, metrics_of_event};
 use proust_profile::notes::{ModuleNote, RunNote, Unfollowed, Which};
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, Function, FunctionId, InsideRow, Location, LocationId, Metric,
-    Module, ModuleId, OperationId, Process, ProcessId, Profile, Quality, RegionId, RegionInfo, RunFacts,
+    Module, ModuleId, Ns, OperationId, Process, ProcessId, Profile, Quality, RegionId, RegionInfo, RunFacts,
     SampleRow, SegmentRow, Target, Value,
 };
 
@@ -95,10 +95,10 @@ pub fn profile() -> Profile {
         process: ProcessId(0),
         tid,
         name: name.into(),
-        start_s,
-        end_s: 3.0,
-        cpu_s,
-        measurement_s: 1e-5 * samples as f64,
+        start: Ns::from_seconds(start_s),
+        end: Ns::from_seconds(3.0),
+        cpu: Ns::from_seconds(cpu_s),
+        measurement: Ns::of(10_000 * samples),
         samples,
         ..Location::default()
     };
@@ -107,10 +107,10 @@ pub fn profile() -> Profile {
             dir: "solve.1.proust".into(),
             command: vec!["./solve".into(), "--grid".into(), "a file".into()],
             start_unix_s: 1_790_000_000.5,
-            wall_s: 3.0,
+            wall: Ns::from_seconds(3.0),
             available_processors: 4,
             asked_rate_hz: 200,
-            tick_s: 0.004,
+            tick: Ns::from_seconds(0.004),
             host: "node-1".into(),
             outcome: "exit 0".into(),
             ..RunFacts::default()
@@ -121,7 +121,7 @@ pub fn profile() -> Profile {
             complete_paths: 0.998,
             partial_paths: 1,
             cpu_residual: 0.000_01,
-            measurement_s: 0.005,
+            measurement: Ns::from_seconds(0.005),
             log_bytes: 123_456,
             notes: vec![RunNote::NotFollowed {
                 process: Which { name: "solve".into(), pid: 77 },
@@ -135,8 +135,8 @@ pub fn profile() -> Profile {
             host: "node-1".into(),
             name: "solve".into(),
             executable: "/home/me/solve".into(),
-            end_s: 3.0,
-            clock_cpu_s: Some(2.5),
+            end: Ns::from_seconds(3.0),
+            clock_cpu: Some(Ns::from_seconds(2.5)),
             available_processors: 4,
             ..Process::default()
         }]
@@ -165,7 +165,7 @@ pub fn crowded() -> Profile {
     let mut profile = profile();
     profile.facts.available_processors = 1;
     profile.processes[ProcessId(0)].available_processors = 1;
-    profile.locations[LocationId(1)].start_s = 0.0;
+    profile.locations[LocationId(1)].start = Ns::ZERO;
     profile.samples.edit(|samples| {
         for row in samples.iter_mut().filter(|row| row.location == LocationId(1)) {
             row.time_ns -= 500_000_000;

@@ -3,7 +3,7 @@
 use proust_ingest::operation_info;
 use proust_profile::{
     ClockBasis, CommunicatorInfo, Context, ContextId, ContextKind, EventRow, ExchangeRow, Function,
-    FunctionId, GatheringRow, HostClock, IdealNetwork, Location, LocationId, MessagePart, MessageQuality,
+    FunctionId, GatheringRow, HostClock, IdealNetwork, Location, LocationId, MessagePart, MessageQuality, Ns,
     OperationId, PartnerWaitRow, Process, ProcessId, Profile, RunFacts, SampleRow, TrafficRow, TransferRow,
     UnmatchedReason, UnmatchedRow, WaitPattern,
 };
@@ -80,11 +80,12 @@ pub fn messaging() -> Profile {
             received_bytes: received,
             ..TransferRow::default()
         };
-    let process = |rank| Process { pid: 10 + rank, rank: Some(rank), end_s: 0.7, ..Process::default() };
+    let process =
+        |rank| Process { pid: 10 + rank, rank: Some(rank), end: Ns::of(700 * MS), ..Process::default() };
     let location = |process| Location {
         process: ProcessId(process),
-        end_s: 0.7,
-        cpu_s: if process == 0 { 0.3 } else { 0.28 },
+        end: Ns::of(700 * MS),
+        cpu: Ns::of(if process == 0 { 300 * MS } else { 280 * MS }),
         ..Location::default()
     };
     let exchange = |location, operation, (time_ms, partner_ms): (u64, u64), more: fn(&mut ExchangeRow)| {
@@ -102,7 +103,7 @@ pub fn messaging() -> Profile {
         row
     };
     let mut profile = Profile {
-        facts: RunFacts { wall_s: 0.7, available_processors: 2, ..RunFacts::default() },
+        facts: RunFacts { wall: Ns::of(700 * MS), available_processors: 2, ..RunFacts::default() },
         processes: vec![process(0), process(1)].into(),
         locations: vec![location(0), location(1)].into(),
         functions: vec![function("main", 3), function("prepare", 20), function("solve", 40)].into(),
@@ -225,7 +226,7 @@ fn ranks_that_wait() {
 #[test]
 fn the_wall_time_of_the_ledger_is_the_ranks() {
     let mut profile = messaging();
-    profile.facts.wall_s = 1.5;
+    profile.facts.wall = Ns::from_seconds(1.5);
     let question = Question { page: PageName::Summary, ..Question::default() };
     let page = render(&profile, &question, &Style::default()).unwrap().page;
     assert!(page.contains(" wall 1.500 s") && page.contains(" wall of the ranks;"), "{page}");

@@ -20,7 +20,7 @@ use proust_log::records::{
 };
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
-use proust_profile::{ContextId, ContextKind, InsideRow, Metric, Profile, RunFile};
+use proust_profile::{ContextId, ContextKind, InsideRow, Metric, Ns, Profile, RunFile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
 use zerocopy::IntoBytes;
 
@@ -270,7 +270,7 @@ pub fn assert_consistent(profile: &Profile) {
         assert!((a - b).abs() <= 1e-9 * a.abs().max(b.abs()), "{what}: {a} and {b}");
     };
     let cpu = of_values(Metric::Cpu);
-    close(cpu, profile.locations.iter().map(|l| l.cpu_s).sum(), "contexts and locations");
+    close(cpu, profile.locations.iter().map(|l| l.cpu.as_seconds()).sum(), "contexts and locations");
     close(cpu, of_values(Metric::User) + of_values(Metric::System), "user and system");
     close(cpu, profile.samples.iter().map(|s| s.cpu_ns as f64 * 1e-9).sum(), "contexts and samples");
     let calls: u64 = profile.events.iter().map(|event| u64::from(event.calls)).sum();
@@ -279,12 +279,12 @@ pub fn assert_consistent(profile: &Profile) {
     close(of_values(Metric::Samples), profile.quality.samples as f64, "samples");
     close(
         of_values(Metric::Measurement),
-        profile.locations.iter().map(|l| l.measurement_s).sum(),
+        profile.locations.iter().map(|l| l.measurement.as_seconds()).sum(),
         "measurement",
     );
     for location in &profile.locations {
-        assert!(location.start_s >= 0.0 && location.end_s >= location.start_s, "{location:?}");
-        assert!(location.queued_s >= 0.0 && location.queued_s <= location.wall_s() + 1e-9, "{location:?}");
+        assert!(location.start >= Ns::ZERO && location.end >= location.start, "{location:?}");
+        assert!(location.queued >= Ns::ZERO && location.queued <= location.wall(), "{location:?}");
     }
     assert_operations_consistent(profile);
     for sample in profile.samples.iter() {
@@ -298,11 +298,8 @@ fn assert_operations_consistent(profile: &Profile) {
     let mut free = vec![0; profile.locations.len()];
     for event in profile.events.iter() {
         let location = &profile.locations[event.location];
-        let ns = |seconds: f64| seconds * 1e9;
-        // Seconds hold nanoseconds of a run; of an absurd one they are rounded.
-        let slack = 1.0 + ns(location.end_s) * 1e-12;
-        assert!(event.begin_ns as f64 >= ns(location.start_s) - slack, "{event:?} {location:?}");
-        assert!(event.end_ns as f64 <= ns(location.end_s) + slack, "{event:?} {location:?}");
+        let (begin, end) = (Ns::of(event.begin_ns), Ns::of(event.end_ns));
+        assert!(location.start <= begin && end <= location.end, "{event:?} {location:?}");
         let is_clock = !event.summed && (event.begin_ns, event.bytes) == (event.end_ns, 0);
         assert!((event.calls > 0 || is_clock) && event.errors <= event.calls, "{event:?}");
         if !event.summed {

@@ -260,7 +260,7 @@ fn the_account_of_a_lock_and_its_holder_closes() {
     // The first thread computes; the second waits 600 ms for its lock and computes then.
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
     let lock = EventRow { location: LocationId(1), ..event(Operation::MutexLock, 0, 600) };
-    let thread = |tid| Location { tid, end_s: 1.0, ..Location::default() };
+    let thread = |tid| Location { tid, ..location(1000, 0) };
     let profile = profile(
         vec![thread(1), thread(2)],
         vec![at(LocationId(0), 1000, 1000), at(LocationId(1), 1000, 400)],

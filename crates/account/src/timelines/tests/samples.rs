@@ -4,7 +4,7 @@ use super::*;
 use crate::accounted::{ledger, ledger_within};
 use crate::ledger::PartKind;
 use crate::ledger::Windows;
-use proust_profile::{ContextId, LocationId, ProcessId};
+use proust_profile::{ContextId, LocationId, Ns, ProcessId};
 
 fn states(spans: &[Span]) -> Vec<(u64, bool)> {
     let active = |span: &Span| matches!(span.state, State::Working(_));
@@ -76,7 +76,7 @@ fn from_who_never_switched_the_processor_was_stolen() {
 /// Two threads of which the first computed for 30 ms, was blocked or not for 10 ms in the first row, and for
 /// as long in the second, in which it did not switch; the second thread slept but for 5 ms of its 100. All
 /// off time in ms, and whether it was runnable.
-fn off_time(stolen_s: Option<f64>) -> [(u64, u64); 2] {
+fn off_time(stolen_ms: Option<u64>) -> [(u64, u64); 2] {
     let constant = |row| SampleRow { voluntary_switches: 0, ..row };
     let of = |location, row: SampleRow| SampleRow { location, ..row };
     let samples = vec![
@@ -84,9 +84,10 @@ fn off_time(stolen_s: Option<f64>) -> [(u64, u64); 2] {
         of(LocationId(0), constant(row(50, 20))),
         of(LocationId(1), row(100, 5)),
     ];
-    let threads = [(50, 0.03), (100, 0.005)].map(|(end_ms, cpu_s)| Location { cpu_s, ..location(end_ms, 0) });
+    let threads = [(50, 30), (100, 5)]
+        .map(|(end_ms, cpu_ms)| Location { cpu: Ns::of(cpu_ms * MS), ..location(end_ms, 0) });
     let mut profile = profile(threads.into(), samples, vec![]);
-    profile.facts.stolen_s = stolen_s;
+    profile.facts.stolen = stolen_ms.map(|ms| Ns::of(ms * MS));
     let run = timelines(&profile);
     [0, 1].map(|thread| {
         let spans = &run.timelines[thread].spans;
@@ -100,11 +101,11 @@ fn off_time(stolen_s: Option<f64>) -> [(u64, u64); 2] {
 fn what_was_stolen_goes_to_who_computed_and_never_more_than_was_stolen() {
     // What is certain needs no count.
     assert_eq!(off_time(None), [(10, 10), (95, 0)]);
-    assert_eq!(off_time(Some(0.01)), [(10, 10), (95, 0)]);
+    assert_eq!(off_time(Some(10)), [(10, 10), (95, 0)]);
     // Of 7 ms more, six parts of seven are the first thread's: it computed six times as much.
-    assert_eq!(off_time(Some(0.017)), [(4, 16), (94, 1)]);
+    assert_eq!(off_time(Some(17)), [(4, 16), (94, 1)]);
     // Its room is full then.
-    assert_eq!(off_time(Some(0.04)), [(0, 20), (75, 20)]);
+    assert_eq!(off_time(Some(40)), [(0, 20), (75, 20)]);
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn time_of_lost_records_is_measured_but_nobody_knows_its_use() {
 
 #[test]
 fn the_ledger_of_two_threads_closes() {
-    let thread = |tid| Location { tid, end_s: 1.0, cpu_s: 1.0, ..Location::default() };
+    let thread = |tid| Location { tid, cpu: Ns::of(1000 * MS), ..location(1000, 0) };
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
     let samples = vec![
         at(LocationId(0), 500, 500),
@@ -152,7 +153,7 @@ fn the_ledger_of_two_threads_closes() {
 #[test]
 fn windows_and_given_processors_are_the_ledgers() {
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
-    let location = |tid| Location { tid, end_s: 1.0, ..Location::default() };
+    let location = |tid| Location { tid, ..location(1000, 0) };
     let samples = vec![
         at(LocationId(0), 500, 500),
         at(LocationId(0), 1000, 500),
@@ -181,14 +182,14 @@ fn windows_and_given_processors_are_the_ledgers() {
 
 #[test]
 fn images_of_one_process_follow_each_other() {
-    let process = |pid, parent_pid, start_s| proust_profile::Process {
+    let process = |pid, parent_pid, start| proust_profile::Process {
         pid,
         parent_pid,
-        start_s,
-        end_s: 9.0,
+        start: Ns::new(start),
+        end: Ns::new(9),
         ..Default::default()
     };
-    let processes = vec![process(5, 1, 0.0), process(6, 5, 1.0), process(6, 5, 2.0), process(7, 6, 3.0)];
+    let processes = vec![process(5, 1, 0), process(6, 5, 1), process(6, 5, 2), process(7, 6, 3)];
     let profile = Profile { processes: processes.into(), ..Profile::default() };
     let parents: Vec<_> = (0..4).map(|id| Parents::of(&profile).of_image(ProcessId(id))).collect();
     assert_eq!(parents, [None, Some(ProcessId(0)), Some(ProcessId(1)), Some(ProcessId(2))]);

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use proust_profile::{
-    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Process, ProcessId, Profile,
-    RegionInfo, SegmentRow,
+    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Ns, Process, ProcessId,
+    Profile, RegionInfo, SegmentRow,
 };
 
 use crate::JointId;
@@ -50,7 +50,7 @@ fn made(threads: u32, wall_s: f64, available: u32, rows: &[Spent]) -> Made {
         locations: (0..threads).map(|_| Location::default()).collect(),
         ..Profile::default()
     };
-    (profile.facts.wall_s, profile.facts.available_processors) = (wall_s, available);
+    (profile.facts.wall, profile.facts.available_processors) = (Ns::from_seconds(wall_s), available);
     for (at, (parent, kind, name)) in PLACES.into_iter().enumerate() {
         let function = (!name.is_empty()).then(|| {
             profile.functions.push(Function { name: name.into(), ..Function::default() });

@@ -1,6 +1,6 @@
 //! Work between parallel regions.
 
-use proust_profile::LocationId;
+use proust_profile::{LocationId, Ns};
 
 use super::super::super::Kind;
 use super::super::{Builder, cause, has, near, one};
@@ -38,7 +38,7 @@ fn serial_work_before_regions_is_no_long_task() {
     let region = run.region("main region", None);
     run.work(0, "main fill", (0, 400));
     run.work(0, "main region loop", (400, 1000)).work(1, "main region loop", (400, 1000));
-    run.profile.locations[LocationId(1)].start_s = 0.4;
+    run.profile.locations[LocationId(1)].start = Ns::from_seconds(0.4);
     run.both(region, Operation::OmpRegionEnd, "main region", [(1, 600, 0, 0); 2]);
     let found = run.findings();
     assert!(!has(&found, Kind::LongTask), "{found:#?}");
@@ -52,7 +52,7 @@ fn serial_work_before_regions_is_no_long_task() {
 #[test]
 fn serial_work_between_regions_is_found_though_the_others_keep_their_processors() {
     let mut run = serial_parts();
-    run.profile.locations[LocationId(1)].cpu_s = 1.0;
+    run.profile.locations[LocationId(1)].cpu = Ns::from_seconds(1.0);
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
     near(finding.recoverable_s, 0.4);
@@ -84,7 +84,7 @@ fn serial_work_between_regions_is_found_though_its_thread_stood_in_line() {
         run.work(0, "main smooth", (at_ms + 4, at_ms + 10));
         run.during(1, "main region", Operation::OmpIdle, (at_ms + 7, at_ms + 10));
     }
-    run.profile.locations[LocationId(0)].queued_s = 0.3;
+    run.profile.locations[LocationId(0)].queued = Ns::from_seconds(0.3);
     run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);

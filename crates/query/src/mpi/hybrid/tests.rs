@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proust_ingest::operation_info;
 use proust_log::operations::Operation;
 use proust_profile::{
-    Context, ContextKind, Events, Location, OperationId, RegionId, RegionInfo, SegmentRow, StayRow,
+    Context, ContextKind, Events, Location, Ns, OperationId, RegionId, RegionInfo, SegmentRow, StayRow,
 };
 
 use super::*;
@@ -19,11 +19,11 @@ fn rank(outside_s: f64, regions_s: f64, work_s: &[f64], scheduling_s: f64) -> Ra
     let others = work_s[1..].iter().copied().fold(0.0, f64::max);
     Rank {
         threads: work_s.len() as u32,
-        outside_s,
-        regions_s,
-        work_s: work_s.iter().sum(),
-        scheduling_s,
-        most_useful_s: (serial_s + work_s[0]).max(others),
+        outside: Ns::from_seconds(outside_s),
+        regions: Ns::from_seconds(regions_s),
+        work: Ns::from_seconds(work_s.iter().sum()),
+        scheduling: Ns::from_seconds(scheduling_s),
+        most_useful: Ns::from_seconds((serial_s + work_s[0]).max(others)),
         ..Rank::default()
     }
 }
@@ -58,7 +58,7 @@ fn check(hybrid: &Hybrid, time_s: f64) {
     near("processors", of.openmp, openmp);
     near("processors, ranks", of.mpi, of.mpi_load_balance * of.mpi_communication);
     let all_s: f64 = hybrid.ranks.iter().map(|rank| f64::from(rank.threads) * time_s).sum();
-    let mpi_s: f64 = hybrid.ranks.iter().map(|rank| time_s - rank.outside_s).sum();
+    let mpi_s: f64 = hybrid.ranks.iter().map(|rank| time_s - rank.outside.as_seconds()).sum();
     // All is divided: what is useful or in MPI is the part of all processors.
     near("processors, all", of.openmp, of.parallel + mpi_s / all_s);
 }
@@ -80,13 +80,13 @@ proptest! {
             let lost_s = regions_s * work.len() as f64 - work_s.iter().sum::<f64>();
             rank(*outside, regions_s, &work_s, scheduling * lost_s)
         });
-        check(&Hybrid::of_ranks(ranks.collect(), 2.0, ideal), 2.0);
+        check(&Hybrid::of_ranks(ranks.collect(), Ns::from_seconds(2.0), ideal.map(Ns::from_seconds)), 2.0);
     }
 }
 
 #[test]
 fn each_loss_is_on_its_level() {
-    let factors = |ranks: Vec<Rank>| Hybrid::of_ranks(ranks, 1.0, Some(1.0)).variants;
+    let factors = |ranks: Vec<Rank>| Hybrid::of_ranks(ranks, SECOND, Some(SECOND)).variants;
     // Nothing is lost.
     for (variant, of) in factors(vec![rank(1.0, 1.0, &[1.0, 1.0], 0.0); 2]) {
         assert_eq!((of.parallel, of.mpi, of.openmp), (1.0, 1.0, 1.0), "{variant:?}");
@@ -120,6 +120,7 @@ fn each_loss_is_on_its_level() {
 }
 
 const MS: u64 = 1_000_000;
+const SECOND: Ns = Ns::new(1_000_000_000);
 
 /// One rank of two threads: MPI begins at 10 ms and ends at 110 ms; in the 100 ms between, the first thread
 /// is in a region for 60 ms and works there for 50 ms, 10 ms of which are in MPI; the other works for 40 ms.
@@ -150,7 +151,7 @@ fn profile() -> Profile {
     let region = RegionInfo { process: ProcessId(0), context: ContextId(1), parent: None, told: false };
     Profile {
         processes: vec![Default::default()].into(),
-        locations: vec![Location { end_s: 1.0, ..Location::default() }; 2].into(),
+        locations: vec![Location { end: Ns::from_seconds(1.0), ..Location::default() }; 2].into(),
         contexts: vec![
             context(None, ContextKind::Program),
             context(Some(ContextId(0)), ContextKind::Frame),
@@ -167,14 +168,14 @@ fn profile() -> Profile {
 
 fn efficiency(outside_s: f64) -> Efficiency {
     Efficiency {
-        time_s: 0.1,
-        ideal_s: None,
+        time: Ns::from_seconds(0.1),
+        ideal: None,
         parallel: 0.9,
         load_balance: 1.0,
         communication: 0.9,
         serialisation: None,
         transfer: None,
-        outside_s: vec![(ProcessId(0), outside_s)],
+        outside: vec![(ProcessId(0), Ns::from_seconds(outside_s))],
     }
 }
 
@@ -184,13 +185,13 @@ fn ranks_are_what_their_regions_were() {
     let rank = found.ranks[0];
     assert_eq!((rank.threads, found.ranks.len()), (2, 1));
     for (what, found, expected) in [
-        ("regions", rank.regions_s, 0.05),
-        ("work", rank.work_s, 0.04 + 0.04),
-        ("scheduling", rank.scheduling_s, 0.008),
-        ("MPI", rank.mpi_in_regions_s, 0.01),
-        ("most", rank.most_useful_s, 0.08),
+        ("regions", rank.regions, 0.05),
+        ("work", rank.work, 0.04 + 0.04),
+        ("scheduling", rank.scheduling, 0.008),
+        ("MPI", rank.mpi_in_regions, 0.01),
+        ("most", rank.most_useful, 0.08),
     ] {
-        near(what, found, expected);
+        near(what, found.as_seconds(), expected);
     }
     check(&found, 0.1);
     near("parallel", found.variants[0].1.parallel, (0.04 + 0.04 + 0.04) / 0.2);

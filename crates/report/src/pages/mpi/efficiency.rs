@@ -1,6 +1,6 @@
 //! The efficiencies of the POP centre: of ranks, and of those with threads.
 
-use proust_profile::{ProcessId, Profile};
+use proust_profile::{Ns, ProcessId, Profile};
 use proust_query::mpi::efficiency::Efficiency;
 use proust_query::mpi::hybrid::Hybrid;
 use schemars::JsonSchema;
@@ -37,20 +37,20 @@ pub(super) struct OutsideLine {
 
 impl EfficiencyLine {
     pub(super) fn new(profile: &Profile, of: &Efficiency) -> EfficiencyLine {
-        let outside = |&(id, seconds): &(ProcessId, f64)| OutsideLine {
+        let outside = |&(id, time): &(ProcessId, Ns)| OutsideLine {
             process: ProcessName::new(profile, id),
-            seconds,
+            seconds: time.as_seconds(),
         };
         let hybrid = Hybrid::of(profile, of);
         EfficiencyLine {
-            time_s: of.time_s,
-            ideal_s: of.ideal_s,
+            time_s: of.time.as_seconds(),
+            ideal_s: of.ideal.map(Ns::as_seconds),
             parallel_efficiency: of.parallel,
             load_balance: of.load_balance,
             communication_efficiency: of.communication,
             serialisation_efficiency: of.serialisation,
             transfer_efficiency: of.transfer,
-            outside: of.outside_s.iter().map(outside).collect(),
+            outside: of.outside.iter().map(outside).collect(),
             hybrid: hybrid.as_ref().and_then(|of| of.as_ref().ok()).map(|of| HybridLine::new(profile, of)),
             hybrid_unknown: hybrid.and_then(Result::err).map(hybrid::unknown),
         }

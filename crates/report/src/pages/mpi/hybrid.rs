@@ -55,11 +55,11 @@ impl HybridLine {
         let rank = |rank: &Rank| RankLine {
             process: ProcessName::new(profile, rank.process),
             threads: rank.threads,
-            outside_s: rank.outside_s,
-            regions_s: rank.regions_s,
-            work_s: rank.work_s,
-            scheduling_s: rank.scheduling_s,
-            most_useful_s: rank.most_useful_s,
+            outside_s: rank.outside.as_seconds(),
+            regions_s: rank.regions.as_seconds(),
+            work_s: rank.work.as_seconds(),
+            scheduling_s: rank.scheduling.as_seconds(),
+            most_useful_s: rank.most_useful.as_seconds(),
         };
         HybridLine {
             ranks: of.ranks.iter().map(rank).collect(),
