@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{ContextId, LocationId, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -24,26 +24,26 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
-    let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
-    let mut by_late: BTreeMap<LocationId, f64> = BTreeMap::new();
+    let time = |row: &BlameRow| Ns::of(row.ns);
+    let mut by_late: BTreeMap<LocationId, Ns> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Late) {
-        *by_late.entry(row.cause.location).or_default() += seconds(row);
+        *by_late.entry(row.cause.location).or_default() += time(row);
     }
-    let all_s: f64 = by_late.values().sum();
-    let (&late, &waited_s) = by_late.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let all: Ns = by_late.values().sum();
+    let (&late, &waited) = by_late.iter().max_by(|a, b| a.1.cmp(b.1))?;
     let for_it: Vec<&&BlameRow> =
         rows.iter().filter(|row| row.cause.kind == CauseKind::Late && row.cause.location == late).collect();
     let early: BTreeSet<LocationId> = for_it.iter().map(|row| row.location).collect();
-    let displaced_s: f64 = (rows.iter())
+    let displaced: Ns = (rows.iter())
         .filter(|row| row.cause.kind == CauseKind::Displaced && row.cause.location == late)
-        .map(|row| seconds(row))
+        .map(|row| time(row))
         .sum();
-    let mut contexts: FxHashMap<ContextId, f64> = FxHashMap::default();
+    let mut contexts: FxHashMap<ContextId, Ns> = FxHashMap::default();
     for row in &for_it {
-        *contexts.entry(row.cause.context).or_default() += seconds(row);
+        *contexts.entry(row.cause.context).or_default() += time(row);
     }
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, waited_s, 0.0) {
+    if !facts.matters(&mut checks, waited, Ns::ZERO) {
         return None;
     }
     let places: BTreeSet<(LocationId, ContextId)> =
@@ -53,23 +53,23 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         .map(|sum| sum.calls)
         .sum();
     if !checks.holds(&limits::LATE_TIMES, times as f64)
-        || !checks.holds(&limits::LATE_SHARE, waited_s / all_s.max(f64::MIN_POSITIVE))
-        || !checks.holds(&limits::LATE_EXCESS, waited_s / (waited_s + displaced_s))
+        || !checks.holds(&limits::LATE_SHARE, waited / all.max(Ns::SHORTEST))
+        || !checks.holds(&limits::LATE_EXCESS, waited / (waited + displaced))
     {
         return None;
     }
     let cause = facts.places.part(&contexts, limits::PHASE_SHARE.value)?;
     let cause = facts.located(cause, [late]);
-    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited_s, 0.0, cause);
-    let waits = for_it.iter().map(|row| (row.location, row.context, seconds(row)));
+    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited, Ns::ZERO, cause);
+    let waits = for_it.iter().map(|row| (row.location, row.context, time(row)));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
-        Figure::seconds("waited at this barrier", rows.iter().map(|row| seconds(row)).sum()),
-        Figure::seconds("of it for this thread", waited_s),
+        Figure::time("waited at this barrier", rows.iter().map(|row| time(row)).sum()),
+        Figure::time("of it for this thread", waited),
         Figure::count("waits", times as f64),
         Figure::count("threads that waited for it", early.len() as f64),
-        Figure::seconds("waited for it while it had no processor", displaced_s),
-        Figure::seconds("this thread had no processor", facts.queued_s(late)),
+        Figure::time("waited for it while it had no processor", displaced),
+        Figure::time("this thread had no processor", facts.queued(late)),
     ];
     // A thread that asks for more gets more: a thread that the others had to wait for may have been the only
     // one that had a processor.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{ContextId, FunctionId, LocationId, Metric, Value};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns, Value};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -33,31 +33,32 @@ fn waiting_function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId>
 }
 
 fn busy_wait(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
-    let lost_s: f64 = values.iter().map(|value| value.amount).sum();
-    let share = lost_s / facts.cpu_s.max(f64::MIN_POSITIVE);
+    let time = |value: &Value| Ns::from_seconds(value.amount);
+    let lost: Ns = values.iter().map(|value| time(value)).sum();
+    let share = lost.share_of(facts.all_cpu);
     let contexts: BTreeSet<ContextId> = values.iter().map(|value| value.context).collect();
-    let error_s = facts.error_s(contexts);
+    let error = facts.error(contexts);
     let mut checks = Checks::default();
     if !checks.holds(&limits::BUSY_WAIT, share)
-        || !checks.holds(&limits::SIGMAS, lost_s / error_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !checks.holds(&limits::SIGMAS, lost / error.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
-    let mut by_line: FxHashMap<_, (f64, ContextId)> = FxHashMap::default();
+    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
     for value in values {
-        let line = by_line.entry(facts.places.line_key(value.context)).or_insert((0.0, value.context));
-        *line = (line.0 + value.amount, line.1.min(value.context));
+        let line = by_line.entry(facts.places.line_key(value.context)).or_insert((Ns::ZERO, value.context));
+        *line = (line.0 + time(value), line.1.min(value.context));
     }
-    let worst = by_line.into_values().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let worst = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
     let threads: BTreeSet<LocationId> = values.iter().map(|value| value.location).collect();
     let cause = facts.located(facts.places.place(worst.1), threads.iter().copied());
-    let mut finding = facts.finding(Kind::BusyWait, Account::Compute, lost_s, lost_s, cause);
-    finding.error_s = error_s;
-    finding.victims = facts.victims(values.iter().map(|value| (value.location, value.context, value.amount)));
+    let mut finding = facts.finding(Kind::BusyWait, Account::Compute, lost, lost, cause);
+    finding.error = error;
+    finding.victims = facts.victims(values.iter().map(|value| (value.location, value.context, time(value))));
     finding.evidence = vec![
         Figure::share("of the processor time", share),
-        Figure::seconds("processor time in loops of it that only wait", lost_s),
+        Figure::time("processor time in loops of it that only wait", lost),
         Figure::count("threads that waited so", threads.len() as f64),
     ];
     finding.sure = Sure::Possible;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, LocationId, Metric, Nature, ProcessId};
+use proust_profile::{ContextId, LocationId, Metric, Nature, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -28,57 +28,57 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Option<Finding> {
     let profile = facts.profile;
-    let is_short = |id: &&LocationId| profile.locations[**id].cpu.as_seconds() <= limits::CHURN_CPU_S.value;
+    let is_short = |id: &&LocationId| limits::CHURN_CPU_S.holds(profile.locations[**id].cpu);
     let short: Vec<LocationId> = locations.iter().filter(is_short).copied().collect();
     let of = &profile.processes[process];
-    let mean_s = |of: fn(&proust_profile::Location) -> f64| {
-        short.iter().map(|&id| of(&profile.locations[id])).sum::<f64>() / short.len().max(1) as f64
+    let mean = |of: fn(&proust_profile::Location) -> Ns| {
+        short.iter().map(|&id| of(&profile.locations[id])).sum::<Ns>() / short.len().max(1) as f64
     };
     let mut checks = Checks::default();
     if !checks.holds(&limits::CHURN_THREADS, short.len() as f64)
         || !checks.holds(&limits::CHURN_RATE, short.len() as f64 / (of.end - of.start).as_seconds().max(1e-3))
-        || !checks.holds(&limits::CHURN_CPU_S, mean_s(|one| one.cpu.as_seconds()))
+        || !checks.holds(&limits::CHURN_CPU_S, mean(|one| one.cpu))
     {
         return None;
     }
     // Making them, and what the kernel does in them: their beginning and their end.
-    let mut making: FxHashMap<ContextId, f64> = FxHashMap::default();
-    let (mut making_s, mut system_s) = (0.0, 0.0);
+    let mut making: FxHashMap<ContextId, Ns> = FxHashMap::default();
+    let (mut making_time, mut system) = (Ns::ZERO, Ns::ZERO);
     let is_mine = |location: LocationId| profile.locations[location].process == process;
     for value in profile.values.iter().filter(|value| is_mine(value.location)) {
+        let time = Ns::from_seconds(value.amount);
         let is_short = short.binary_search(&value.location).is_ok();
         match value.metric {
             Metric::Cpu if !is_short && makes_threads(facts, value.context) => {
-                *making.entry(value.context).or_default() += value.amount;
-                making_s += value.amount;
+                *making.entry(value.context).or_default() += time;
+                making_time += time;
             }
-            Metric::System if is_short => system_s += value.amount,
+            Metric::System if is_short => system += time,
             _ => {}
         }
     }
-    let lost_s = making_s + system_s;
-    if !facts.matters(&mut checks, lost_s, lost_s) {
+    let lost = making_time + system;
+    if !facts.matters(&mut checks, lost, lost) {
         return None;
     }
     let joins = || {
         let calls = facts.calls.iter().filter(|sum| is_mine(sum.location));
         calls.filter(|sum| facts.nature(sum.operation) == Some(Nature::Join)).map(|sum| sum.context)
     };
-    let most =
-        making.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(&context, _)| context);
+    let most = making.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0))).map(|(&context, _)| context);
     let place = match most.or_else(|| joins().next()) {
         Some(context) => facts.places.place(context),
         None => facts.places.declared(short.iter().find_map(|&id| facts.starts[id.index()])?),
     };
     let place = facts.in_process(place, process);
-    let mut finding = facts.finding(Kind::ThreadChurn, Account::Compute, lost_s, lost_s, place);
-    finding.error_s = facts.error_s(making.keys().copied());
+    let mut finding = facts.finding(Kind::ThreadChurn, Account::Compute, lost, lost, place);
+    finding.error = facts.error(making.keys().copied());
     finding.evidence = vec![
         Figure::count("threads that lived shortly", short.len() as f64),
-        Figure::seconds("mean processor time of such a thread", mean_s(|one| one.cpu.as_seconds())),
-        Figure::seconds("mean life of such a thread", mean_s(|one| one.wall().as_seconds())),
-        Figure::seconds("processor time of making them", making_s),
-        Figure::seconds("processor time of the kernel in them", system_s),
+        Figure::time("mean processor time of such a thread", mean(|one| one.cpu)),
+        Figure::time("mean life of such a thread", mean(|one| one.wall())),
+        Figure::time("processor time of making them", making_time),
+        Figure::time("processor time of the kernel in them", system),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

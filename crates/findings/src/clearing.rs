@@ -4,7 +4,7 @@
 //! for memory that is touched for the first time is not counted here. That less of it would do is a guess: a
 //! finding of this kind is possible at most.
 
-use proust_profile::{ContextId, LocationId, Metric};
+use proust_profile::{ContextId, LocationId, Metric, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -19,7 +19,7 @@ const CLEAR: [&str; 3] = ["memset", "bzero", "explicit_bzero"];
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_line: FxHashMap<_, Vec<ContextId>> = FxHashMap::default();
     for context in facts.profile.contexts.keys() {
-        if facts.cpu[context.index()] > 0.0 && clears(facts, context) {
+        if facts.cpu[context.index()].is_positive() && clears(facts, context) {
             by_line.entry(facts.places.line_key(context)).or_default().push(context);
         }
     }
@@ -39,27 +39,28 @@ fn clears(facts: &Facts<'_>, context: ContextId) -> bool {
 }
 
 fn clearing(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
-    let user = |context: ContextId| (facts.cpu[context.index()] - facts.system[context.index()]).max(0.0);
-    let lost_s: f64 = contexts.iter().map(|&context| user(context)).sum();
-    let share = lost_s / facts.cpu_s.max(f64::MIN_POSITIVE);
-    let error_s = facts.error_s(contexts.iter().copied());
+    let user =
+        |context: ContextId| (facts.cpu[context.index()] - facts.system[context.index()]).max(Ns::ZERO);
+    let lost: Ns = contexts.iter().map(|&context| user(context)).sum();
+    let share = lost / facts.all_cpu.max(Ns::SHORTEST);
+    let error = facts.error(contexts.iter().copied());
     let mut checks = Checks::default();
     if !checks.holds(&limits::CLEARING, share)
-        || !checks.holds(&limits::SIGMAS, lost_s / error_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !checks.holds(&limits::SIGMAS, lost / error.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
-    let worst = contexts.iter().copied().max_by(|&a, &b| user(a).total_cmp(&user(b)).then(b.cmp(&a)))?;
+    let worst = contexts.iter().copied().max_by(|&a, &b| user(a).cmp(&user(b)).then(b.cmp(&a)))?;
     let by = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     let by = by.filter(|value| contexts.contains(&value.context)).map(|value| value.location);
     let by: std::collections::BTreeSet<LocationId> = by.collect();
     let cause = facts.located(facts.places.place(worst), by.iter().copied());
-    let mut finding = facts.finding(Kind::MemoryClearing, Account::Compute, lost_s, lost_s, cause);
-    finding.error_s = error_s;
+    let mut finding = facts.finding(Kind::MemoryClearing, Account::Compute, lost, lost, cause);
+    finding.error = error;
     finding.evidence = vec![
         Figure::share("of the processor time", share),
-        Figure::seconds("processor time in clearing memory there", lost_s),
+        Figure::time("processor time in clearing memory there", lost),
         Figure::count("threads that did it", by.len() as f64),
     ];
     finding.sure = Sure::Possible;

@@ -1,6 +1,6 @@
 //! More threads that want to run than processors.
 
-use proust_profile::{FunctionId, Metric};
+use proust_profile::{FunctionId, Metric, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -14,28 +14,27 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
-    let lost_s = facts.ledger.with_beyond_ns(Account::Oversubscribed) as f64 / 1e9;
+    let lost = Ns::of(facts.ledger.with_beyond_ns(Account::Oversubscribed));
     let crowd = f64::from(facts.ledger.active) / facts.available.max(1.0);
     let mut checks = Checks::default();
-    if !checks.holds(&limits::LEAST_TOTAL_S, facts.total_s)
-        || !checks.holds(&limits::CROWD_SHARE, lost_s / facts.total_s.max(f64::MIN_POSITIVE))
+    if !checks.holds(&limits::LEAST_TOTAL_S, facts.total)
+        || !checks.holds(&limits::CROWD_SHARE, lost / facts.total.max(Ns::SHORTEST))
         || !checks.holds(&limits::CROWD_THREADS, crowd)
     {
         return None;
     }
     // The threads that were in the run queue most, by their start function.
-    let mut by_start: FxHashMap<Option<FunctionId>, (f64, usize)> = FxHashMap::default();
+    let mut by_start: FxHashMap<Option<FunctionId>, (Ns, usize)> = FxHashMap::default();
     for row in facts.ledger.locations.iter().filter(|row| row.charged) {
-        let queued_s = row.accounts[Account::Oversubscribed] as f64 / 1e9;
-        if queued_s > 0.0 {
+        let queued = Ns::of(row.accounts[Account::Oversubscribed]);
+        if queued.is_positive() {
             let sum = by_start.entry(facts.starts[row.location.index()]).or_default();
-            (sum.0, sum.1) = (sum.0 + queued_s, sum.1 + 1);
+            (sum.0, sum.1) = (sum.0 + queued, sum.1 + 1);
         }
     }
-    let (&start, &(queued_s, threads)) =
-        by_start.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(a.0)))?;
+    let (&start, &(queued, threads)) = by_start.iter().max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(a.0)))?;
     let of_start = facts.ledger.locations.iter().map(|row| row.location);
-    let of_start = of_start.filter(|&id| facts.starts[id.index()] == start && facts.queued_s(id) > 0.0);
+    let of_start = of_start.filter(|&id| facts.starts[id.index()] == start && facts.queued(id).is_positive());
     let place = start.map_or_else(Place::default, |start| facts.places.declared(start));
     let place = facts.located(place, of_start);
     let switches: f64 = (facts.profile.values.iter())
@@ -43,16 +42,16 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         .map(|value| value.amount)
         .sum();
     let mut finding =
-        facts.finding(Kind::Oversubscription, Account::Oversubscribed, lost_s, 0.0, place.clone());
-    finding.victims = vec![Victim { place, threads, seconds: queued_s }];
+        facts.finding(Kind::Oversubscription, Account::Oversubscribed, lost, Ns::ZERO, place.clone());
+    finding.victims = vec![Victim { place, threads, lost: queued }];
     finding.evidence = vec![
         Figure::count("threads active at once", f64::from(facts.ledger.active)),
         Figure::count("processors available", facts.available),
-        Figure::seconds("runnable, without a processor", lost_s),
+        Figure::time("runnable, without a processor", lost),
         Figure::count("times that a thread lost its processor to another", switches),
     ];
     // The same work takes as long on the same processors, whichever thread does it.
-    finding.recoverable_s = 0.0;
+    finding.recoverable = Ns::ZERO;
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
     Some(finding)

@@ -9,22 +9,22 @@
 //!
 //! Their sum is the effort. Time in which other processes had the processor is none of them.
 
-use proust_profile::Metric;
+use proust_profile::{Metric, Ns};
 
 use super::overhead::Overhead;
 use super::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
 use proust_account::ledger::Account;
 use proust_query::{Measure, Selection, over_contexts};
 
-/// The time spent and caused in a context and below it, s.
+/// The time spent and caused in a context and below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
     /// The program's own work.
-    pub work_s: f64,
+    pub work: Ns,
     /// Others had nothing to do meanwhile.
-    pub idleness_s: f64,
+    pub idleness: Ns,
     /// Organising it.
-    pub overhead_s: f64,
+    pub overhead: Ns,
 }
 
 /// The reading of the shares of idleness and overhead in an effort.
@@ -60,35 +60,31 @@ impl Reading {
 }
 
 impl Effort {
-    /// Work, idleness and overhead together, s.
-    pub fn sum_s(&self) -> f64 {
-        self.work_s + self.idleness_s + self.overhead_s
+    /// Work, idleness and overhead together.
+    pub fn sum(&self) -> Ns {
+        self.work + self.idleness + self.overhead
     }
 
     /// Idleness as a part of it; 0 if it is nothing.
     pub fn idleness(&self) -> f64 {
-        share(self.idleness_s, self.sum_s())
+        self.idleness.share_of(self.sum())
     }
 
     /// Overhead as a part of it; 0 if it is nothing.
     pub fn overhead(&self) -> f64 {
-        share(self.overhead_s, self.sum_s())
+        self.overhead.share_of(self.sum())
     }
 
     /// Its reading, by the thresholds of [`super::thresholds`].
     pub fn reading(&self) -> Reading {
         match (EFFORT_IDLENESS.holds(self.idleness()), EFFORT_OVERHEAD.holds(self.overhead())) {
-            _ if self.sum_s() <= 0.0 => Reading::Nothing,
+            _ if !self.sum().is_positive() => Reading::Nothing,
             (false, false) => Reading::Parallel,
             (false, true) => Reading::Coarsen,
             (true, false) => Reading::Refine,
             (true, true) => Reading::Change,
         }
     }
-}
-
-fn share(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 const WORK: [Account; 5] =
@@ -117,11 +113,12 @@ pub fn effort(selection: &Selection<'_>) -> Vec<Effort> {
             idleness[context.index()] += seconds;
         });
     }
-    let inclusive = |own: Vec<f64>| over_contexts(profile, selection.forest(), &own).inclusive;
+    let inclusive = |own: Vec<f64>| {
+        let seconds = over_contexts(profile, selection.forest(), &own).inclusive;
+        seconds.into_iter().map(Ns::from_seconds).collect::<Vec<Ns>>()
+    };
     let (work, idleness, overhead) = (inclusive(work), inclusive(idleness), inclusive(overhead));
-    (0..count)
-        .map(|id| Effort { work_s: work[id], idleness_s: idleness[id], overhead_s: overhead[id] })
-        .collect()
+    (0..count).map(|id| Effort { work: work[id], idleness: idleness[id], overhead: overhead[id] }).collect()
 }
 
 #[cfg(test)]
@@ -130,12 +127,15 @@ mod tests {
 
     #[test]
     fn shares_are_read_by_the_table() {
-        let effort = |work_s, idleness_s, overhead_s| Effort { work_s, idleness_s, overhead_s };
-        assert_eq!(effort(95.0, 3.0, 2.0).reading(), Reading::Parallel);
-        assert_eq!(effort(70.0, 3.0, 27.0).reading(), Reading::Coarsen);
-        assert_eq!(effort(60.0, 38.0, 2.0).reading(), Reading::Refine);
-        assert_eq!(effort(40.0, 30.0, 30.0).reading(), Reading::Change);
-        assert_eq!(effort(0.0, 0.0, 0.0).reading(), Reading::Nothing);
-        assert!((effort(60.0, 38.0, 2.0).idleness() - 0.38).abs() < 1e-12);
+        let effort = |work, idleness, overhead| {
+            let [work, idleness, overhead] = [work, idleness, overhead].map(Ns::new);
+            Effort { work, idleness, overhead }
+        };
+        assert_eq!(effort(95, 3, 2).reading(), Reading::Parallel);
+        assert_eq!(effort(70, 3, 27).reading(), Reading::Coarsen);
+        assert_eq!(effort(60, 38, 2).reading(), Reading::Refine);
+        assert_eq!(effort(40, 30, 30).reading(), Reading::Change);
+        assert_eq!(effort(0, 0, 0).reading(), Reading::Nothing);
+        assert!((effort(60, 38, 2).idleness() - 0.38).abs() < 1e-12);
     }
 }

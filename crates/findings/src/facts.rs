@@ -40,9 +40,10 @@ pub struct Facts<'r> {
     pub(super) intervals: Option<Intervals>,
     /// Parallel regions of OpenMP, if teams of several threads executed any.
     pub(super) regions: Option<Regions>,
-    pub(super) total_s: f64,
-    pub(super) wall_s: f64,
-    pub(super) cpu_s: f64,
+    pub(super) total: Ns,
+    pub(super) wall: Ns,
+    /// Processor time of all locations.
+    pub(super) all_cpu: Ns,
     /// Processors available, C.
     pub(super) available: f64,
     /// Processors that could be busy at once: those that the run used, but not more than there are.
@@ -53,9 +54,9 @@ pub struct Facts<'r> {
     started_alike: FxHashMap<(ProcessId, FunctionId), Vec<LocationId>>,
     /// The key by which locations are alike: the start function; of closures what they call.
     kinds: Vec<Option<FunctionId>>,
-    /// Own processor time, in s, and that in the kernel, by context.
-    pub(super) cpu: Vec<f64>,
-    pub(super) system: Vec<f64>,
+    /// Own processor time, and that in the kernel, by context.
+    pub(super) cpu: Vec<Ns>,
+    pub(super) system: Vec<Ns>,
     /// Σ w² of the samples, s², by context.
     pub(super) squares: Vec<f64>,
     /// All samples.
@@ -76,7 +77,6 @@ impl<'r> Facts<'r> {
         queues: Queues,
         intervals: impl FnOnce() -> Option<Intervals> + Send,
     ) -> Facts<'r> {
-        let seconds = |ns: u64| ns as f64 / 1e9;
         let processors = f64::from(ledger.processors.max(1));
         let available = match profile.facts.available_processors {
             0 => processors,
@@ -100,8 +100,9 @@ impl<'r> Facts<'r> {
             }
             own
         };
-        let (cpu, squares) = (own(Metric::Cpu), own(Metric::CpuSquares));
-        let sampling = Sampling { cpu: Ns::from_seconds(cpu.iter().sum()), squares: squares.iter().sum() };
+        let own_times = |wanted| own(wanted).into_iter().map(Ns::from_seconds).collect::<Vec<Ns>>();
+        let (cpu, squares) = (own_times(Metric::Cpu), own(Metric::CpuSquares));
+        let sampling = Sampling { cpu: cpu.iter().sum(), squares: squares.iter().sum() };
         let starts = starts(profile, &calls, &places);
         let mut started_alike: FxHashMap<_, Vec<LocationId>> = FxHashMap::default();
         let kinds = kinds(profile, &starts, &places);
@@ -121,13 +122,13 @@ impl<'r> Facts<'r> {
             operations,
             stretches,
             intervals,
-            total_s: seconds(ledger.total_ns),
-            wall_s: seconds(ledger.wall_ns),
-            cpu_s: profile.locations.iter().map(|location| location.cpu).sum::<Ns>().as_seconds(),
+            total: Ns::of(ledger.total_ns),
+            wall: Ns::of(ledger.wall_ns),
+            all_cpu: profile.locations.iter().map(|location| location.cpu).sum(),
             available,
             width,
             cpu,
-            system: own(Metric::System),
+            system: own_times(Metric::System),
             squares,
             sampling,
             samples: own(Metric::Samples),
@@ -141,36 +142,36 @@ impl<'r> Facts<'r> {
     }
 
     /// The part of a loss that could be saved: the processors gave C × T, and the part that other work used
-    /// is gone. `burned_s` is processor time that the loss itself took.
-    pub fn recoverable_s(&self, lost_s: f64, burned_s: f64) -> f64 {
-        let left_s = self.available * self.wall_s - self.cpu_s + burned_s.min(self.cpu_s);
-        lost_s.min(left_s.max(0.0))
+    /// is gone. `burned` is processor time that the loss itself took.
+    pub fn recoverable(&self, lost: Ns, burned: Ns) -> Ns {
+        let left = self.wall * self.available - self.all_cpu + burned.min(self.all_cpu);
+        lost.min(left.max(Ns::ZERO))
     }
 
     /// Whether so much is worth a word, kept among the checks.
-    pub(super) fn matters(&self, checks: &mut Checks, lost_s: f64, burned_s: f64) -> bool {
-        checks.holds(&limits::LEAST_TOTAL_S, self.total_s)
-            && checks.holds(&limits::LEAST_SHARE, self.recoverable_s(lost_s, burned_s) / self.total_s)
+    pub(super) fn matters(&self, checks: &mut Checks, lost: Ns, burned: Ns) -> bool {
+        checks.holds(&limits::LEAST_TOTAL_S, self.total)
+            && checks.holds(&limits::LEAST_SHARE, self.recoverable(lost, burned) / self.total)
     }
 
-    /// A finding about so many seconds, still without victims and evidence.
+    /// A finding about so much time, still without victims and evidence.
     pub(super) fn finding(
         &self,
         kind: Kind,
         account: Account,
-        lost_s: f64,
-        burned_s: f64,
+        lost: Ns,
+        burned: Ns,
         cause: Place,
     ) -> Finding {
         Finding {
             kind,
             account: account.id().into(),
-            recoverable_s: self.recoverable_s(lost_s, burned_s),
-            lost_s,
-            burned_s,
-            low_s: 0.0,
-            high_s: 0.0,
-            error_s: 0.0,
+            recoverable: self.recoverable(lost, burned),
+            lost,
+            burned,
+            low: Ns::ZERO,
+            high: Ns::ZERO,
+            error: Ns::ZERO,
             cause,
             victims: Vec::new(),
             evidence: Vec::new(),
@@ -214,39 +215,35 @@ impl<'r> Facts<'r> {
         rows.binary_search_by_key(&location, |row| row.location).ok().map(|at| &rows[at])
     }
 
-    /// A location's time on accounts, s.
-    pub(super) fn spent_s(&self, location: LocationId, accounts: &[Account]) -> f64 {
+    /// A location's time on accounts.
+    pub(super) fn spent(&self, location: LocationId, accounts: &[Account]) -> Ns {
         let sum = |row: &LocationAccounts| accounts.iter().map(|&account| row.accounts[account]).sum::<u64>();
-        self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
+        self.account_of(location).map_or(Ns::ZERO, |row| Ns::of(sum(row)))
     }
 
     /// Of the time that locations waited, of one process or of all, the part on a processor: they looked
-    /// again and again whether it was over. `waits_s` is how long one waited.
-    pub(super) fn burned_share(
-        &self,
-        process: Option<ProcessId>,
-        waits_s: impl Fn(LocationId) -> f64,
-    ) -> f64 {
-        let (mut waited_s, mut burned_s) = (0.0, 0.0);
+    /// again and again whether it was over. `waits` is how long one waited.
+    pub(super) fn burned_share(&self, process: Option<ProcessId>, waits: impl Fn(LocationId) -> Ns) -> f64 {
+        let (mut waited, mut burned) = (Ns::ZERO, Ns::ZERO);
         for (id, location) in self.profile.locations.iter().enumerate() {
             if process.is_none_or(|process| process == location.process) {
                 let id = LocationId::from_index(id);
-                let waits_s = waits_s(id);
-                burned_s += (location.cpu.as_seconds() - self.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
-                waited_s += waits_s;
+                let waits = waits(id);
+                burned += (location.cpu - self.spent(id, &ON_PROCESSOR)).clamp(Ns::ZERO, waits);
+                waited += waits;
             }
         }
-        if waited_s > 0.0 { burned_s / waited_s } else { 0.0 }
+        burned.share_of(waited)
     }
 
-    /// A location's own work, s: on a processor, or in I/O, and not waiting.
-    pub(super) fn worked_s(&self, location: LocationId) -> f64 {
-        self.spent_s(location, &WORK)
+    /// A location's own work: on a processor, or in I/O, and not waiting.
+    pub(super) fn worked(&self, location: LocationId) -> Ns {
+        self.spent(location, &WORK)
     }
 
-    /// How long it could run and had no processor, s.
-    pub(super) fn queued_s(&self, location: LocationId) -> f64 {
-        self.spent_s(location, &QUEUED)
+    /// How long it could run and had no processor.
+    pub(super) fn queued(&self, location: LocationId) -> Ns {
+        self.spent(location, &QUEUED)
     }
 
     /// Others that were started for the same and lived at the same time.
@@ -259,10 +256,10 @@ impl<'r> Facts<'r> {
         self.alike(location).iter().copied().filter(lives_beside).collect()
     }
 
-    /// How long it was passive for these reasons, s.
-    pub(super) fn waited_s(&self, location: LocationId, reasons: &[PassiveReason]) -> f64 {
+    /// How long it was passive for these reasons.
+    pub(super) fn waited(&self, location: LocationId, reasons: &[PassiveReason]) -> Ns {
         let sum = |row: &LocationAccounts| reasons.iter().map(|&reason| row.passive[reason]).sum::<u64>();
-        self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
+        self.account_of(location).map_or(Ns::ZERO, |row| Ns::of(sum(row)))
     }
 
     /// The locations of its process that were started for the same as this one, itself included.
@@ -295,37 +292,35 @@ impl<'r> Facts<'r> {
         Place { process, thread: thread.filter(|name| !name.is_empty()), ..place }
     }
 
-    /// The standard error of the processor time sampled in these contexts, s.
-    pub(super) fn error_s(&self, contexts: impl IntoIterator<Item = ContextId>) -> f64 {
-        let (mut cpu_s, mut squares) = (0.0, 0.0);
+    /// The standard error of the processor time sampled in these contexts.
+    pub(super) fn error(&self, contexts: impl IntoIterator<Item = ContextId>) -> Ns {
+        let (mut cpu, mut squares) = (Ns::ZERO, 0.0);
         for context in contexts {
-            cpu_s += self.cpu[context.index()];
+            cpu += self.cpu[context.index()];
             squares += self.squares[context.index()];
         }
-        self.sampling.error(Ns::from_seconds(cpu_s), squares).as_seconds()
+        self.sampling.error(cpu, squares)
     }
 
     /// Victims by place, most first.
-    pub(super) fn victims(&self, of: impl IntoIterator<Item = (LocationId, ContextId, f64)>) -> Vec<Victim> {
+    pub(super) fn victims(&self, of: impl IntoIterator<Item = (LocationId, ContextId, Ns)>) -> Vec<Victim> {
         type Key = (Option<FunctionId>, Option<u32>);
-        let mut sums: FxHashMap<Key, (ContextId, Vec<LocationId>, f64)> = FxHashMap::default();
-        for (location, context, seconds) in of {
-            let sum = sums.entry(self.places.line_key(context)).or_insert((context, Vec::new(), 0.0));
+        let mut sums: FxHashMap<Key, (ContextId, Vec<LocationId>, Ns)> = FxHashMap::default();
+        for (location, context, lost) in of {
+            let sum = sums.entry(self.places.line_key(context)).or_insert((context, Vec::new(), Ns::ZERO));
             sum.0 = sum.0.min(context);
             sum.1.push(location);
-            sum.2 += seconds;
+            sum.2 += lost;
         }
         let mut victims: Vec<Victim> = (sums.into_values())
-            .map(|(context, mut locations, seconds)| {
+            .map(|(context, mut locations, lost)| {
                 locations.sort_unstable();
                 locations.dedup();
                 let place = self.located(self.places.place(context), locations.iter().copied());
-                Victim { place, threads: locations.len(), seconds }
+                Victim { place, threads: locations.len(), lost }
             })
             .collect();
-        victims.sort_by(|a, b| {
-            b.seconds.total_cmp(&a.seconds).then_with(|| a.place.context.cmp(&b.place.context))
-        });
+        victims.sort_by(|a, b| b.lost.cmp(&a.lost).then_with(|| a.place.context.cmp(&b.place.context)));
         victims.truncate(VICTIMS);
         victims
     }
@@ -388,18 +383,19 @@ fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) 
         let name = &profile.functions[start].name;
         CLOSURES.iter().any(|part| name.contains(part))
     };
-    let mut spent_s: FxHashMap<LocationId, FxHashMap<FunctionId, f64>> = FxHashMap::default();
+    let mut spent: FxHashMap<LocationId, FxHashMap<FunctionId, Ns>> = FxHashMap::default();
     for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
         if starts[value.location.index()].is_some_and(is_closure)
             && let Some(phase) = places.phase(value.context)
             && let Some(function) = profile.contexts[phase].function
         {
-            *spent_s.entry(value.location).or_default().entry(function).or_default() += value.amount;
+            *spent.entry(value.location).or_default().entry(function).or_default() +=
+                Ns::from_seconds(value.amount);
         }
     }
     let mut kinds = starts.to_vec();
-    for (location, by_function) in spent_s {
-        let most = by_function.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+    for (location, by_function) in spent {
+        let most = by_function.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
         kinds[location.index()] = most.map(|(function, _)| function);
     }
     kinds

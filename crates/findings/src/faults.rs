@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, LocationId, Metric, ProcessId};
+use proust_profile::{ContextId, LocationId, Metric, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -38,7 +38,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         if facts.places.start(row.context).is_some()
             && let Some(touched) = by_process.get_mut(&process)
         {
-            touched.lost_s += row.ns as f64 / 1e9;
+            touched.lost += Ns::of(row.ns);
         }
     }
     // Processes of one program that do the same are one finding.
@@ -60,7 +60,7 @@ struct Touched {
     by_context: FxHashMap<ContextId, f64>,
     by_location: FxHashMap<LocationId, f64>,
     /// The amount on the account.
-    lost_s: f64,
+    lost: Ns,
 }
 
 impl Touched {
@@ -76,8 +76,8 @@ struct Candidate {
     kind: Kind,
     cause: Place,
     faults: f64,
-    lost_s: f64,
-    in_kernel_s: f64,
+    lost: Ns,
+    in_kernel: Ns,
     by_one: f64,
     at_once: f64,
     used_after: f64,
@@ -102,7 +102,7 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
     let times = peak_bytes.map(|peak_bytes| brought_bytes / peak_bytes.max(PAGE_BYTES));
     let mut as_churn = checks.clone();
     let mut as_first = checks.clone();
-    let mut lost_s = touched.lost_s;
+    let mut lost = touched.lost;
     let is_churn = times.is_some_and(|times| as_churn.holds(&limits::TOUCHED_AGAIN, times));
     let is_first_touch = facts.width >= 2.0
         && as_first.holds(&limits::FAULTS_BY_ONE, by_one)
@@ -114,7 +114,7 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
     } else if is_first_touch {
         checks = as_first;
         // Touched in parallel, it takes each of them a part of that time.
-        lost_s *= 1.0 - 1.0 / facts.width;
+        lost = lost * (1.0 - 1.0 / facts.width);
         Kind::FirstTouch
     } else if checks.holds(&limits::FAULTS_AT_ONCE, when.at_once) {
         Kind::FaultStartup
@@ -129,8 +129,8 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
         kind,
         cause,
         faults: touched.all,
-        lost_s,
-        in_kernel_s: touched.by_context.keys().map(|&context| facts.system[context.index()]).sum(),
+        lost,
+        in_kernel: touched.by_context.keys().map(|&context| facts.system[context.index()]).sum(),
         by_one,
         at_once: when.at_once,
         used_after,
@@ -140,36 +140,39 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
 }
 
 fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding> {
-    let lost_s: f64 = candidates.iter().map(|one| one.lost_s).sum();
+    let lost: Ns = candidates.iter().map(|one| one.lost).sum();
     let faults: f64 = candidates.iter().map(|one| one.faults).sum();
     let processes = candidates.len();
-    let worst = candidates.into_iter().max_by(|a, b| a.lost_s.total_cmp(&b.lost_s))?;
+    let worst = candidates.into_iter().max_by(|a, b| a.lost.cmp(&b.lost))?;
     let mut checks = worst.checks;
-    if !facts.matters(&mut checks, lost_s, lost_s) {
+    if !facts.matters(&mut checks, lost, lost) {
         return None;
     }
     let cost = FaultCost::of(facts.profile);
-    let mut finding = facts.finding(worst.kind, Account::Fault, lost_s, lost_s, worst.cause);
+    let mut finding = facts.finding(worst.kind, Account::Fault, lost, lost, worst.cause);
     finding.evidence = vec![
         Figure::count("page faults", faults),
-        Figure::seconds("in the kernel where they happened", worst.in_kernel_s),
-        Figure::seconds("a fault takes, by the system time of stretches with and without", cost.ns / 1e9),
-        Figure::seconds(
+        Figure::time("in the kernel where they happened", worst.in_kernel),
+        Figure::time(
+            "a fault takes, by the system time of stretches with and without",
+            Ns::from_seconds(cost.ns / 1e9),
+        ),
+        Figure::time(
             "standard error of that (0: not fitted, the usual cost)",
-            cost.error_ns.unwrap_or(0.0) / 1e9,
+            Ns::from_seconds(cost.error_ns.unwrap_or(0.0) / 1e9),
         ),
         Figure::share("of them by one thread", worst.by_one),
         Figure::share("of them within one half of the processor time", worst.at_once),
         Figure::share("of the processor time was other threads' afterwards", worst.used_after),
-        Figure::new("of memory, brought by the faults of a process at least", worst.bytes.0, "bytes"),
+        Figure::bytes("of memory, brought by the faults of a process at least", worst.bytes.0),
     ];
     if let Some(peak_bytes) = worst.bytes.1 {
-        finding.evidence.push(Figure::new("resident at once at most", peak_bytes, "bytes"));
+        finding.evidence.push(Figure::bytes("resident at once at most", peak_bytes));
     }
     if processes > 1 {
         finding.evidence.push(Figure::count("processes that do so", processes as f64));
     }
-    let is_large = limits::LARGE_SHARE.holds(lost_s / facts.total_s.max(f64::MIN_POSITIVE));
+    let is_large = limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST));
     let is_known = match worst.kind {
         Kind::FaultStartup => is_large,
         kind => kind == Kind::FaultChurn && worst.bytes.1.is_some(),

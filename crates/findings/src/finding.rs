@@ -1,8 +1,9 @@
 //! What a finding is.
 
-use proust_profile::ProcessId;
+use proust_profile::{Ns, ProcessId};
 use serde::{Deserialize, Serialize};
 
+use super::amount::Amount;
 use super::place::Place;
 use super::thresholds::Check;
 
@@ -178,30 +179,28 @@ pub struct Figure {
     /// What it is, in plain words.
     pub what: String,
     /// How much.
-    pub value: f64,
-    /// Its unit: `s`, `count`, `bytes`, `1/s`, `share` (of 1).
-    pub unit: String,
+    pub amount: Amount,
 }
 
 impl Figure {
-    /// A number in this unit.
-    pub fn new(what: impl Into<String>, value: f64, unit: &str) -> Figure {
-        Figure { what: what.into(), value, unit: unit.into() }
-    }
-
-    /// Seconds.
-    pub fn seconds(what: impl Into<String>, value: f64) -> Figure {
-        Figure::new(what, value, "s")
+    /// A time.
+    pub fn time(what: impl Into<String>, time: Ns) -> Figure {
+        Figure { what: what.into(), amount: Amount::Time(time) }
     }
 
     /// A number of things.
-    pub fn count(what: impl Into<String>, value: f64) -> Figure {
-        Figure::new(what, value, "count")
+    pub fn count(what: impl Into<String>, number: f64) -> Figure {
+        Figure { what: what.into(), amount: Amount::Count(number) }
+    }
+
+    /// Bytes.
+    pub fn bytes(what: impl Into<String>, number: f64) -> Figure {
+        Figure { what: what.into(), amount: Amount::Bytes(number) }
     }
 
     /// A part of a whole, 0 to 1.
-    pub fn share(what: impl Into<String>, value: f64) -> Figure {
-        Figure::new(what, value, "share")
+    pub fn share(what: impl Into<String>, part: f64) -> Figure {
+        Figure { what: what.into(), amount: Amount::Share(part) }
     }
 }
 
@@ -212,8 +211,8 @@ pub struct Victim {
     pub place: Place,
     /// How many threads.
     pub threads: usize,
-    /// How much they lost, s.
-    pub seconds: f64,
+    /// How much they lost.
+    pub lost: Ns,
 }
 
 /// A statement about a loss.
@@ -221,23 +220,23 @@ pub struct Victim {
 pub struct Finding {
     /// What sort of loss.
     pub kind: Kind,
-    /// Identifier of the account that the seconds are on.
+    /// Identifier of the account that the time is on.
     pub account: String,
-    /// The time that could be saved, s: `lost_s`, capped by the time that the processors had left.
-    pub recoverable_s: f64,
-    /// The loss, s.
-    pub lost_s: f64,
-    /// Processor time that the loss itself burns, s: part of the time that could be saved, and not used
+    /// The time that could be saved: `lost`, capped by the time that the processors had left.
+    pub recoverable: Ns,
+    /// The loss.
+    pub lost: Ns,
+    /// Processor time that the loss itself burns: part of the time that could be saved, and not used
     /// otherwise.
-    pub burned_s: f64,
-    /// Wall time that following the advice may save, s, from and to (see `range`).
+    pub burned: Ns,
+    /// Wall time that following the advice may save, from and to (see `range`).
     #[serde(default)]
-    pub low_s: f64,
-    /// See `low_s`.
+    pub low: Ns,
+    /// See `low`.
     #[serde(default)]
-    pub high_s: f64,
-    /// Standard error of `lost_s`, s; 0 where nothing of it was sampled.
-    pub error_s: f64,
+    pub high: Ns,
+    /// Standard error of `lost`; 0 where nothing of it was sampled.
+    pub error: Ns,
     /// What to look at.
     pub cause: Place,
     /// The places that lost it, most first. Empty where none waited.

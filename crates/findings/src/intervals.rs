@@ -10,6 +10,7 @@ use proust_account::ledger::Account;
 use proust_characteristics::advice::{Step, critical, steps};
 use proust_characteristics::dvm::Interval;
 use proust_characteristics::name::Characteristic;
+use proust_profile::Ns;
 use proust_query::characteristics::Characterised;
 use proust_query::intervals::IntervalNode;
 
@@ -60,18 +61,18 @@ fn of_levels(
     let (kind, lost_ns) = conclusion(&decisions)?;
     // A processor that has left an interval before others is not lost where it works in another one.
     let lost_ns = lost_ns.min(run.interval.lost_ns);
-    let lost_s = lost_ns as f64 / 1e9;
+    let lost = Ns::of(lost_ns);
     let mut checks = Checks::default();
     let of_run = of.interval.lost_ns as f64 / run.interval.lost_ns as f64;
     let part = of.interval.lost_ns as f64 / of.interval.total_ns.max(1) as f64;
     let account = account(kind, innermost, &of.interval);
     // What is repeated takes processors, and so do waits in which a rank or thread looks again and again.
-    let burned_s = match account {
-        Account::Replicated => lost_s,
-        Account::Serial | Account::Narrow | Account::Idle => 0.0,
-        _ => lost_s * facts.burned_share(None, |location| facts.spent_s(location, &WAITS)),
+    let burned = match account {
+        Account::Replicated => lost,
+        Account::Serial | Account::Narrow | Account::Idle => Ns::ZERO,
+        _ => lost * facts.burned_share(None, |location| facts.spent(location, &WAITS)),
     };
-    let is_worth = facts.matters(&mut checks, lost_s, burned_s)
+    let is_worth = facts.matters(&mut checks, lost, burned)
         && checks.holds(&limits::INTERVAL_LOST, part)
         && checks.holds(&limits::INTERVAL_OF_RUN, of_run.min(1.0));
     if !is_worth {
@@ -85,7 +86,7 @@ fn of_levels(
         ranks: if kind == Kind::IntervalUneven { ranks(of) } else { Vec::new() },
         checks: checks.kept(),
         sure: Sure::Likely,
-        ..facts.finding(kind, account, lost_s, burned_s, cause)
+        ..facts.finding(kind, account, lost, burned, cause)
     })
 }
 
@@ -134,12 +135,12 @@ fn evidence(levels: &[Level<'_>]) -> Vec<Figure> {
         let put = |what: &str| format!("level {level}, {name}: {what}");
         let efficiency = interval.efficiency().unwrap_or(0.0);
         figures.push(Figure::share(put(Characteristic::Efficiency.name()), efficiency));
-        figures.push(Figure::seconds(put(Characteristic::TotalTime.name()), interval.total_ns as f64 / 1e9));
+        figures.push(Figure::time(put(Characteristic::TotalTime.name()), Ns::of(interval.total_ns)));
         let mut said = BTreeSet::from([Characteristic::TotalTime.name().to_owned()]);
         for step in steps(interval) {
             for (what, ns) in step.amounts() {
                 if said.insert(what.clone()) {
-                    figures.push(Figure::seconds(put(&what), ns as f64 / 1e9));
+                    figures.push(Figure::time(put(&what), Ns::of(ns)));
                 }
             }
             if let Step::MostIn { operation, count: Some(count), .. } = step {

@@ -1,6 +1,6 @@
 //! Processor time in system calls that are no I/O, no waits and no page faults.
 
-use proust_profile::{ContextId, Function, FunctionId};
+use proust_profile::{ContextId, Function, FunctionId, Ns};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Calls;
@@ -54,7 +54,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             || facts.places.leaf(context).is_some_and(is_other)
             // There the library looks for its partners.
             || in_mpi.contains(&facts.places.line_key(context));
-        if facts.cpu[context.index()] > 0.0 && !is_other {
+        if facts.cpu[context.index()].is_positive() && !is_other {
             by_function.entry(facts.places.function(context)).or_default().push(context);
         }
     }
@@ -70,37 +70,38 @@ fn is_other(function: &Function) -> bool {
 
 /// `fault_ns`: what a page fault costs at most.
 fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], fault_ns: f64) -> Option<Finding> {
-    let sum = |of: &[f64]| contexts.iter().map(|&context| of[context.index()]).sum::<f64>();
-    let (cpu_s, samples) = (sum(&facts.cpu), sum(&facts.samples));
+    let sum = |of: &[Ns]| contexts.iter().map(|&context| of[context.index()]).sum::<Ns>();
+    let number = |of: &[f64]| contexts.iter().map(|&context| of[context.index()]).sum::<f64>();
+    let (cpu, samples) = (sum(&facts.cpu), number(&facts.samples));
     // The time of faults is reported by another kind, and known as an estimate only.
-    let faults = sum(&facts.faults);
-    let lost_s = (sum(&facts.system) - faults * fault_ns / 1e9).max(0.0);
-    let error_s = facts.error_s(contexts.iter().copied());
+    let faults = number(&facts.faults);
+    let lost = (sum(&facts.system) - Ns::from_seconds(faults * fault_ns / 1e9)).max(Ns::ZERO);
+    let error = facts.error(contexts.iter().copied());
     let mut checks = Checks::default();
     if !checks.holds(&limits::SYSTEM_SAMPLES, samples)
-        || !checks.holds(&limits::SYSTEM_SHARE, lost_s / cpu_s.max(f64::MIN_POSITIVE))
-        || !checks.holds(&limits::SIGMAS, lost_s / error_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !checks.holds(&limits::SYSTEM_SHARE, lost / cpu.max(Ns::SHORTEST))
+        || !checks.holds(&limits::SIGMAS, lost / error.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
-    let system_s: FxHashMap<ContextId, f64> =
+    let system: FxHashMap<ContextId, Ns> =
         contexts.iter().map(|&context| (context, facts.system[context.index()])).collect();
-    let root = facts.places.dominating(&system_s, 0.6)?;
+    let root = facts.places.dominating(&system, 0.6)?;
     let mut finding =
-        facts.finding(Kind::SystemStorm, Account::Compute, lost_s, lost_s, facts.places.place(root));
-    finding.error_s = error_s;
+        facts.finding(Kind::SystemStorm, Account::Compute, lost, lost, facts.places.place(root));
+    finding.error = error;
     finding.evidence = vec![
-        Figure::seconds("processor time there", cpu_s),
-        Figure::seconds("of it in the kernel", sum(&facts.system)),
+        Figure::time("processor time there", cpu),
+        Figure::time("of it in the kernel", sum(&facts.system)),
         Figure::count("page faults there", faults),
         Figure::count("samples there", samples),
     ];
     if let Some(called) = facts.places.leaf(root) {
-        let through_s = system_s.iter().filter(|&(&context, _)| facts.places.is_below(context, root));
-        let through_s: f64 = through_s.map(|(_, s)| s).sum();
+        let through = system.iter().filter(|&(&context, _)| facts.places.is_below(context, root));
+        let through: Ns = through.map(|(_, time)| time).sum();
         let what = format!("of the time in the kernel through {}", called.name);
-        finding.evidence.push(Figure::share(what, through_s / sum(&facts.system).max(f64::MIN_POSITIVE)));
+        finding.evidence.push(Figure::share(what, through / sum(&facts.system).max(Ns::SHORTEST)));
     }
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

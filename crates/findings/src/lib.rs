@@ -1,6 +1,6 @@
 //! Findings: the losses of a run, in a form that a user can act on.
 //!
-//! A finding names a cause (a source line), the seconds that could be saved, the victims, the numbers that it
+//! A finding names a cause (a source line), the time that could be saved, the victims, the numbers that it
 //! is based on, and how sure it is. Each kind is a pure function of the [`Facts`] of a run; a file holds one
 //! family of kinds. The thresholds of all kinds are in one place, [`thresholds`], and every finding keeps its
 //! comparisons ([`Check`]), so that its derivation can be shown.
@@ -30,9 +30,10 @@
 //! Processes of one program that lose time alike are one finding (`processes`).
 //!
 //! What can be won is capped by what the processors had to give beyond what was used
-//! ([`Facts::recoverable_s`]); findings are ranked by it, the smallest are left out, and so is what chance or
+//! ([`Facts::recoverable`]); findings are ranked by it, the smallest are left out, and so is what chance or
 //! a busy machine may have brought about (`rank`). This module decides no wording.
 
+mod amount;
 mod barriers;
 mod busy;
 mod calls;
@@ -77,6 +78,7 @@ use proust_account::timelines::OperationStates;
 use proust_query::OperationSums;
 use proust_query::intervals::Asked;
 
+pub use amount::{Amount, Comparable};
 pub use effort::{Effort, Reading, effort};
 pub use facts::Facts;
 pub use finding::{Figure, Finding, Kind, Sure, Victim};
@@ -114,7 +116,7 @@ pub struct Whole {
     pub blame: Blame,
     /// Its operations, summed up by place.
     pub operations: OperationSums,
-    /// The findings, most recoverable seconds first.
+    /// The findings, most recoverable time first.
     pub findings: Vec<Finding>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{ContextId, LocationId, Metric, Profile};
+use proust_profile::{ContextId, LocationId, Metric, Ns, Profile};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -59,33 +59,33 @@ fn slow_library(facts: &Facts<'_>) -> Option<Finding> {
         let path = module(profile, context)?;
         REFERENCE.iter().find(|end| path.contains(*end)).map(|_| path)
     };
-    let mut inside: FxHashMap<ContextId, f64> = FxHashMap::default();
+    let mut inside: FxHashMap<ContextId, Ns> = FxHashMap::default();
     let mut by: BTreeSet<LocationId> = BTreeSet::new();
     let mut library = None;
     for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
         if let Some(path) = is_reference(value.context) {
-            *inside.entry(value.context).or_default() += value.amount;
+            *inside.entry(value.context).or_default() += Ns::from_seconds(value.amount);
             by.insert(value.location);
             library = Some(path);
         }
     }
-    let used_s: f64 = inside.values().sum();
-    let lost_s = used_s * (1.0 - FAST);
-    let error_s = facts.error_s(inside.keys().copied());
+    let used: Ns = inside.values().sum();
+    let lost = used * (1.0 - FAST);
+    let error = facts.error(inside.keys().copied());
     let mut checks = Checks::default();
-    if !checks.holds(&limits::SLOW_LIBRARY, used_s / facts.cpu_s.max(f64::MIN_POSITIVE))
-        || !checks.holds(&limits::SIGMAS, used_s / error_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, lost_s)
+    if !checks.holds(&limits::SLOW_LIBRARY, used / facts.all_cpu.max(Ns::SHORTEST))
+        || !checks.holds(&limits::SIGMAS, used / error.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
     let cause = facts.places.cause(&inside, 0.5).unwrap_or_default();
     let cause = facts.located(cause, by.iter().copied());
-    let mut finding = facts.finding(Kind::SlowLibrary, Account::Compute, lost_s, lost_s, cause);
-    finding.error_s = error_s;
+    let mut finding = facts.finding(Kind::SlowLibrary, Account::Compute, lost, lost, cause);
+    finding.error = error;
     finding.library = library.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
     finding.evidence = vec![
-        Figure::seconds("processor time in the library", used_s),
+        Figure::time("processor time in the library", used),
         Figure::count("threads that called it", by.len() as f64),
     ];
     finding.sure = Sure::Likely;

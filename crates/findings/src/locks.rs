@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_profile::{ContextId, FunctionId, LocationId, Nature, ProcessId};
+use proust_profile::{ContextId, FunctionId, LocationId, Nature, Ns, ProcessId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -51,23 +51,23 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 /// does not help the program's author.
 fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> Option<Finding> {
     let rows: Vec<&BlameRow> = locks.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
-    let lost_s: f64 = rows.iter().map(|row| row.ns as f64 / 1e9).sum();
+    let lost: Ns = rows.iter().map(|row| Ns::of(row.ns)).sum();
     let times: u64 = locks.iter().filter_map(|(id, _)| facts.lock(*id)).map(|lock| lock.holds).sum();
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, 0.0) || !checks.holds(&limits::LOCK_HOLDS, times as f64) {
+    if !facts.matters(&mut checks, lost, Ns::ZERO) || !checks.holds(&limits::LOCK_HOLDS, times as f64) {
         return None;
     }
-    let mut by_holder: FxHashMap<ContextId, f64> = FxHashMap::default();
+    let mut by_holder: FxHashMap<ContextId, Ns> = FxHashMap::default();
     for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
-        *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += row.ns as f64 / 1e9;
+        *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += Ns::of(row.ns);
     }
     let cause = most(&by_holder).map_or_else(Place::default, |context| facts.places.place(context));
     let cause = facts.located(cause, rows.iter().map(|row| row.cause.location));
-    let mut finding = facts.finding(Kind::InterpreterLock, Account::Lock, lost_s, 0.0, cause);
+    let mut finding = facts.finding(Kind::InterpreterLock, Account::Lock, lost, Ns::ZERO, cause);
     let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
-    finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9)));
+    finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns))));
     finding.evidence = vec![
-        Figure::seconds("waited for the interpreter's lock", waited_s(&rows)),
+        Figure::time("waited for the interpreter's lock", waited(&rows)),
         Figure::count("threads that waited", threads.len() as f64),
         Figure::count("times that it was handed over while others waited", times as f64),
     ];
@@ -78,12 +78,12 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     Some(finding)
 }
 
-/// The waits of threads, s, without the slots that were empty meanwhile.
-fn waited_s(rows: &[&BlameRow]) -> f64 {
-    rows.iter().filter(|row| !row.slots).map(|row| row.ns as f64 / 1e9).sum()
+/// The waits of threads, without the slots that were empty meanwhile.
+fn waited(rows: &[&BlameRow]) -> Ns {
+    rows.iter().filter(|row| !row.slots).map(|row| Ns::of(row.ns)).sum()
 }
 
-/// Processor time in functions that acquire and release locks, by where the program calls them, s.
+/// Processor time in functions that acquire and release locks, by where the program calls them.
 struct Handling(FxHashMap<(Option<FunctionId>, Option<u32>), Vec<ContextId>>);
 
 impl Handling {
@@ -91,7 +91,7 @@ impl Handling {
         let overhead = Overhead::by(facts.profile, &facts.places);
         let mut at: FxHashMap<_, Vec<ContextId>> = FxHashMap::default();
         for context in (0..facts.cpu.len()).map(ContextId::from_index) {
-            if facts.cpu[context.index()] > 0.0 && overhead.has(context) {
+            if facts.cpu[context.index()].is_positive() && overhead.has(context) {
                 at.entry(facts.places.line_key(context)).or_default().push(context);
             }
         }
@@ -127,13 +127,13 @@ impl Waits {
         Waits(waits)
     }
 
-    /// How long these waits were by trying again and again, s.
-    fn spinning_s(&self, rows: &[&BlameRow]) -> f64 {
+    /// How long these waits were by trying again and again.
+    fn spinning(&self, rows: &[&BlameRow]) -> Ns {
         let of = |row: &BlameRow| match self.0.get(&(row.location, row.context)) {
             Some(&(spinning_ns, blocked_ns)) if spinning_ns > 0 => {
-                row.ns as f64 / 1e9 * spinning_ns as f64 / (spinning_ns + blocked_ns) as f64
+                Ns::of(row.ns) * (spinning_ns as f64 / (spinning_ns + blocked_ns) as f64)
             }
-            _ => 0.0,
+            _ => Ns::ZERO,
         };
         rows.iter().filter(|row| !row.slots).map(|row| of(row)).sum()
     }
@@ -144,15 +144,15 @@ struct OneLock<'f> {
     facts: &'f Facts<'f>,
     id: LockId,
     rows: Vec<&'f BlameRow>,
-    lost_s: f64,
-    hand_over_s: f64,
-    /// The time waited for each holder, s.
-    by_holder: FxHashMap<(LocationId, ContextId, Option<ContextId>), f64>,
+    lost: Ns,
+    hand_over: Ns,
+    /// The time waited for each holder.
+    by_holder: FxHashMap<(LocationId, ContextId, Option<ContextId>), Ns>,
     /// The acts of all holders meanwhile, weighted by the time waited for each.
     sections: Sections,
-    spinning_s: f64,
-    /// Processor time of acquiring and releasing it, s, and its standard error.
-    handling: (f64, f64),
+    spinning: Ns,
+    /// Processor time of acquiring and releasing it, and its standard error.
+    handling: (Ns, Ns),
 }
 
 impl<'f> OneLock<'f> {
@@ -164,12 +164,12 @@ impl<'f> OneLock<'f> {
         id: LockId,
         rows: Vec<&'f BlameRow>,
     ) -> OneLock<'f> {
-        let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
-        let mut by_holder: FxHashMap<(LocationId, ContextId, Option<ContextId>), f64> = FxHashMap::default();
+        let time = |row: &BlameRow| Ns::of(row.ns);
+        let mut by_holder: FxHashMap<(LocationId, ContextId, Option<ContextId>), Ns> = FxHashMap::default();
         for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
             let section = row.cause.section.unwrap_or(row.cause.context);
             let key = (row.cause.location, section, row.cause.site);
-            *by_holder.entry(key).or_default() += seconds(row);
+            *by_holder.entry(key).or_default() += time(row);
         }
         let mut sections = Sections::default();
         let mut known: Vec<_> = by_holder.keys().map(|&(location, context, _)| (location, context)).collect();
@@ -177,19 +177,19 @@ impl<'f> OneLock<'f> {
         known.dedup();
         for of in known.iter().filter_map(|holder| holders.get(holder)) {
             sections.count += of.count;
-            sections.held_s += of.held_s;
-            for (mine, theirs) in [(&mut sections.io_s, &of.io_s), (&mut sections.passive_s, &of.passive_s)] {
-                theirs.iter().for_each(|(&context, s)| *mine.entry(context).or_default() += s);
+            sections.held += of.held;
+            for (mine, theirs) in [(&mut sections.io, &of.io), (&mut sections.passive, &of.passive)] {
+                theirs.iter().for_each(|(&context, &time)| *mine.entry(context).or_default() += time);
             }
         }
         let handled = handling.contexts(facts, &rows);
-        let handling_s = handled.iter().map(|&context| facts.cpu[context.index()]).sum();
+        let handling_time = handled.iter().map(|&context| facts.cpu[context.index()]).sum();
         let hand_over = rows.iter().filter(|row| row.cause.kind == CauseKind::HandOver);
         OneLock {
-            lost_s: rows.iter().map(|row| seconds(row)).sum(),
-            hand_over_s: hand_over.map(|row| seconds(row)).sum(),
-            spinning_s: waits.spinning_s(&rows),
-            handling: (handling_s, facts.error_s(handled)),
+            lost: rows.iter().map(|row| time(row)).sum(),
+            hand_over: hand_over.map(|row| time(row)).sum(),
+            spinning: waits.spinning(&rows),
+            handling: (handling_time, facts.error(handled)),
             facts,
             id,
             rows,
@@ -201,22 +201,22 @@ impl<'f> OneLock<'f> {
     fn finding(&self) -> Option<Finding> {
         let facts = self.facts;
         let mut checks = Checks::default();
-        let (mean_s, sections) = self.mean_section();
+        let (mean, sections) = self.mean_section();
         let is_hot =
-            limits::HOT_HOLD_S.holds(mean_s) && limits::HOT_HOLDS.holds(self.sections.count.max(sections));
+            limits::HOT_HOLD_S.holds(mean) && limits::HOT_HOLDS.holds(self.sections.count.max(sections));
         // A short section that is entered all the time costs its entries, too, whichever thread waits.
-        let (handling_s, error_s) = if is_hot { self.handling } else { (0.0, 0.0) };
-        let (lost_s, burned_s) = (self.lost_s + handling_s, self.spinning_s + handling_s);
-        if !facts.matters(&mut checks, lost_s, burned_s)
+        let (handling_time, error) = if is_hot { self.handling } else { (Ns::ZERO, Ns::ZERO) };
+        let (lost, burned) = (self.lost + handling_time, self.spinning + handling_time);
+        if !facts.matters(&mut checks, lost, burned)
             || !checks.holds(&limits::LOCK_HOLDS, self.sections.count)
         {
             return None;
         }
-        let held_s = self.sections.held_s.max(f64::MIN_POSITIVE);
-        let io_s: f64 = self.sections.io_s.values().sum();
-        let passive_s: f64 = self.sections.passive_s.values().sum();
+        let held = self.sections.held.max(Ns::SHORTEST);
+        let io: Ns = self.sections.io.values().sum();
+        let passive: Ns = self.sections.passive.values().sum();
         let (waiters, share) = self.waiters();
-        let all_s = self.lost_s.max(f64::MIN_POSITIVE);
+        let all = self.lost.max(Ns::SHORTEST);
         // Failed comparisons of one kind are no reason for the next.
         let mut try_kind = |holds: &dyn Fn(&mut Checks) -> bool| {
             let mut tried = checks.clone();
@@ -226,14 +226,14 @@ impl<'f> OneLock<'f> {
             }
             found
         };
-        let kind = if try_kind(&|c| c.holds(&limits::LOCK_IN_IO, io_s / held_s)) {
+        let kind = if try_kind(&|c| c.holds(&limits::LOCK_IN_IO, io / held)) {
             Kind::LockAcrossIo
-        } else if try_kind(&|c| c.holds(&limits::LOCK_IN_SLEEP, passive_s / held_s)) {
+        } else if try_kind(&|c| c.holds(&limits::LOCK_IN_SLEEP, passive / held)) {
             Kind::LockAcrossSleep
-        } else if try_kind(&|c| c.holds(&limits::LOCK_SPINNING, self.spinning_s / all_s)) {
+        } else if try_kind(&|c| c.holds(&limits::LOCK_SPINNING, self.spinning / all)) {
             Kind::LockSpin
         } else if try_kind(&|c| {
-            c.holds(&limits::HOT_HOLD_S, mean_s)
+            c.holds(&limits::HOT_HOLD_S, mean)
                 && c.holds(&limits::HOT_HOLDS, self.sections.count.max(sections))
         }) {
             Kind::HotSection
@@ -245,54 +245,48 @@ impl<'f> OneLock<'f> {
             Kind::LongSection
         };
         let worst = match kind {
-            Kind::LockAcrossIo => most(&self.sections.io_s),
-            Kind::LockAcrossSleep => most(&self.sections.passive_s),
+            Kind::LockAcrossIo => most(&self.sections.io),
+            Kind::LockAcrossSleep => most(&self.sections.passive),
             _ => None,
         };
         let cause = worst.or_else(|| self.worst_holder())?;
         let library = self.library();
         let kind = if library.is_some() { Kind::LibraryLock } else { kind };
-        let (lost_s, burned_s) = match kind {
-            Kind::HotSection => (lost_s, burned_s),
-            _ => (self.lost_s, self.spinning_s),
+        let (lost, burned) = match kind {
+            Kind::HotSection => (lost, burned),
+            _ => (self.lost, self.spinning),
         };
         let holders = self.by_holder.keys().map(|(location, ..)| *location);
         let cause = facts.located(facts.places.place(cause), holders);
-        let mut finding = facts.finding(kind, Account::Lock, lost_s, burned_s, cause);
+        let mut finding = facts.finding(kind, Account::Lock, lost, burned, cause);
         finding.library = library;
         if kind == Kind::HotSection {
-            finding.error_s = error_s;
+            finding.error = error;
         }
-        let waits = self.rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9));
+        let waits = self.rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns)));
         finding.victims = facts.victims(waits);
         finding.evidence = vec![
-            Figure::seconds("waited for this lock", waited_s(&self.rows)),
+            Figure::time("waited for this lock", waited(&self.rows)),
             Figure::count("sections that ended while others waited", sections),
-            Figure::seconds("mean length of such a section", mean_s),
+            Figure::time("mean length of such a section", mean),
             Figure::count("threads that waited at once, on average", waiters),
             Figure::share("of the run somebody waited", share),
-            Figure::seconds("of the waiting, nobody held it (hand-over)", self.hand_over_s),
+            Figure::time("of the waiting, nobody held it (hand-over)", self.hand_over),
         ];
         match kind {
-            Kind::LockAcrossIo => {
-                finding.evidence.push(Figure::share("of the time held, in I/O", io_s / held_s))
-            }
+            Kind::LockAcrossIo => finding.evidence.push(Figure::share("of the time held, in I/O", io / held)),
             Kind::LockAcrossSleep => {
-                finding
-                    .evidence
-                    .push(Figure::share("of the time held, asleep or waiting", passive_s / held_s));
+                finding.evidence.push(Figure::share("of the time held, asleep or waiting", passive / held));
             }
-            Kind::LockSpin => {
-                finding.evidence.push(Figure::seconds("of the waiting, by trying again", burned_s))
-            }
+            Kind::LockSpin => finding.evidence.push(Figure::time("of the waiting, by trying again", burned)),
             Kind::HotSection => finding
                 .evidence
-                .push(Figure::seconds("processor time of acquiring and releasing it", handling_s)),
+                .push(Figure::time("processor time of acquiring and releasing it", handling_time)),
             _ => {}
         }
         finding.sure = match kind {
             Kind::LockAcrossSleep if self.is_gate() => Sure::Possible,
-            _ if self.hand_over_s > 0.5 * self.lost_s || handling_s > self.lost_s => Sure::Likely,
+            _ if self.hand_over > self.lost * 0.5 || handling_time > self.lost => Sure::Likely,
             _ => Sure::Certain,
         };
         finding.checks = checks.kept();
@@ -300,14 +294,12 @@ impl<'f> OneLock<'f> {
         Some(finding)
     }
 
-    /// How long a section of this lock is on average, s, and how many ended while others waited: the same as
+    /// How long a section of this lock is on average, and how many ended while others waited: the same as
     /// on the page `locks`.
-    fn mean_section(&self) -> (f64, f64) {
+    fn mean_section(&self) -> (Ns, f64) {
         match self.facts.lock(self.id) {
-            Some(lock) if lock.holds > 0 => {
-                (lock.held_ns as f64 / 1e9 / lock.holds as f64, lock.holds as f64)
-            }
-            _ => (self.sections.held_s / self.sections.count.max(1.0), self.sections.count.round()),
+            Some(lock) if lock.holds > 0 => (Ns::of(lock.held_ns) / lock.holds as f64, lock.holds as f64),
+            _ => (self.sections.held / self.sections.count.max(1.0), self.sections.count.round()),
         }
     }
 
@@ -326,28 +318,25 @@ impl<'f> OneLock<'f> {
 
     /// Where holders got it, or, where that is not known, let it go, for which most was waited.
     fn worst_holder(&self) -> Option<ContextId> {
-        let mut by_context: FxHashMap<ContextId, f64> = FxHashMap::default();
-        for (&(_, context, site), &seconds) in &self.by_holder {
+        let mut by_context: FxHashMap<ContextId, Ns> = FxHashMap::default();
+        for (&(_, context, site), &time) in &self.by_holder {
             // In a library the call path of the section leads to the program, and the bare site does not.
             let site = site.filter(|&site| self.facts.places.start(site).is_some());
-            *by_context.entry(site.unwrap_or(context)).or_default() += seconds;
+            *by_context.entry(site.unwrap_or(context)).or_default() += time;
         }
         let by_line = |context: ContextId| self.facts.places.line_key(context);
-        let mut by_place: FxHashMap<_, (f64, ContextId)> = FxHashMap::default();
-        for (&context, &seconds) in &by_context {
-            let sum = by_place.entry(by_line(context)).or_insert((0.0, context));
-            (sum.0, sum.1) = (sum.0 + seconds, sum.1.min(context));
+        let mut by_place: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
+        for (&context, &time) in &by_context {
+            let sum = by_place.entry(by_line(context)).or_insert((Ns::ZERO, context));
+            (sum.0, sum.1) = (sum.0 + time, sum.1.min(context));
         }
-        by_place
-            .into_values()
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
-            .map(|(_, context)| context)
+        by_place.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, context)| context)
     }
 
     /// How many waited at once, on average while any did, and for which part of the run any did.
     fn waiters(&self) -> (f64, f64) {
         let queue = self.facts.queues.of_lock(self.id);
-        let share = queue.any_ns as f64 / 1e9 / self.facts.wall_s.max(f64::MIN_POSITIVE);
+        let share = Ns::of(queue.any_ns) / self.facts.wall.max(Ns::SHORTEST);
         (if queue.any_ns > 0 { queue.waited_ns as f64 / queue.any_ns as f64 } else { 1.0 }, share)
     }
 }
@@ -357,7 +346,7 @@ fn is_lock(state: State) -> bool {
 }
 
 /// The context with the most.
-fn most(amounts: &FxHashMap<ContextId, f64>) -> Option<ContextId> {
-    let most = amounts.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+fn most(times: &FxHashMap<ContextId, Ns>) -> Option<ContextId> {
+    let most = times.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
     most.map(|(&context, _)| context)
 }

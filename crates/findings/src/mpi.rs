@@ -18,7 +18,7 @@ mod sites;
 use std::collections::BTreeMap;
 
 use proust_account::ledger::Account;
-use proust_profile::{LocationId, PartnerWaitRow, ProcessId};
+use proust_profile::{LocationId, Ns, PartnerWaitRow, ProcessId};
 
 use super::facts::Facts;
 use super::finding::Finding;
@@ -41,25 +41,25 @@ const RANKS: usize = 4;
 /// The least part of a loss of a rank that is named.
 const PART: f64 = 0.1;
 
-/// The ranks with most of these seconds, most first; and the largest part of one process.
-fn ranks(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, f64>) -> (Vec<u32>, f64) {
-    let mut by_process: BTreeMap<ProcessId, f64> = BTreeMap::new();
-    for (&location, seconds) in by_location {
-        *by_process.entry(facts.profile.locations[location].process).or_default() += seconds;
+/// The ranks with most of this time, most first; and the largest part of one process.
+fn ranks(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Ns>) -> (Vec<u32>, f64) {
+    let mut by_process: BTreeMap<ProcessId, Ns> = BTreeMap::new();
+    for (&location, &time) in by_location {
+        *by_process.entry(facts.profile.locations[location].process).or_default() += time;
     }
-    let all_s: f64 = by_process.values().sum();
-    let mut order: Vec<(ProcessId, f64)> = by_process.into_iter().collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let largest = order.first().map_or(0.0, |&(_, seconds)| seconds / all_s.max(f64::MIN_POSITIVE));
-    let named = order.iter().filter(|&&(_, seconds)| seconds >= PART * all_s).take(RANKS);
+    let all: Ns = by_process.values().sum();
+    let mut order: Vec<(ProcessId, Ns)> = by_process.into_iter().collect();
+    order.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let largest = order.first().map_or(0.0, |&(_, time)| time / all.max(Ns::SHORTEST));
+    let named = order.iter().filter(|&&(_, time)| time >= all * PART).take(RANKS);
     (named.filter_map(|&(id, _)| facts.profile.processes[id].rank).collect(), largest)
 }
 
 /// Of the time before partners arrived, the part on a processor: ranks look again and again.
 fn spinning_share(facts: &Facts<'_>) -> f64 {
-    facts.burned_share(None, |id| facts.spent_s(id, &[Account::MpiPartner]))
+    facts.burned_share(None, |id| facts.spent(id, &[Account::MpiPartner]))
 }
 
-fn seconds(wait: &PartnerWaitRow) -> f64 {
-    wait.length_ns() as f64 / 1e9
+fn time(wait: &PartnerWaitRow) -> Ns {
+    Ns::of(wait.length_ns())
 }

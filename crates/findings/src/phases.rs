@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, FunctionId, LocationId};
+use proust_profile::{ContextId, FunctionId, LocationId, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -25,21 +25,21 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut phases: BTreeMap<(LocationId, Option<FunctionId>), Phase<'_>> = BTreeMap::new();
     for stretch in &facts.stretches.long {
         let is_of_pool = facts.alike(stretch.location).len() >= 2;
-        for (&context, &empty_s) in &stretch.empty_s {
+        for (&context, &empty) in &stretch.empty {
             if !is_of_pool || between.is_some_and(|of| of.is_between(stretch.location, context)) {
                 let phase = phases.entry((stretch.location, function(facts, context))).or_default();
-                *phase.empty_s.entry(context).or_default() += empty_s;
+                *phase.empty.entry(context).or_default() += empty;
                 if phase.long.last().is_none_or(|&last| !std::ptr::eq(last, stretch)) {
                     phase.long.push(stretch);
                 }
             }
         }
     }
-    for (&(location, context), &empty_s) in &facts.stretches.short_s {
+    for (&(location, context), &empty) in &facts.stretches.in_short {
         if between.is_some_and(|of| of.is_between(location, context)) {
             let phase = phases.entry((location, function(facts, context))).or_default();
-            *phase.empty_s.entry(context).or_default() += empty_s;
-            phase.short_s += empty_s;
+            *phase.empty.entry(context).or_default() += empty;
+            phase.short += empty;
         }
     }
     // Threads that do the same alone, one after the other, are one finding.
@@ -63,60 +63,60 @@ fn function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
 #[derive(Default)]
 struct Phase<'s> {
     long: Vec<&'s Stretch>,
-    /// The part of `empty_s` in short stretches.
-    short_s: f64,
-    empty_s: FxHashMap<ContextId, f64>,
+    /// The part of `empty` in short stretches.
+    short: Ns,
+    empty: FxHashMap<ContextId, Ns>,
 }
 
 fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option<Finding> {
-    let mut empty_s: FxHashMap<ContextId, f64> = FxHashMap::default();
-    let (mut stretches, mut longest_s, mut short_s, mut late_s) = (0, 0.0_f64, 0.0, 0.0);
+    let mut empty: FxHashMap<ContextId, Ns> = FxHashMap::default();
+    let (mut stretches, mut longest, mut short, mut late_time) = (0, Ns::ZERO, Ns::ZERO, Ns::ZERO);
     for (location, phase) in phases {
-        phase.empty_s.iter().for_each(|(&context, s)| *empty_s.entry(context).or_default() += s);
+        phase.empty.iter().for_each(|(&context, &time)| *empty.entry(context).or_default() += time);
         stretches += phase.long.len();
-        short_s += phase.short_s;
-        let lengths = phase.long.iter().map(|one| (one.end_ns - one.start_ns) as f64 / 1e9);
-        longest_s = lengths.fold(longest_s, f64::max);
-        late_s += late(facts, *location, phase);
+        short += phase.short;
+        let lengths = phase.long.iter().map(|one| Ns::of(one.end_ns - one.start_ns));
+        longest = lengths.fold(longest, Ns::max);
+        late_time += late(facts, *location, phase);
     }
-    let sum_s: f64 = empty_s.values().sum();
-    let lost_s = (sum_s - late_s).max(0.0);
-    let error_s = facts.error_s(empty_s.keys().copied()).min(lost_s);
-    let is_between_regions = short_s > 0.5 * sum_s;
+    let sum: Ns = empty.values().sum();
+    let lost = (sum - late_time).max(Ns::ZERO);
+    let error = facts.error(empty.keys().copied()).min(lost);
+    let is_between_regions = short > sum * 0.5;
     // Between regions the other members look for the next one before they sleep, and use the processors that
     // are empty otherwise.
-    let burned_s = match phases.first() {
+    let burned = match phases.first() {
         Some((location, _)) if is_between_regions => {
-            lost_s * idle_spinning_share(facts, facts.profile.locations[*location].process)
+            lost * idle_spinning_share(facts, facts.profile.locations[*location].process)
         }
-        _ => 0.0,
+        _ => Ns::ZERO,
     };
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, burned_s)
-        || !(is_between_regions || checks.holds(&limits::LONG_STRETCH_S, longest_s))
+    if !facts.matters(&mut checks, lost, burned)
+        || !(is_between_regions || checks.holds(&limits::LONG_STRETCH_S, longest))
         || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
-        || error_s > 0.0 && !checks.holds(&limits::SIGMAS, lost_s / error_s)
+        || error.is_positive() && !checks.holds(&limits::SIGMAS, lost / error)
     {
         return None;
     }
     let locations = phases.iter().map(|(location, _)| *location);
-    let cause = facts.places.part(&empty_s, limits::PHASE_SHARE.value).unwrap_or_default();
+    let cause = facts.places.part(&empty, limits::PHASE_SHARE.value).unwrap_or_default();
     let cause = facts.located(cause, locations);
     let kind = if is_between_regions { Kind::OmpSerialPart } else { Kind::SerialPhase };
-    let mut finding = facts.finding(kind, Account::Serial, lost_s, burned_s, cause);
-    finding.error_s = error_s;
-    finding.evidence = vec![Figure::seconds("processors empty meanwhile", sum_s)];
+    let mut finding = facts.finding(kind, Account::Serial, lost, burned, cause);
+    finding.error = error;
+    finding.evidence = vec![Figure::time("processors empty meanwhile", sum)];
     if is_between_regions {
-        finding.evidence.push(Figure::seconds("of it in stretches too short to be a phase", short_s));
+        finding.evidence.push(Figure::time("of it in stretches too short to be a phase", short));
     } else {
         finding.evidence.extend([
             Figure::count("stretches in which this thread worked alone", stretches as f64),
-            Figure::seconds("the longest", longest_s),
+            Figure::time("the longest", longest),
         ]);
     }
     finding.evidence.push(Figure::count("processors that the run could keep busy", facts.width));
     // Every program begins and ends, and reads its input in between.
-    finding.sure = match limits::LARGE_SHARE.holds(lost_s / facts.total_s.max(f64::MIN_POSITIVE)) {
+    finding.sure = match limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST)) {
         true => Sure::Certain,
         false => Sure::Possible,
     };
@@ -124,34 +124,34 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     Some(finding)
 }
 
-/// The part of a phase due to its thread's waiting for a processor, s of empty slots: work of a thread in a
+/// The part of a phase due to its thread's waiting for a processor, in empty slots: work of a thread in a
 /// function in which others work, too, is no serial phase: the thread was late. Between the regions of its
 /// team no thread is late: the other members have nothing to do there, whenever it arrives.
-fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> f64 {
+fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> Ns {
     let between = |&context: &ContextId| {
         facts.regions.as_ref().is_some_and(|regions| regions.is_between(location, context))
     };
-    if phase.empty_s.keys().all(between) {
-        return 0.0;
+    if phase.empty.keys().all(between) {
+        return Ns::ZERO;
     }
     let others = facts.width - 1.0;
-    let alone_s = phase.empty_s.values().sum::<f64>() / others;
+    let alone = phase.empty.values().sum::<Ns>() / others;
     let roots: std::collections::BTreeSet<Option<ContextId>> =
-        phase.empty_s.keys().map(|&context| facts.places.phase(context)).collect();
-    let all_s: f64 = (0..facts.cpu.len())
+        phase.empty.keys().map(|&context| facts.places.phase(context)).collect();
+    let all: Ns = (0..facts.cpu.len())
         .map(ContextId::from_index)
-        .filter(|&context| facts.cpu[context.index()] > 0.0)
+        .filter(|&context| facts.cpu[context.index()].is_positive())
         .filter(|&context| roots.iter().flatten().any(|&root| facts.places.is_below(context, root)))
         .map(|context| facts.cpu[context.index()])
         .sum();
-    if all_s > 1.5 * alone_s { facts.queued_s(location) * others } else { 0.0 }
+    if all > alone * 1.5 { facts.queued(location) * others } else { Ns::ZERO }
 }
 
 /// The processor time of others than the busiest thread: threads that only begin and sleep make nothing
 /// parallel.
 pub(super) fn others_work(facts: &Facts<'_>) -> f64 {
     let own = || facts.profile.locations.iter().filter(|location| !location.service);
-    let most_s = own().map(|location| location.cpu.as_seconds()).fold(0.0, f64::max);
-    let cpu_s: f64 = own().map(|location| location.cpu.as_seconds()).sum();
-    1.0 - most_s / cpu_s.max(f64::MIN_POSITIVE)
+    let most = own().map(|location| location.cpu).max().unwrap_or_default();
+    let cpu: Ns = own().map(|location| location.cpu).sum();
+    1.0 - most / cpu.max(Ns::SHORTEST)
 }

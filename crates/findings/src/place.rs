@@ -1,15 +1,38 @@
 //! Places in the program as its author knows them: a function of the program's own, and a line in it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::iter::Sum;
+use std::ops::{AddAssign, Mul};
 
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
-use proust_profile::{ContextId, ContextKind, Function, FunctionId, ProcessId, Profile};
+use proust_profile::{ContextId, ContextKind, Function, FunctionId, Ns, ProcessId, Profile};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
 use super::libraries;
 use proust_profile::event_metrics::Operations;
+
+/// What places are compared by: times, or how often something happened there.
+pub(super) trait Weight:
+    Copy + Default + PartialOrd + AddAssign + Mul<f64, Output = Self> + Sum
+{
+    /// The order of two of them.
+    fn order(&self, other: &Self) -> Ordering;
+}
+
+impl Weight for Ns {
+    fn order(&self, other: &Ns) -> Ordering {
+        self.cmp(other)
+    }
+}
+
+impl Weight for f64 {
+    fn order(&self, other: &f64) -> Ordering {
+        self.total_cmp(other)
+    }
+}
 
 /// A place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,7 +143,7 @@ impl<'p> Places<'p> {
 
     /// The place that most of these amounts have in common. Helpers that several functions call say little:
     /// of them it is the caller.
-    pub(super) fn cause(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<Place> {
+    pub(super) fn cause<W: Weight>(&self, amounts: &FxHashMap<ContextId, W>, share: f64) -> Option<Place> {
         let innermost = self.named(amounts, share).filter(|&id| !self.is_nowhere(id))?;
         Some(self.call_of_shared(self.own(innermost)).unwrap_or_else(|| self.place(innermost)))
     }
@@ -145,7 +168,7 @@ impl<'p> Places<'p> {
     /// The part of the program that most of these amounts have in common: the outermost function in which
     /// threads neither wait for nor wake each other. The start function of a thread is more than that; if
     /// nothing else is left, it is [`Places::cause`]. Of a helper that several functions call it is the call.
-    pub(super) fn part(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<Place> {
+    pub(super) fn part<W: Weight>(&self, amounts: &FxHashMap<ContextId, W>, share: f64) -> Option<Place> {
         let innermost = self.named(amounts, share)?;
         let (found, inside) = self.outermost(innermost);
         let Some(call) = found else { return self.cause(amounts, share) };
@@ -191,27 +214,27 @@ impl<'p> Places<'p> {
 
     /// As [`Places::dominating`], but never a root above all functions of the program where one of them is
     /// known: then it is the part that dominates the function that has most.
-    fn named(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<ContextId> {
+    fn named<W: Weight>(&self, amounts: &FxHashMap<ContextId, W>, share: f64) -> Option<ContextId> {
         let all = self.dominating(amounts, share)?;
         if self.outer[all.index()].is_some() {
             return Some(all);
         }
-        let mut phases: BTreeMap<Option<FunctionId>, FxHashMap<ContextId, f64>> = BTreeMap::new();
+        let mut phases: BTreeMap<Option<FunctionId>, FxHashMap<ContextId, W>> = BTreeMap::new();
         for (&context, &amount) in amounts {
             if let Some(phase) = self.phase(context) {
                 let function = self.profile.contexts[phase].function;
                 phases.entry(function).or_default().insert(context, amount);
             }
         }
-        let sum = |of: &FxHashMap<ContextId, f64>| of.values().sum::<f64>();
-        let largest = phases.into_values().max_by(|a, b| sum(a).total_cmp(&sum(b)));
+        let sum = |of: &FxHashMap<ContextId, W>| of.values().copied().sum::<W>();
+        let largest = phases.into_values().max_by(|a, b| sum(a).order(&sum(b)));
         let Some(largest) = largest else { return Some(all) };
         let inside = self.dominating(&largest, share)?;
         if self.outer[inside.index()].is_some() {
             return Some(inside);
         }
         // Called on several paths: the heaviest of them.
-        let heaviest = largest.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let heaviest = largest.into_iter().max_by(|a, b| a.1.order(&b.1).then(b.0.cmp(&a.0)));
         heaviest.map(|(context, _)| context)
     }
 
@@ -290,9 +313,13 @@ impl<'p> Places<'p> {
 
     /// The innermost context that has at least `share` of these amounts below it or in it; None if there are
     /// none.
-    pub(super) fn dominating(&self, amounts: &FxHashMap<ContextId, f64>, share: f64) -> Option<ContextId> {
+    pub(super) fn dominating<W: Weight>(
+        &self,
+        amounts: &FxHashMap<ContextId, W>,
+        share: f64,
+    ) -> Option<ContextId> {
         let contexts = &self.profile.contexts;
-        let mut inclusive: FxHashMap<ContextId, f64> = FxHashMap::default();
+        let mut inclusive: FxHashMap<ContextId, W> = FxHashMap::default();
         for (&context, &amount) in amounts {
             let mut at = Some(context);
             while let Some(id) = at {
@@ -300,10 +327,10 @@ impl<'p> Places<'p> {
                 at = contexts[id].parent;
             }
         }
-        let all: f64 = amounts.values().sum();
+        let all: W = amounts.values().copied().sum();
         // A child has a larger number than its parent: the largest that holds enough is the innermost.
         (inclusive.into_iter())
-            .filter(|&(_, amount)| all > 0.0 && amount >= share * all)
+            .filter(|&(_, amount)| all > W::default() && amount >= all * share)
             .map(|(id, _)| id)
             .max()
     }

@@ -1,6 +1,6 @@
 //! Waiting by looking again and again: sleeping between the looks, or giving the processor away.
 
-use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -16,11 +16,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 #[derive(Default)]
 struct AtPlace {
     calls: f64,
-    time_s: f64,
+    time: Ns,
     /// While no thread did anything.
-    asleep_s: f64,
+    asleep: Ns,
     context: ContextId,
-    places: Vec<(LocationId, ContextId, f64)>,
+    places: Vec<(LocationId, ContextId, Ns)>,
 }
 
 type ByPlace = FxHashMap<(Option<FunctionId>, Option<u32>), AtPlace>;
@@ -31,53 +31,52 @@ fn calls(facts: &Facts<'_>, nature: Nature) -> ByPlace {
         let key = facts.places.line_key(calls.context);
         let sum =
             by_place.entry(key).or_insert_with(|| AtPlace { context: calls.context, ..AtPlace::default() });
-        let time_s = calls.time_ns as f64 / 1e9;
+        let time = Ns::of(calls.time_ns);
         sum.calls += calls.calls as f64;
-        sum.time_s += time_s;
-        sum.places.push((calls.location, calls.context, time_s));
+        sum.time += time;
+        sum.places.push((calls.location, calls.context, time));
     }
     by_place
 }
 
 fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
     let mut by_place = calls(facts, Nature::Sleep);
-    for (&(_, context), &s) in &facts.stretches.asleep_s {
+    for (&(_, context), &time) in &facts.stretches.asleep {
         if let Some(sum) = by_place.get_mut(&facts.places.line_key(context)) {
-            sum.asleep_s += s;
+            sum.asleep += time;
         }
     }
     // Idle time counts for all pollers: the places are one finding.
     let mut all = AtPlace::default();
-    let mut worst_s = 0.0;
+    let mut worst = Ns::ZERO;
     let mut checks = Checks::default();
     for sum in by_place.into_values() {
         let mut of_place = Checks::default();
-        let mean_s = sum.time_s / sum.calls.max(1.0);
-        if !of_place.holds(&limits::POLL_SLEEPS, sum.calls) || !of_place.holds(&limits::POLL_SLEEP_S, mean_s)
-        {
+        let mean = sum.time / sum.calls.max(1.0);
+        if !of_place.holds(&limits::POLL_SLEEPS, sum.calls) || !of_place.holds(&limits::POLL_SLEEP_S, mean) {
             continue;
         }
-        if (sum.asleep_s, all.context) > (worst_s, sum.context) {
-            (worst_s, all.context, checks) = (sum.asleep_s, sum.context, of_place);
+        if (sum.asleep, all.context) > (worst, sum.context) {
+            (worst, all.context, checks) = (sum.asleep, sum.context, of_place);
         }
         all.calls += sum.calls;
-        all.time_s += sum.time_s;
-        all.asleep_s += sum.asleep_s;
+        all.time += sum.time;
+        all.asleep += sum.asleep;
         all.places.extend(sum.places);
     }
-    let lost_s = all.asleep_s;
-    if !checks.holds(&limits::POLL_ASLEEP, lost_s / facts.wall_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, 0.0)
+    let lost = all.asleep;
+    if !checks.holds(&limits::POLL_ASLEEP, lost / facts.wall.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, Ns::ZERO)
     {
         return None;
     }
     let place = facts.places.place(all.context);
-    let mut finding = facts.finding(Kind::SleepPoll, Account::Asleep, lost_s, 0.0, place);
+    let mut finding = facts.finding(Kind::SleepPoll, Account::Asleep, lost, Ns::ZERO, place);
     finding.victims = facts.victims(all.places);
     finding.evidence = vec![
         Figure::count("sleeps", all.calls),
-        Figure::seconds("mean length of a sleep", all.time_s / all.calls.max(1.0)),
-        Figure::seconds("meanwhile nobody did anything for", lost_s),
+        Figure::time("mean length of a sleep", all.time / all.calls.max(1.0)),
+        Figure::time("meanwhile nobody did anything for", lost),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();
@@ -98,26 +97,27 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     let contexts: Vec<ContextId> = (0..facts.cpu.len())
         .map(ContextId::from_index)
         .filter(|&context| {
-            facts.cpu[context.index()] > 0.0
+            facts.cpu[context.index()].is_positive()
                 && facts.places.function(context) == function
                 && facts.places.leaf(context).is_some_and(|leaf| leaf.name.contains("yield"))
         })
         .collect();
-    let lost_s: f64 = contexts.iter().map(|&context| facts.cpu[context.index()]).sum();
+    let lost: Ns = contexts.iter().map(|&context| facts.cpu[context.index()]).sum();
     let samples: f64 = contexts.iter().map(|&context| facts.samples[context.index()]).sum();
-    let error_s = facts.error_s(contexts.iter().copied());
-    if !checks.holds(&limits::SPIN_SAMPLES, samples) || !facts.matters(&mut checks, lost_s, lost_s) {
+    let error = facts.error(contexts.iter().copied());
+    if !checks.holds(&limits::SPIN_SAMPLES, samples) || !facts.matters(&mut checks, lost, lost) {
         return None;
     }
     let place = facts.places.place(sum.context);
-    let mut finding = facts.finding(Kind::SpinWait, Account::Compute, lost_s, lost_s, place);
-    finding.error_s = error_s;
+    let mut finding = facts.finding(Kind::SpinWait, Account::Compute, lost, lost, place);
+    finding.error = error;
     let own = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     let own = own.filter(|value| contexts.contains(&value.context));
-    finding.victims = facts.victims(own.map(|value| (value.location, value.context, value.amount)));
+    finding.victims =
+        facts.victims(own.map(|value| (value.location, value.context, Ns::from_seconds(value.amount))));
     finding.evidence = vec![
         Figure::count("times that the processor was given away", sum.calls),
-        Figure::seconds("processor time spent on that", lost_s),
+        Figure::time("processor time spent on that", lost),
         Figure::count("samples in it", samples),
     ];
     finding.sure = Sure::Likely;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_profile::{ContextId, LocationId, ProcessId};
+use proust_profile::{ContextId, LocationId, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -35,51 +35,51 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 /// teams could have had.
 fn is_between_regions(facts: &Facts<'_>, stretch: &Stretch) -> bool {
     let Some(regions) = &facts.regions else { return false };
-    let between = stretch.empty_s.iter().filter(|&(&at, _)| regions.is_between(stretch.location, at));
-    between.map(|(_, s)| s).sum::<f64>() > 0.5 * stretch.sum_s()
+    let between = stretch.empty.iter().filter(|&(&at, _)| regions.is_between(stretch.location, at));
+    between.map(|(_, time)| time).sum::<Ns>() > stretch.sum() * 0.5
 }
 
 /// Stretches of threads alike, by thread.
 fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>>) -> Option<Finding> {
-    let (mut lost_s, mut alone_s, mut mine_s, mut theirs_s) = (0.0, 0.0, 0.0, 0.0);
-    let (mut length_s, mut longest_s) = (0.0_f64, 0.0_f64);
-    let mut empty_s: FxHashMap<ContextId, f64> = FxHashMap::default();
+    let (mut lost, mut alone, mut mine, mut theirs) = (Ns::ZERO, Ns::ZERO, Ns::ZERO, Ns::ZERO);
+    let (mut length, mut longest) = (Ns::ZERO, Ns::ZERO);
+    let mut empty: FxHashMap<ContextId, Ns> = FxHashMap::default();
     let mut late: Vec<LocationId> = Vec::new();
     for (&location, stretches) in by_location {
-        let (mine, beside) = (facts.worked_s(location), facts.beside(location));
+        let (worked, beside) = (facts.worked(location), facts.beside(location));
         if beside.is_empty() {
             continue;
         }
-        let theirs = beside.iter().map(|&other| facts.worked_s(other)).sum::<f64>() / beside.len() as f64;
+        let usual = beside.iter().map(|&other| facts.worked(other)).sum::<Ns>() / beside.len() as f64;
         // A thread that was kept from working is late without having more to do.
-        let excess_s = (mine - theirs).max(0.0);
-        let sum_s = stretches.iter().map(|one| one.sum_s()).sum::<f64>();
-        alone_s += sum_s;
-        lost_s += sum_s.min(excess_s * (facts.width - 1.0));
-        (mine_s, theirs_s) = (mine_s + mine, theirs_s + theirs);
+        let excess = (worked - usual).max(Ns::ZERO);
+        let sum = stretches.iter().map(|one| one.sum()).sum::<Ns>();
+        alone += sum;
+        lost += sum.min(excess * (facts.width - 1.0));
+        (mine, theirs) = (mine + worked, theirs + usual);
         for stretch in stretches {
-            let stretch_s = (stretch.end_ns - stretch.start_ns) as f64 / 1e9;
-            (length_s, longest_s) = (length_s + stretch_s, longest_s.max(stretch_s));
-            stretch.empty_s.iter().for_each(|(&context, s)| *empty_s.entry(context).or_default() += s);
+            let passed = Ns::of(stretch.end_ns - stretch.start_ns);
+            (length, longest) = (length + passed, longest.max(passed));
+            stretch.empty.iter().for_each(|(&context, &time)| *empty.entry(context).or_default() += time);
         }
         late.push(location);
     }
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, 0.0)
-        || !checks.holds(&limits::TASK_EXCESS, (mine_s - theirs_s) / mine_s.max(f64::MIN_POSITIVE))
-        || !checks.holds(&limits::TASK_ALONE, length_s / facts.wall_s.max(f64::MIN_POSITIVE))
+    if !facts.matters(&mut checks, lost, Ns::ZERO)
+        || !checks.holds(&limits::TASK_EXCESS, (mine - theirs) / mine.max(Ns::SHORTEST))
+        || !checks.holds(&limits::TASK_ALONE, length / facts.wall.max(Ns::SHORTEST))
     {
         return None;
     }
-    let cause = facts.places.part(&empty_s, limits::PHASE_SHARE.value)?;
+    let cause = facts.places.part(&empty, limits::PHASE_SHARE.value)?;
     let cause = facts.located(cause, late.iter().copied());
-    let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost_s, 0.0, cause);
+    let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost, Ns::ZERO, cause);
     let threads = late.len().max(1) as f64;
     finding.evidence = vec![
-        Figure::seconds("processors empty while such a thread worked alone", alone_s),
-        Figure::seconds("the longest such stretch", longest_s),
-        Figure::seconds("work of such a thread, on average", mine_s / threads),
-        Figure::seconds("work of the others beside it, on average", theirs_s / threads),
+        Figure::time("processors empty while such a thread worked alone", alone),
+        Figure::time("the longest such stretch", longest),
+        Figure::time("work of such a thread, on average", mine / threads),
+        Figure::time("work of the others beside it, on average", theirs / threads),
         Figure::count("threads that went on alone", threads),
         Figure::count("threads started for the same", facts.alike(late[0]).len() as f64),
     ];
@@ -127,45 +127,45 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
             regions.is_between(location, context) || regions.is_divided(location, context)
         })
     };
-    let short = facts.stretches.short_s.iter().filter(|&(&(location, context), _)| {
+    let short = facts.stretches.in_short.iter().filter(|&(&(location, context), _)| {
         pools.contains(&process_of(location)) && !is_of_regions(location, context)
     });
-    let mut by_context: FxHashMap<ContextId, f64> = FxHashMap::default();
+    let mut by_context: FxHashMap<ContextId, Ns> = FxHashMap::default();
     let mut at_work: FxHashMap<ContextId, BTreeSet<LocationId>> = FxHashMap::default();
-    for (&(location, context), &s) in short {
-        *by_context.entry(context).or_default() += s;
+    for (&(location, context), &time) in short {
+        *by_context.entry(context).or_default() += time;
         at_work.entry(context).or_default().insert(location);
     }
-    let lost_s: f64 = by_context.values().sum();
-    let waiting_s: f64 = waiters.iter().map(|&id| facts.waited_s(id, &FOR_TASKS)).sum();
+    let lost: Ns = by_context.values().sum();
+    let waiting: Ns = waiters.iter().map(|&id| facts.waited(id, &FOR_TASKS)).sum();
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, 0.0)
-        || !checks.holds(&limits::IDLE_SHARE, lost_s / facts.total_s.max(f64::MIN_POSITIVE))
+    if !facts.matters(&mut checks, lost, Ns::ZERO)
+        || !checks.holds(&limits::IDLE_SHARE, lost / facts.total.max(Ns::SHORTEST))
         || !checks.holds(&limits::SHORT_STRETCHES, facts.stretches.short as f64)
         || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
-        || !checks.holds(&limits::WAITING_FOR_WORK, waiting_s / lost_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::WAITING_FOR_WORK, waiting / lost.max(Ns::SHORTEST))
     {
         return None;
     }
-    let mut by_function: FxHashMap<_, FxHashMap<ContextId, f64>> = FxHashMap::default();
+    let mut by_function: FxHashMap<_, FxHashMap<ContextId, Ns>> = FxHashMap::default();
     let of_program = by_context.iter().filter(|&(&context, _)| facts.places.start(context).is_some());
-    for (&context, &s) in of_program {
-        by_function.entry(facts.places.function(context)).or_default().insert(context, s);
+    for (&context, &time) in of_program {
+        by_function.entry(facts.places.function(context)).or_default().insert(context, time);
     }
-    let sum = |of: &FxHashMap<ContextId, f64>| of.values().sum::<f64>();
-    let (_, worst) = by_function.iter().max_by(|a, b| sum(a.1).total_cmp(&sum(b.1)).then(b.0.cmp(a.0)))?;
+    let sum = |of: &FxHashMap<ContextId, Ns>| of.values().sum::<Ns>();
+    let (_, worst) = by_function.iter().max_by(|a, b| sum(a.1).cmp(&sum(b.1)).then(b.0.cmp(a.0)))?;
     let cause = facts.places.part(worst, limits::PHASE_SHARE.value)?;
     let workers = worst.keys().filter_map(|context| at_work.get(context)).flatten().copied();
     let cause = facts.located(cause, workers);
-    let mut finding = facts.finding(Kind::IdlePool, Account::Serial, lost_s, 0.0, cause);
+    let mut finding = facts.finding(Kind::IdlePool, Account::Serial, lost, Ns::ZERO, cause);
     let waits = facts.ledger.passive.iter().filter(|row| FOR_TASKS.contains(&row.reason));
     let waits = waits.filter(|row| waiters.contains(&row.location));
-    finding.victims = facts.victims(waits.map(|row| (row.location, row.context, row.ns as f64 / 1e9)));
+    finding.victims = facts.victims(waits.map(|row| (row.location, row.context, Ns::of(row.ns))));
     finding.evidence = vec![
-        Figure::seconds("processors empty in short stretches", lost_s),
+        Figure::time("processors empty in short stretches", lost),
         Figure::count("such stretches", facts.stretches.short as f64),
-        Figure::share("of them while this function worked", sum(worst) / lost_s.max(f64::MIN_POSITIVE)),
-        Figure::seconds("threads waited for work, in all", waiting_s),
+        Figure::share("of them while this function worked", sum(worst) / lost.max(Ns::SHORTEST)),
+        Figure::time("threads waited for work, in all", waiting),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -1,6 +1,7 @@
 //! Whose a loss is: the processes of each finding; and one finding for processes that lose alike, so that a
 //! build of hundreds of compilers is told once.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{LocationId, Metric, ProcessId};
@@ -96,18 +97,18 @@ pub(super) fn merged(facts: &Facts<'_>, found: Vec<Finding>) -> Vec<Finding> {
 
 /// Findings of several processes as one: that of the process that loses most, with the sums.
 fn one(facts: &Facts<'_>, mut same: Vec<Finding>) -> Option<Finding> {
-    same.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
+    same.sort_by_key(|finding| Reverse(finding.lost));
     let count = same.len();
     let mut same = same.into_iter();
     let mut sum = same.next()?;
     if count == 1 {
         return Some(sum);
     }
-    let most_s = sum.lost_s;
+    let most = sum.lost;
     for other in same {
-        sum.lost_s += other.lost_s;
-        sum.burned_s += other.burned_s;
-        sum.error_s = sum.error_s.hypot(other.error_s);
+        sum.lost += other.lost;
+        sum.burned += other.burned;
+        sum.error = sum.error.hypot(other.error);
         sum.sure = sum.sure.max(other.sure);
         sum.cause.processes.extend(other.cause.processes);
         for victim in other.victims {
@@ -117,7 +118,7 @@ fn one(facts: &Facts<'_>, mut same: Vec<Finding>) -> Option<Finding> {
             match known {
                 Some(known) => {
                     known.threads += victim.threads;
-                    known.seconds += victim.seconds;
+                    known.lost += victim.lost;
                     known.place.processes.extend(victim.place.processes);
                 }
                 None => sum.victims.push(victim),
@@ -125,14 +126,14 @@ fn one(facts: &Facts<'_>, mut same: Vec<Finding>) -> Option<Finding> {
         }
     }
     sum.cause.processes.sort_unstable();
-    sum.victims.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    sum.victims.sort_by_key(|victim| Reverse(victim.lost));
     sum.victims.truncate(super::facts::VICTIMS);
-    sum.recoverable_s = facts.recoverable_s(sum.lost_s, sum.burned_s);
+    sum.recoverable = facts.recoverable(sum.lost, sum.burned);
     sum.evidence.splice(
         0..0,
         [
             Figure::count("processes that lose time so", count as f64),
-            Figure::seconds("lost in the one that loses most, which the numbers below are of", most_s),
+            Figure::time("lost in the one that loses most, which the numbers below are of", most),
         ],
     );
     Some(sum)

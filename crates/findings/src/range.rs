@@ -20,6 +20,7 @@
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
 use proust_account::ledger::Account;
+use proust_profile::Ns;
 
 /// The part of the ideal that a change may fall short of.
 const SHORT: f64 = 0.5;
@@ -101,63 +102,63 @@ const fn shape(kind: Kind) -> Shape {
     }
 }
 
-/// From and to, s.
-pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (f64, f64) {
-    let (wall_s, width) = (facts.wall_s, facts.width.max(1.0));
+/// From and to.
+pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (Ns, Ns) {
+    let (wall, width) = (facts.wall, facts.width.max(1.0));
     let empty_ns: u64 = [Account::Serial, Account::Narrow, Account::Asleep, Account::Idle]
         .iter()
         .map(|&account| facts.ledger.accounts[account])
         .sum();
-    let active = (facts.total_s - empty_ns as f64 / 1e9) / wall_s.max(f64::MIN_POSITIVE);
+    let active = (facts.total - Ns::of(empty_ns)) / wall.max(Ns::SHORTEST);
     interval(
         shape(finding.kind),
         &Amounts {
-            wall_s,
+            wall,
             width,
             active: active.clamp(1.0, width),
-            cpu_s: facts.cpu_s,
-            lost_s: finding.lost_s,
-            least_s: match finding.kind {
-                Kind::Oversubscription => finding.lost_s,
-                _ => finding.recoverable_s,
+            cpu: facts.all_cpu,
+            lost: finding.lost,
+            least: match finding.kind {
+                Kind::Oversubscription => finding.lost,
+                _ => finding.recoverable,
             },
-            error_s: finding.error_s,
-            burned_s: finding.burned_s.min(facts.cpu_s),
+            error: finding.error,
+            burned: finding.burned.min(facts.all_cpu),
         },
     )
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Amounts {
-    wall_s: f64,
+    wall: Ns,
     width: f64,
     active: f64,
-    cpu_s: f64,
-    lost_s: f64,
+    cpu: Ns,
+    lost: Ns,
     /// The part of it that could be saved at all.
-    least_s: f64,
-    error_s: f64,
-    burned_s: f64,
+    least: Ns,
+    error: Ns,
+    burned: Ns,
 }
 
-fn interval(shape: Shape, of: &Amounts) -> (f64, f64) {
-    let error_s = SIGMAS * of.error_s;
-    let least_s = (of.least_s.min(of.lost_s) - error_s).max(0.0);
-    let most_s = of.lost_s + error_s;
+fn interval(shape: Shape, of: &Amounts) -> (Ns, Ns) {
+    let error = of.error * SIGMAS;
+    let least = (of.least.min(of.lost) - error).max(Ns::ZERO);
+    let most = of.lost + error;
     // With the rest of the work on all processors.
     let without =
-        |burned_s: f64| (of.wall_s - (of.cpu_s - burned_s).max(0.0) / of.width).clamp(0.0, of.wall_s);
-    let left_s = without(of.burned_s);
-    let (low_s, high_s) = match shape {
-        Shape::Alone => (SHORT * least_s / of.width, (most_s / (of.width - 1.0).max(1.0)).min(left_s)),
-        Shape::Waiting => (SHORT * least_s / of.width, most_s.min(left_s)),
-        Shape::Burned => (SHORT * least_s / of.active, most_s.min(left_s)),
-        Shape::BurnedAndMore => (SHORT * least_s / of.width, without(SIDE * of.burned_s)),
-        Shape::Still => (SHORT * least_s, most_s.min(of.wall_s)),
-        Shape::StillAndMore => (SHORT * least_s, left_s),
-        Shape::Crowd => (0.0, (most_s / of.width).min(left_s)),
+        |burned: Ns| (of.wall - (of.cpu - burned).max(Ns::ZERO) / of.width).clamp(Ns::ZERO, of.wall);
+    let left = without(of.burned);
+    let (low, high) = match shape {
+        Shape::Alone => (least * (SHORT / of.width), (most / (of.width - 1.0).max(1.0)).min(left)),
+        Shape::Waiting => (least * (SHORT / of.width), most.min(left)),
+        Shape::Burned => (least * (SHORT / of.active), most.min(left)),
+        Shape::BurnedAndMore => (least * (SHORT / of.width), without(of.burned * SIDE)),
+        Shape::Still => (least * SHORT, most.min(of.wall)),
+        Shape::StillAndMore => (least * SHORT, left),
+        Shape::Crowd => (Ns::ZERO, (most / of.width).min(left)),
     };
-    (low_s.min(high_s), high_s)
+    (low.min(high), high)
 }
 
 #[cfg(test)]
@@ -165,31 +166,31 @@ mod tests {
     use super::*;
 
     const RUN: Amounts = Amounts {
-        wall_s: 1.0,
+        wall: ms(1000),
         width: 2.0,
         active: 2.0,
-        cpu_s: 1.6,
-        lost_s: 0.4,
-        least_s: 0.4,
-        error_s: 0.0,
-        burned_s: 0.0,
+        cpu: ms(1600),
+        lost: ms(400),
+        least: ms(400),
+        error: Ns::ZERO,
+        burned: Ns::ZERO,
     };
 
-    fn near(found: (f64, f64), expected: (f64, f64)) {
-        assert!((found.0 - expected.0).abs() < 1e-9 && (found.1 - expected.1).abs() < 1e-9, "{found:?}");
+    const fn ms(ms: u64) -> Ns {
+        Ns::of(1_000_000 * ms)
     }
 
     #[test]
     fn a_serial_phase_saves_what_dividing_it_saves() {
         // 0.4 s alone on two processors: divided 0.2 s are saved; not more than the other work leaves.
-        near(interval(Shape::Alone, &RUN), (0.1, 0.2));
-        near(interval(Shape::Alone, &Amounts { cpu_s: 1.0, ..RUN }), (0.1, 0.4));
+        assert_eq!(interval(Shape::Alone, &RUN), (ms(100), ms(200)));
+        assert_eq!(interval(Shape::Alone, &Amounts { cpu: ms(1000), ..RUN }), (ms(100), ms(400)));
     }
 
     #[test]
     fn burned_time_of_one_thread_is_saved_as_it_is() {
-        let of_one = Amounts { active: 1.0, cpu_s: 1.0, burned_s: 0.4, ..RUN };
-        near(interval(Shape::Burned, &of_one), (0.2, 0.4));
+        let of_one = Amounts { active: 1.0, cpu: ms(1000), burned: ms(400), ..RUN };
+        assert_eq!(interval(Shape::Burned, &of_one), (ms(200), ms(400)));
     }
 
     #[test]
@@ -197,10 +198,10 @@ mod tests {
         for shape in
             [Shape::Alone, Shape::Waiting, Shape::Burned, Shape::BurnedAndMore, Shape::Still, Shape::Crowd]
         {
-            for lost_s in [0.0, 0.3, 5.8, 100.0] {
-                let of = Amounts { lost_s, burned_s: 1.6, error_s: 0.1, ..RUN };
-                let (low_s, high_s) = interval(shape, &of);
-                assert!(0.0 <= low_s && low_s <= high_s && high_s <= 1.0, "{shape:?} {lost_s}");
+            for lost in [0, 300, 5800, 100_000].map(ms) {
+                let of = Amounts { lost, burned: ms(1600), error: ms(100), ..RUN };
+                let (low, high) = interval(shape, &of);
+                assert!(Ns::ZERO <= low && low <= high && high <= ms(1000), "{shape:?} {lost:?}");
             }
         }
     }
@@ -208,12 +209,12 @@ mod tests {
     #[test]
     fn what_cannot_be_won_does_not_raise_the_lower_end() {
         // Waits and work of very small tasks may be much more than the run: 0.5 s of it could be won.
-        let of = Amounts { lost_s: 4.0, least_s: 0.5, burned_s: 1.5, ..RUN };
-        near(interval(Shape::BurnedAndMore, &of), (0.125, 1.0));
+        let of = Amounts { lost: ms(4000), least: ms(500), burned: ms(1500), ..RUN };
+        assert_eq!(interval(Shape::BurnedAndMore, &of), (ms(125), ms(1000)));
     }
 
     #[test]
     fn the_error_of_samples_widens_it() {
-        near(interval(Shape::Still, &Amounts { error_s: 0.05, ..RUN }), (0.15, 0.5));
+        assert_eq!(interval(Shape::Still, &Amounts { error: ms(50), ..RUN }), (ms(150), ms(500)));
     }
 }

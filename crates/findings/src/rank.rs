@@ -22,16 +22,16 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
     found.retain(|finding| !special.iter().any(|special| says_more(facts, special, finding)));
     found.retain(|finding| {
         matches!(finding.kind, Kind::Oversubscription | Kind::OmpNestedTeams)
-            || facts.total_s > 0.0 && finding.recoverable_s / facts.total_s >= LEAST_SHARE.value
+            || facts.total.is_positive() && finding.recoverable / facts.total >= LEAST_SHARE.value
     });
     for finding in &mut found {
-        (finding.low_s, finding.high_s) = range::range(facts, finding);
+        (finding.low, finding.high) = range::range(facts, finding);
     }
     found.sort_by(|a, b| {
         let by_place = a.kind.is_of_interval().cmp(&b.kind.is_of_interval());
         by_place
-            .then_with(|| b.recoverable_s.total_cmp(&a.recoverable_s))
-            .then_with(|| b.lost_s.total_cmp(&a.lost_s))
+            .then_with(|| b.recoverable.cmp(&a.recoverable))
+            .then_with(|| b.lost.cmp(&a.lost))
             .then_with(|| (a.kind, a.cause.line).cmp(&(b.kind, b.cause.line)))
     });
     found.truncate(MOST);
@@ -70,7 +70,7 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
             Kind::OmpTeamOfOne => {
                 let inside = other.cause.context.zip(special.cause.context);
                 // A phase that is much more than the loop is not about the loop.
-                other.lost_s <= MUCH_MORE * special.lost_s
+                other.lost <= special.lost * MUCH_MORE
                     && inside.is_some_and(|(inner, outer)| facts.places.is_in_function_of(inner, outer))
             }
             _ => special.victims.iter().any(|mine| other.victims.iter().any(|v| same(&mine.place, &v.place))),

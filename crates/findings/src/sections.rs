@@ -3,7 +3,7 @@
 //! A section begins no earlier than the previous release of the lock; that it was free for a while is not
 //! noticed. So only the part of it counts in which a thread waited, where that is recorded.
 
-use proust_profile::{ContextId, EventRow, LocationId, Nature, ReleaseRow};
+use proust_profile::{ContextId, EventRow, LocationId, Nature, Ns, ReleaseRow};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -17,11 +17,11 @@ pub(super) struct Sections {
     /// How many ended while others waited; an estimate where only some were recorded.
     pub(super) count: f64,
     /// How long they were in all, s.
-    pub(super) held_s: f64,
+    pub(super) held: Ns,
     /// The part in I/O, and where that was, s.
-    pub(super) io_s: FxHashMap<ContextId, f64>,
+    pub(super) io: FxHashMap<ContextId, Ns>,
     /// The part asleep or waiting for something else than a lock, s.
-    pub(super) passive_s: FxHashMap<ContextId, f64>,
+    pub(super) passive: FxHashMap<ContextId, Ns>,
 }
 
 /// By location and context of the release.
@@ -74,15 +74,15 @@ fn of_location(
         };
         let sections = holders.entry((release.location, release.context)).or_default();
         sections.count += times;
-        sections.held_s += times * section_ns as f64 / 1e9;
+        sections.held += Ns::of(section_ns) * times;
         let from_ns = release.time_ns - section_ns.min(release.time_ns);
         for taken in meanwhile.during(from_ns, release.time_ns) {
             let part = match taken.doing {
-                Doing::Io => &mut sections.io_s,
-                Doing::Nothing => &mut sections.passive_s,
+                Doing::Io => &mut sections.io,
+                Doing::Nothing => &mut sections.passive,
             };
             *part.entry(taken.context).or_default() +=
-                times * meanwhile.inside_s(taken, from_ns, release.time_ns);
+                meanwhile.inside(taken, from_ns, release.time_ns) * times;
         }
     }
     holders
@@ -140,8 +140,7 @@ impl Meanwhile {
         let events = looks.then(|| facts.profile.events.of(location)).into_iter().flatten();
         let all = events.filter_map(|event| Some(Taken::by(&event, doing(facts.nature(event.operation))?)));
         let lived = &facts.profile.locations[location];
-        let lived_s = lived.wall().as_seconds().max(f64::MIN_POSITIVE);
-        Meanwhile::from(all.collect(), facts.spent_s(location, &[Account::Lock]) / lived_s)
+        Meanwhile::from(all.collect(), facts.spent(location, &[Account::Lock]).share_of(lived.wall()))
     }
 
     fn from(all: Vec<Taken>, waits: f64) -> Meanwhile {
@@ -159,16 +158,16 @@ impl Meanwhile {
 
     /// How much of it lies in a stretch of time in which the thread waited for no lock, s. Of a sum a
     /// proportional part does, and none of it where the thread waited.
-    fn inside_s(&self, taken: &Taken, from_ns: u64, to_ns: u64) -> f64 {
+    fn inside(&self, taken: &Taken, from_ns: u64, to_ns: u64) -> Ns {
         let length_ns = taken.end_ns.saturating_sub(taken.begin_ns);
         let common_ns = taken.end_ns.min(to_ns).saturating_sub(taken.begin_ns.max(from_ns));
-        let common_s = common_ns as f64 / 1e9;
+        let common = Ns::of(common_ns);
         match (length_ns, taken.summed) {
-            (0, _) => 0.0,
-            (_, false) => common_s,
+            (0, _) => Ns::ZERO,
+            (_, false) => common,
             (_, true) => {
                 let at_work_ns = length_ns as f64 * (1.0 - self.waits).max(f64::MIN_POSITIVE);
-                common_s.min(common_s * taken.time_ns as f64 / at_work_ns)
+                common.min(common * (taken.time_ns as f64 / at_work_ns))
             }
         }
     }
@@ -194,10 +193,10 @@ mod tests {
     #[test]
     fn of_a_sum_a_part_lies_inside() {
         let sum = Taken { summed: true, time_ns: 100, ..taken(0, 1000) };
-        let by = |waits, taken: &Taken| Meanwhile::from(Vec::new(), waits).inside_s(taken, 500, 2000);
-        assert!((by(0.0, &sum) - 50e-9).abs() < 1e-15);
-        assert!((by(0.6, &sum) - 125e-9).abs() < 1e-15);
-        assert!((by(0.99, &sum) - 500e-9).abs() < 1e-15);
-        assert!((by(0.6, &taken(0, 1000)) - 500e-9).abs() < 1e-15);
+        let by = |waits, taken: &Taken| Meanwhile::from(Vec::new(), waits).inside(taken, 500, 2000);
+        assert_eq!(by(0.0, &sum), Ns::new(50));
+        assert_eq!(by(0.6, &sum), Ns::new(125));
+        assert_eq!(by(0.99, &sum), Ns::new(500));
+        assert_eq!(by(0.6, &taken(0, 1000)), Ns::new(500));
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{ContextId, LocationId, Ns};
 
 use super::thresholds::LONG_STRETCH_S;
 use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, Spans, State, Work};
@@ -30,13 +30,13 @@ pub(super) struct Stretch {
     pub(super) location: LocationId,
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
-    /// Empty slots meanwhile, s, by where it worked.
-    pub(super) empty_s: Map<ContextId, f64>,
+    /// Empty slots meanwhile, by where it worked.
+    pub(super) empty: Map<ContextId, Ns>,
 }
 
 impl Stretch {
-    pub(super) fn sum_s(&self) -> f64 {
-        self.empty_s.values().sum()
+    pub(super) fn sum(&self) -> Ns {
+        self.empty.values().sum()
     }
 }
 
@@ -45,13 +45,13 @@ impl Stretch {
 pub(super) struct Stretches {
     /// Long ones.
     pub(super) long: Vec<Stretch>,
-    /// The time in short ones, or while several work, s, by location and context.
-    pub(super) short_s: Map<(LocationId, ContextId), f64>,
+    /// The time in short ones, or while several work, by location and context.
+    pub(super) in_short: Map<(LocationId, ContextId), Ns>,
     /// How many these are.
     pub(super) short: u64,
-    /// When no location did anything: the locations that slept, and where, s. Of several sleepers each has a
+    /// When no location did anything: the locations that slept, and where. Of several sleepers each has a
     /// part.
-    pub(super) asleep_s: Map<(LocationId, ContextId), f64>,
+    pub(super) asleep: Map<(LocationId, ContextId), Ns>,
 }
 
 impl Stretches {
@@ -133,17 +133,17 @@ impl<'s> Sweep<'s> {
     }
 
     fn pass(&mut self, from_ns: u64, to_ns: u64, out: &mut Stretches) {
-        let passed_s = (to_ns - from_ns) as f64 / 1e9;
+        let passed = Ns::of(to_ns - from_ns);
         let working = self.working.all.len();
         let active = working + self.waiting;
         if active == 0 {
             self.interrupt(to_ns, 0, out);
             if self.sleeping.all.len() <= SLEEPERS {
-                let each_s = passed_s / self.sleeping.all.len().max(1) as f64;
+                let each = passed / self.sleeping.all.len().max(1) as f64;
                 for &at in &self.sleeping.all {
                     let Some(span) = &self.now[at] else { continue };
                     let key = (self.locations[at], span.context);
-                    *out.asleep_s.entry(key).or_default() += each_s;
+                    *out.asleep.entry(key).or_default() += each;
                 }
             }
             return;
@@ -165,7 +165,7 @@ impl<'s> Sweep<'s> {
             }
             self.open.end_ns = to_ns;
             if let Some(span) = &self.now[at] {
-                *self.open.empty_s.entry(span.context).or_default() += each * passed_s * on_processor(span);
+                *self.open.empty.entry(span.context).or_default() += passed * (each * on_processor(span));
             }
             return;
         }
@@ -174,7 +174,7 @@ impl<'s> Sweep<'s> {
         for &at in &self.working.all {
             if let Some(span) = &self.now[at] {
                 let key = (self.locations[at], span.context);
-                *out.short_s.entry(key).or_default() += each * passed_s * on_processor(span);
+                *out.in_short.entry(key).or_default() += passed * (each * on_processor(span));
             }
         }
     }
@@ -193,13 +193,13 @@ impl<'s> Sweep<'s> {
             return;
         }
         let stretch = std::mem::take(&mut self.open);
-        if stretch.end_ns - stretch.start_ns >= (LONG_STRETCH_S.value * 1e9) as u64 {
+        if LONG_STRETCH_S.holds(Ns::of(stretch.end_ns - stretch.start_ns)) {
             out.long.push(stretch);
             return;
         }
         out.short += 1;
-        for (context, empty_s) in stretch.empty_s {
-            *out.short_s.entry((stretch.location, context)).or_default() += empty_s;
+        for (context, empty) in stretch.empty {
+            *out.in_short.entry((stretch.location, context)).or_default() += empty;
         }
     }
 }
@@ -295,8 +295,8 @@ mod tests {
         let long: Vec<_> =
             found.long.iter().map(|one| (one.location, one.start_ns / MS, one.end_ns / MS)).collect();
         assert_eq!(long, [(LocationId(0), 0, 30), (LocationId(0), 35, 100), (LocationId(1), 110, 200)]);
-        assert!((found.long[0].sum_s() - 0.03).abs() < 1e-9);
-        assert!(found.short_s.is_empty() && found.short == 0);
+        assert_eq!(found.long[0].sum(), Ns::of(30 * MS));
+        assert!(found.in_short.is_empty() && found.short == 0);
     }
 
     #[test]
@@ -309,8 +309,8 @@ mod tests {
             4.0,
         );
         assert_eq!((found.long.len(), found.short), (0, 3));
-        assert!((found.short_s[&(LocationId(0), ContextId(1))] - 0.06).abs() < 1e-9);
-        assert!((found.short_s[&(LocationId(1), ContextId(5))] - 0.03).abs() < 1e-9);
+        assert_eq!(found.in_short[&(LocationId(0), ContextId(1))], Ns::of(60 * MS));
+        assert_eq!(found.in_short[&(LocationId(1), ContextId(5))], Ns::of(30 * MS));
     }
 
     #[test]
@@ -322,8 +322,8 @@ mod tests {
             ],
             2.0,
         );
-        assert!((found.asleep_s[&(LocationId(0), ContextId(1))] - 0.0025).abs() < 1e-9);
-        assert!((found.asleep_s[&(LocationId(1), ContextId(4))] - 0.0025).abs() < 1e-9);
+        assert_eq!(found.asleep[&(LocationId(0), ContextId(1))], Ns::of(2_500_000));
+        assert_eq!(found.asleep[&(LocationId(1), ContextId(4))], Ns::of(2_500_000));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tasks so small that handing them out costs more than they do.
 
-use proust_profile::{ContextId, LocationId, Metric, ProcessId};
+use proust_profile::{ContextId, LocationId, Metric, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::{FOR_WORK, Facts};
@@ -23,45 +23,44 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
     if waits == 0 {
         return None;
     }
-    let cpu_s: f64 =
-        profile.locations.iter().filter(|one| one.process == process).map(|one| one.cpu.as_seconds()).sum();
-    let mut by_context: FxHashMap<ContextId, f64> = FxHashMap::default();
+    let cpu: Ns = profile.locations.iter().filter(|one| one.process == process).map(|one| one.cpu).sum();
+    let mut by_context: FxHashMap<ContextId, Ns> = FxHashMap::default();
     for value in profile
         .values
         .iter()
         .filter(|value| value.metric == Metric::Cpu && is_mine(LocationId(value.location.0)))
     {
         if overhead.has(value.context) {
-            *by_context.entry(value.context).or_default() += value.amount;
+            *by_context.entry(value.context).or_default() += Ns::from_seconds(value.amount);
         }
     }
-    let lost_s: f64 = by_context.values().sum();
-    let error_s = facts.error_s(by_context.keys().copied());
-    let each_s = cpu_s / waits as f64;
-    let share = lost_s / cpu_s.max(f64::MIN_POSITIVE);
+    let lost: Ns = by_context.values().sum();
+    let error = facts.error(by_context.keys().copied());
+    let each = cpu / waits as f64;
+    let share = lost / cpu.max(Ns::SHORTEST);
     let mut checks = Checks::default();
     if !checks.holds(&limits::TASK_WAITS, waits as f64)
-        || !checks.holds(&limits::TASK_CPU_S, each_s)
+        || !checks.holds(&limits::TASK_CPU_S, each)
         || !checks.holds(&limits::TASK_OVERHEAD, share)
-        || !checks.holds(&limits::SIGMAS, lost_s / error_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !checks.holds(&limits::SIGMAS, lost / error.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
-    let mut by_line: FxHashMap<_, (f64, ContextId)> = FxHashMap::default();
-    for (&context, &s) in &by_context {
-        let sum = by_line.entry(facts.places.line_key(context)).or_insert((0.0, context));
-        (sum.0, sum.1) = (sum.0 + s, sum.1.min(context));
+    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
+    for (&context, &time) in &by_context {
+        let sum = by_line.entry(facts.places.line_key(context)).or_insert((Ns::ZERO, context));
+        (sum.0, sum.1) = (sum.0 + time, sum.1.min(context));
     }
-    let (worst_s, worst) = by_line.into_values().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let (worst_time, worst) = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
     let place = facts.in_process(facts.places.place(worst), process);
-    let mut finding = facts.finding(Kind::SmallTasks, Account::Compute, lost_s, lost_s, place);
-    finding.error_s = error_s;
+    let mut finding = facts.finding(Kind::SmallTasks, Account::Compute, lost, lost, place);
+    finding.error = error;
     finding.evidence = vec![
         Figure::count("times that threads waited for work", waits as f64),
-        Figure::seconds("processor time between two of them", each_s),
+        Figure::time("processor time between two of them", each),
         Figure::share("of the processor time, spent on waking, waiting and handing over", share),
-        Figure::seconds("of it at this line", worst_s),
+        Figure::time("of it at this line", worst_time),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -210,7 +210,7 @@ impl Builder {
         let mut sums = std::collections::BTreeMap::new();
         for row in profile.samples.iter() {
             cpu_ns[row.location.index()] += row.cpu_ns;
-            let seconds = |ns: u64| ns as f64 / 1e9;
+            let seconds = |ns: u64| Ns::of(ns).as_seconds();
             for (metric, amount) in [
                 (Metric::Cpu, seconds(row.cpu_ns)),
                 (Metric::User, seconds(row.user_ns)),
@@ -264,7 +264,12 @@ fn cause(finding: &Finding) -> &str {
     finding.cause.function.as_deref().unwrap_or_default()
 }
 
-fn near(found: f64, expected: f64) {
+/// `expected` are seconds.
+fn near(found: Ns, expected: f64) {
+    near_number(found.as_seconds(), expected);
+}
+
+fn near_number(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 0.02 * expected.abs() + 1e-9, "{found} is not {expected}");
 }
 
@@ -286,8 +291,8 @@ fn findings_are_ranked_and_small_ones_are_left_out() {
     );
     let found = run.findings();
     assert!(found.len() >= 2 && found.len() <= super::MOST);
-    assert!(found.windows(2).all(|pair| pair[0].recoverable_s >= pair[1].recoverable_s));
-    assert!(found.iter().all(|finding| finding.recoverable_s >= 0.01 * 2.0));
+    assert!(found.windows(2).all(|pair| pair[0].recoverable >= pair[1].recoverable));
+    assert!(found.iter().all(|finding| finding.recoverable >= Ns::of(20 * MS)));
     assert!(found.iter().all(|finding| cause(finding) != "close"), "{found:#?}");
 }
 
@@ -330,7 +335,7 @@ fn what_could_be_won_is_what_the_processors_had_left() {
         (400, 1000),
     );
     let found = run.findings();
-    near(one(&found, Kind::SerialPhase).recoverable_s, 0.4);
+    near(one(&found, Kind::SerialPhase).recoverable, 0.4);
     let mut run = Builder::new(2, 1000);
     run.work(0, "main read", (0, 400)).work(0, "main solve", (400, 1000)).work(
         1,

@@ -1,16 +1,19 @@
 //! All thresholds of the findings, in one place, and the values compared with them.
 
+use proust_profile::Ns;
 use serde::{Deserialize, Serialize};
 
-/// A limit that a kind of finding asks for.
+use super::amount::{Amount, Comparable};
+
+/// A limit that a kind of finding asks for: of a time, or of a number in some unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Threshold {
+pub struct Threshold<T> {
     /// Its name; it stays.
     pub id: &'static str,
     /// The limit itself; inclusive.
-    pub value: f64,
-    /// Unit: `s`, `count`, `bytes`, `1/s`, `share`.
-    pub unit: &'static str,
+    pub value: T,
+    /// The same with its unit.
+    pub limit: Amount,
     /// Whether it is a lower limit.
     pub at_least: bool,
     /// What is compared with it, in plain words.
@@ -18,136 +21,156 @@ pub struct Threshold {
 }
 
 macro_rules! thresholds {
-    ($($name:ident $side:ident $value:literal $unit:literal $means:literal;)*) => {
+    ($($name:ident $side:ident $unit:ident($value:literal) $means:literal;)*) => {
         $(
-            #[doc = concat!($means, " (", stringify!($side), " ", stringify!($value), " ", $unit, ")")]
-            pub const $name: Threshold = Threshold {
+            #[doc = concat!(
+                $means, " (", stringify!($side), " ", stringify!($value), " ", stringify!($unit), ")"
+            )]
+            pub const $name: Threshold<thresholds!(@type $unit)> = Threshold {
                 id: stringify!($name),
-                value: $value,
-                unit: $unit,
-                at_least: thresholds!(@ $side),
+                value: thresholds!(@value $unit $value),
+                limit: thresholds!(@limit $unit $value),
+                at_least: thresholds!(@side $side),
                 means: $means,
             };
         )*
 
-        /// All of them.
-        pub const ALL: &[Threshold] = &[$($name),*];
+        /// All of them, each with its limit and unit.
+        pub const ALL: &[Threshold<Amount>] = &[$($name.listed()),*];
     };
-    (@ at_least) => { true };
-    (@ at_most) => { false };
+    (@side at_least) => { true };
+    (@side at_most) => { false };
+    (@type ns) => { Ns };
+    (@type $unit:ident) => { f64 };
+    (@value ns $value:literal) => { Ns::new($value) };
+    (@value $unit:ident $value:literal) => { $value };
+    (@limit ns $value:literal) => { Amount::Time(Ns::new($value)) };
+    (@limit count $value:literal) => { Amount::Count($value) };
+    (@limit bytes $value:literal) => { Amount::Bytes($value) };
+    (@limit rate $value:literal) => { Amount::Rate($value) };
+    (@limit share $value:literal) => { Amount::Share($value) };
 }
 
 thresholds! {
-    LEAST_SHARE at_least 0.01 "share" "what could be won, of the run's total";
-    LARGE_SHARE at_least 0.05
-        "share" "of the run's total, a phase that every program has, to be surely a fault";
-    LEAST_TOTAL_S at_least 0.1 "s" "the run's total";
-    SIGMAS at_least 3.0 "count" "what was sampled, in standard errors";
-    LOCK_HOLDS at_least 20.0 "count" "sections that ended while others waited";
-    LOCK_IN_IO at_least 0.5 "share" "of the time that the lock was held, its holder was in I/O";
-    LOCK_IN_SLEEP at_least 0.5
-        "share" "of the time that the lock was held, its holder slept or waited for something else";
-    LOCK_SPINNING at_least 0.5 "share" "of the time waited for the lock, by trying again and again";
-    HOT_HOLD_S at_most 0.0001 "s" "how long the lock was held, on average";
-    HOT_HOLDS at_least 500.0 "count" "sections that ended while others waited";
-    CONVOY_WAITERS at_least 1.7 "count" "threads that waited at once, on average, while any waited";
-    CONVOY_SHARE at_least 0.2 "share" "of the run in which somebody waited for the lock";
-    LONG_STRETCH_S at_least 0.02 "s" "a stretch without a change of who works, to be a phase";
-    PHASE_SHARE at_least 0.7 "share" "of a phase that one call path explains";
-    TASK_EXCESS at_least 0.3 "share" "of the thread's work that others like it did not have";
-    TASK_ALONE at_least 0.1 "share" "of the run, the longest stretch in which the thread worked alone";
-    OTHERS_WORK at_least 0.02 "share" "of the processor time, other threads' than the busiest one's";
-    SHORT_STRETCHES at_least 50.0 "count" "stretches in which processors were empty";
-    IDLE_SHARE at_least 0.05 "share" "of the run's total, processors that were empty in short stretches";
-    WAITS_AGAIN at_least 20.0 "count" "times that a thread waited for work";
-    WAITING_FOR_WORK at_least 0.5 "share" "of the empty processors, threads that waited for work meanwhile";
-    LATE_SHARE at_least 0.6 "share" "of the waiting at the barrier, for the same thread";
-    LATE_TIMES at_least 5.0 "count" "waits at the barrier";
-    LATE_EXCESS at_least 0.3 "share" "of the waiting for the late thread, while it had a processor";
-    TASK_OVERHEAD at_least 0.25
-        "share" "of the threads' processor time, spent on waking, waiting and handing over";
-    TASK_WAITS at_least 1000.0 "count" "times that threads waited for work, or for each other";
-    TASK_CPU_S at_most 0.0002 "s" "processor time between two waits, on average";
-    CROWD_SHARE at_least 0.1 "share" "of the run's total, runnable while the run itself held all processors";
-    CROWD_THREADS at_least 1.25 "count" "threads active at once for each processor";
-    FAULTS at_least 5000.0 "count" "page faults";
-    FAULTS_BY_ONE at_least 0.9 "share" "of the page faults, by one thread";
-    FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a half of the processor time";
-    TOUCHED_AGAIN at_least 2.0
-        "count" "bytes that page faults brought, for each that was ever resident at once";
-    USED_AFTER at_least 0.3 "share" "of the processor time, other threads' after the memory was touched";
-    SLOW_LIBRARY at_least 0.1 "share" "of the processor time, in the reference implementation of a library";
-    CLEARING at_least 0.1 "share" "of the processor time, in clearing memory for one line";
-    IN_KERNEL at_least 0.3 "share" "of the processor time of calls through a buffer, in the kernel";
-    SYSTEM_SHARE at_least 0.5 "share" "of the processor time there, in the kernel";
-    SYSTEM_SAMPLES at_least 30.0 "count" "samples there";
-    POLL_SLEEPS at_least 100.0 "count" "sleeps at one place";
-    POLL_SLEEP_S at_most 0.02 "s" "how long such a sleep was, on average";
-    POLL_ASLEEP at_least 0.05 "share" "of the run in which everything stood still for such a sleep";
-    YIELDS at_least 1000.0 "count" "times that the processor was given away";
-    BUSY_WAIT at_least 0.1 "share" "of the processor time, in loops of one function that only wait";
-    SPIN_SAMPLES at_least 30.0 "count" "samples in giving it away";
-    CHURN_THREADS at_least 100.0 "count" "threads of one kind that began";
-    CHURN_RATE at_least 50.0 "1/s" "threads of one kind that began, a second";
-    CHURN_CPU_S at_most 0.002 "s" "processor time of such a thread, on average";
-    TINY_CALLS at_least 5000.0 "count" "calls of I/O at one place, without answers to others";
-    SOME_BYTES at_least 1.0 "bytes" "moved by a call, on average: others only look whether there is anything";
-    TINY_BYTES at_most 256.0 "bytes" "moved by a call, on average";
-    TINY_CALL_S at_least 0.00000012 "s" "a call, on average: shorter ones do not reach the system";
-    SYNC_CALLS at_least 20.0 "count" "times that a file was synchronised";
-    DEEP_VISITS at_least 1000.0 "count" "times that a thread came to the construct";
-    DEEP_WORK at_most 10.0
-        "count" "barriers that would take as long as a thread's work before the construct, each time";
-    DEEP_SHARE at_least 0.25 "share" "of the time of the threads there, waiting and dividing the work";
-    UNEVEN_EXCESS at_least 0.2
-        "share" "of the work of the busiest thread that the others did not have, on average";
-    UNEVEN_PART at_least 0.05 "share" "of the work of the busiest thread, to be one that worked";
-    UNEVEN_WORKERS at_least 0.6 "share" "of the threads, those that worked";
-    CHUNK_REQUESTS at_least 10000.0 "count" "requests for iterations";
-    CHUNK_WORK_S at_most 0.000002 "s" "between two requests of a thread, on average";
-    CHUNK_COST at_least 0.1 "share" "of the time in the loop, asking for iterations";
-    CRITICAL_TIMES at_least 10000.0 "count" "times that the section was entered";
-    CRITICAL_WORK_S at_most 0.00002 "s" "work of a thread for each time that the section was entered";
-    SPINNING_SHARE at_least 0.05 "share" "of the waiting, on a processor";
-    SPINNING_USED at_least 0.1 "share" "of the processor time, waiting for each other";
-    SLEEPING_TIMES at_least 1000.0 "count" "times that threads waited for each other";
-    SLEEPING_EACH_S at_least 0.000003 "s" "until a thread went on when all had come, on average";
-    SLEEPING_SWITCHES at_least 0.2 "share" "of these times, that a thread went to sleep";
-    SLEEPING_SHARE at_least 0.1 "share" "of the threads' time, until they went on when all had come";
-    ALONE_TIMES at_least 1.0 "count" "times that the end of the loop was reached outside of any region";
-    TASKS_DONE at_least 10000.0 "count" "tasks that were done";
-    TASK_WORK_S at_most 0.000005 "s" "work of a task, on average";
-    TASK_COST at_least 0.4 "share" "of the threads' time with these tasks, making them and waiting";
-    MPI_LATE_TIMES at_least 10.0 "count" "waits for the late ranks";
-    MPI_LATE_EXCESS at_least 0.6 "share" "of the waiting for late ranks, while these had a processor";
-    MPI_LATE_QUEUED at_most 0.25
-        "share" "of the waiting for late ranks, as long as these had no processor, to be surely a fault";
-    MPI_LATE_NET at_least 0.5
-        "share" "of the waiting, for ranks that others waited for longer than they waited themselves";
-    MPI_LATE_SURE at_least 0.9
-        "share" "of the waiting for late ranks, while these had a processor, to be surely a fault";
-    CHAIN_SHARE at_least 0.5 "share" "of the waiting for messages there, in chains of waits";
-    CHAIN_WAITS at_least 3.0 "count" "waits of the longest chain";
-    CHAIN_BY_ONE at_most 0.8 "share" "of the waiting in chains, for the work of one rank";
-    SMALL_MESSAGES at_least 5000.0 "count" "messages sent, or received, in the function";
-    SMALL_MESSAGE_BYTES at_most 1024.0 "bytes" "in a message, on average";
-    GROUPED_TIMES at_least 1000.0 "count" "collectives that followed another one of the function at once";
-    GROUPED_BYTES at_most 8192.0 "bytes" "in such a collective, on average";
-    MISORDERED_TIMES at_least 10.0 "count" "waits for a message while others were there";
-    INTERVAL_LOST at_least 0.05 "share" "of the interval's Total_time, that is lost";
-    INTERVAL_OF_RUN at_least 0.25 "share" "of what the run loses by the characteristics, in the interval";
-    EFFORT_IDLENESS at_least 0.1 "share" "of effort, idleness that is high";
-    EFFORT_OVERHEAD at_least 0.1 "share" "of effort, overhead that is high";
+    LEAST_SHARE at_least share(0.01) "what could be won, of the run's total";
+    LARGE_SHARE at_least share(0.05)
+        "of the run's total, a phase that every program has, to be surely a fault";
+    LEAST_TOTAL_S at_least ns(100_000_000) "the run's total";
+    SIGMAS at_least count(3.0) "what was sampled, in standard errors";
+    LOCK_HOLDS at_least count(20.0) "sections that ended while others waited";
+    LOCK_IN_IO at_least share(0.5) "of the time that the lock was held, its holder was in I/O";
+    LOCK_IN_SLEEP at_least share(0.5)
+        "of the time that the lock was held, its holder slept or waited for something else";
+    LOCK_SPINNING at_least share(0.5) "of the time waited for the lock, by trying again and again";
+    HOT_HOLD_S at_most ns(100_000) "how long the lock was held, on average";
+    HOT_HOLDS at_least count(500.0) "sections that ended while others waited";
+    CONVOY_WAITERS at_least count(1.7) "threads that waited at once, on average, while any waited";
+    CONVOY_SHARE at_least share(0.2) "of the run in which somebody waited for the lock";
+    LONG_STRETCH_S at_least ns(20_000_000) "a stretch without a change of who works, to be a phase";
+    PHASE_SHARE at_least share(0.7) "of a phase that one call path explains";
+    TASK_EXCESS at_least share(0.3) "of the thread's work that others like it did not have";
+    TASK_ALONE at_least share(0.1) "of the run, the longest stretch in which the thread worked alone";
+    OTHERS_WORK at_least share(0.02) "of the processor time, other threads' than the busiest one's";
+    SHORT_STRETCHES at_least count(50.0) "stretches in which processors were empty";
+    IDLE_SHARE at_least share(0.05) "of the run's total, processors that were empty in short stretches";
+    WAITS_AGAIN at_least count(20.0) "times that a thread waited for work";
+    WAITING_FOR_WORK at_least share(0.5) "of the empty processors, threads that waited for work meanwhile";
+    LATE_SHARE at_least share(0.6) "of the waiting at the barrier, for the same thread";
+    LATE_TIMES at_least count(5.0) "waits at the barrier";
+    LATE_EXCESS at_least share(0.3) "of the waiting for the late thread, while it had a processor";
+    TASK_OVERHEAD at_least share(0.25)
+        "of the threads' processor time, spent on waking, waiting and handing over";
+    TASK_WAITS at_least count(1000.0) "times that threads waited for work, or for each other";
+    TASK_CPU_S at_most ns(200_000) "processor time between two waits, on average";
+    CROWD_SHARE at_least share(0.1) "of the run's total, runnable while the run itself held all processors";
+    CROWD_THREADS at_least count(1.25) "threads active at once for each processor";
+    FAULTS at_least count(5000.0) "page faults";
+    FAULTS_BY_ONE at_least share(0.9) "of the page faults, by one thread";
+    FAULTS_AT_ONCE at_least share(0.8) "of the page faults, within a half of the processor time";
+    TOUCHED_AGAIN at_least count(2.0)
+        "bytes that page faults brought, for each that was ever resident at once";
+    USED_AFTER at_least share(0.3) "of the processor time, other threads' after the memory was touched";
+    SLOW_LIBRARY at_least share(0.1) "of the processor time, in the reference implementation of a library";
+    CLEARING at_least share(0.1) "of the processor time, in clearing memory for one line";
+    IN_KERNEL at_least share(0.3) "of the processor time of calls through a buffer, in the kernel";
+    SYSTEM_SHARE at_least share(0.5) "of the processor time there, in the kernel";
+    SYSTEM_SAMPLES at_least count(30.0) "samples there";
+    POLL_SLEEPS at_least count(100.0) "sleeps at one place";
+    POLL_SLEEP_S at_most ns(20_000_000) "how long such a sleep was, on average";
+    POLL_ASLEEP at_least share(0.05) "of the run in which everything stood still for such a sleep";
+    YIELDS at_least count(1000.0) "times that the processor was given away";
+    BUSY_WAIT at_least share(0.1) "of the processor time, in loops of one function that only wait";
+    SPIN_SAMPLES at_least count(30.0) "samples in giving it away";
+    CHURN_THREADS at_least count(100.0) "threads of one kind that began";
+    CHURN_RATE at_least rate(50.0) "threads of one kind that began, a second";
+    CHURN_CPU_S at_most ns(2_000_000) "processor time of such a thread, on average";
+    TINY_CALLS at_least count(5000.0) "calls of I/O at one place, without answers to others";
+    SOME_BYTES at_least bytes(1.0)
+        "moved by a call, on average: others only look whether there is anything";
+    TINY_BYTES at_most bytes(256.0) "moved by a call, on average";
+    TINY_CALL_S at_least ns(120) "a call, on average: shorter ones do not reach the system";
+    SYNC_CALLS at_least count(20.0) "times that a file was synchronised";
+    DEEP_VISITS at_least count(1000.0) "times that a thread came to the construct";
+    DEEP_WORK at_most count(10.0)
+        "barriers that would take as long as a thread's work before the construct, each time";
+    DEEP_SHARE at_least share(0.25) "of the time of the threads there, waiting and dividing the work";
+    UNEVEN_EXCESS at_least share(0.2)
+        "of the work of the busiest thread that the others did not have, on average";
+    UNEVEN_PART at_least share(0.05) "of the work of the busiest thread, to be one that worked";
+    UNEVEN_WORKERS at_least share(0.6) "of the threads, those that worked";
+    CHUNK_REQUESTS at_least count(10000.0) "requests for iterations";
+    CHUNK_WORK_S at_most ns(2_000) "between two requests of a thread, on average";
+    CHUNK_COST at_least share(0.1) "of the time in the loop, asking for iterations";
+    CRITICAL_TIMES at_least count(10000.0) "times that the section was entered";
+    CRITICAL_WORK_S at_most ns(20_000) "work of a thread for each time that the section was entered";
+    SPINNING_SHARE at_least share(0.05) "of the waiting, on a processor";
+    SPINNING_USED at_least share(0.1) "of the processor time, waiting for each other";
+    SLEEPING_TIMES at_least count(1000.0) "times that threads waited for each other";
+    SLEEPING_EACH_S at_least ns(3_000) "until a thread went on when all had come, on average";
+    SLEEPING_SWITCHES at_least share(0.2) "of these times, that a thread went to sleep";
+    SLEEPING_SHARE at_least share(0.1) "of the threads' time, until they went on when all had come";
+    ALONE_TIMES at_least count(1.0) "times that the end of the loop was reached outside of any region";
+    TASKS_DONE at_least count(10000.0) "tasks that were done";
+    TASK_WORK_S at_most ns(5_000) "work of a task, on average";
+    TASK_COST at_least share(0.4) "of the threads' time with these tasks, making them and waiting";
+    MPI_LATE_TIMES at_least count(10.0) "waits for the late ranks";
+    MPI_LATE_EXCESS at_least share(0.6) "of the waiting for late ranks, while these had a processor";
+    MPI_LATE_QUEUED at_most share(0.25)
+        "of the waiting for late ranks, as long as these had no processor, to be surely a fault";
+    MPI_LATE_NET at_least share(0.5)
+        "of the waiting, for ranks that others waited for longer than they waited themselves";
+    MPI_LATE_SURE at_least share(0.9)
+        "of the waiting for late ranks, while these had a processor, to be surely a fault";
+    CHAIN_SHARE at_least share(0.5) "of the waiting for messages there, in chains of waits";
+    CHAIN_WAITS at_least count(3.0) "waits of the longest chain";
+    CHAIN_BY_ONE at_most share(0.8) "of the waiting in chains, for the work of one rank";
+    SMALL_MESSAGES at_least count(5000.0) "messages sent, or received, in the function";
+    SMALL_MESSAGE_BYTES at_most bytes(1024.0) "in a message, on average";
+    GROUPED_TIMES at_least count(1000.0) "collectives that followed another one of the function at once";
+    GROUPED_BYTES at_most bytes(8192.0) "in such a collective, on average";
+    MISORDERED_TIMES at_least count(10.0) "waits for a message while others were there";
+    INTERVAL_LOST at_least share(0.05) "of the interval's Total_time, that is lost";
+    INTERVAL_OF_RUN at_least share(0.25) "of what the run loses by the characteristics, in the interval";
+    EFFORT_IDLENESS at_least share(0.1) "of effort, idleness that is high";
+    EFFORT_OVERHEAD at_least share(0.1) "of effort, overhead that is high";
 }
 
 /// The threshold of this name.
-pub fn threshold(id: &str) -> Option<&'static Threshold> {
+pub fn threshold(id: &str) -> Option<&'static Threshold<Amount>> {
     ALL.iter().find(|threshold| threshold.id == id)
 }
 
-impl Threshold {
+impl<T: Copy> Threshold<T> {
+    /// It among thresholds of all units.
+    const fn listed(&self) -> Threshold<Amount> {
+        let &Threshold { id, limit, at_least, means, .. } = self;
+        Threshold { id, value: limit, limit, at_least, means }
+    }
+}
+
+impl<T: Comparable> Threshold<T> {
     /// Whether a number keeps to it.
-    pub fn holds(&self, value: f64) -> bool {
+    pub fn holds(&self, value: T) -> bool {
         if self.at_least { value >= self.value } else { value <= self.value }
     }
 }
@@ -158,7 +181,7 @@ pub struct Check {
     /// [`Threshold::id`].
     pub threshold: String,
     /// The number.
-    pub value: f64,
+    pub value: Amount,
 }
 
 /// The comparisons of one candidate. All of them must hold.
@@ -167,8 +190,8 @@ pub(super) struct Checks(Vec<Check>);
 
 impl Checks {
     /// Compares, and keeps it.
-    pub(super) fn holds(&mut self, threshold: &Threshold, value: f64) -> bool {
-        self.0.push(Check { threshold: threshold.id.into(), value });
+    pub(super) fn holds<T: Comparable>(&mut self, threshold: &Threshold<T>, value: T) -> bool {
+        self.0.push(Check { threshold: threshold.id.into(), value: value.amount(threshold.limit) });
         threshold.holds(value)
     }
 
@@ -187,14 +210,14 @@ mod tests {
     fn names_are_unique_and_found_again() {
         let ids: FxHashSet<&str> = ALL.iter().map(|threshold| threshold.id).collect();
         assert_eq!(ids.len(), ALL.len());
-        assert_eq!(threshold("LEAST_SHARE"), Some(&LEAST_SHARE));
+        assert_eq!(threshold("LEAST_SHARE").map(|found| found.limit), Some(LEAST_SHARE.limit));
         assert_eq!(threshold("none"), None);
     }
 
     #[test]
     fn limits_are_inclusive_and_have_a_side() {
         assert!(LEAST_SHARE.holds(0.01) && !LEAST_SHARE.holds(0.009));
-        assert!(HOT_HOLD_S.holds(0.0001) && !HOT_HOLD_S.holds(0.00011));
+        assert!(HOT_HOLD_S.holds(Ns::new(100_000)) && !HOT_HOLD_S.holds(Ns::new(100_001)));
     }
 
     #[test]
@@ -202,6 +225,13 @@ mod tests {
         let mut checks = Checks::default();
         assert!(checks.holds(&FAULTS, 1e6) && !checks.holds(&FAULTS_BY_ONE, 0.1));
         let kept = checks.kept();
-        assert_eq!((kept[0].threshold.as_str(), kept[1].value), ("FAULTS", 0.1));
+        assert_eq!((kept[0].threshold.as_str(), kept[1].value), ("FAULTS", Amount::Share(0.1)));
+    }
+
+    #[test]
+    fn times_are_compared_with_times_and_shown_in_seconds() {
+        let all = ALL.iter().filter(|threshold| threshold.id.ends_with("_S"));
+        assert!(all.clone().count() > 5 && all.clone().all(|threshold| threshold.limit.unit() == "s"));
+        assert_eq!(threshold("TINY_CALL_S").map(|found| found.limit.in_unit()), Some(0.000_000_12));
     }
 }

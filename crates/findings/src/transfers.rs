@@ -1,6 +1,8 @@
 //! I/O: calls that move a few bytes, and files that are synchronised all the time.
 
-use proust_profile::{ContextId, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, Target};
+use proust_profile::{
+    ContextId, Detail, FunctionId, LocationId, Nature, Ns, OperationId, OperationKind, Target,
+};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -17,17 +19,17 @@ const GOOD_BYTES: f64 = 65_536.0;
 struct AtPlace {
     calls: f64,
     bytes: f64,
-    time_s: f64,
+    time: Ns,
     context: ContextId,
-    by_context: FxHashMap<(LocationId, ContextId), f64>,
+    by_context: FxHashMap<(LocationId, ContextId), Ns>,
     /// The calls that lead to another process, or to a person, by caller.
     to_others: FxHashMap<LocationId, f64>,
 }
 
 impl AtPlace {
-    /// What the ledger has of these calls on the account of I/O, s.
-    fn booked_s(&self, io_s: &FxHashMap<(LocationId, ContextId), f64>) -> f64 {
-        self.by_context.keys().filter_map(|key| io_s.get(key)).sum()
+    /// What the ledger has of these calls on the account of I/O.
+    fn booked(&self, io: &FxHashMap<(LocationId, ContextId), Ns>) -> Ns {
+        self.by_context.keys().filter_map(|key| io.get(key)).sum()
     }
 }
 
@@ -45,11 +47,11 @@ fn calls(facts: &Facts<'_>) -> FxHashMap<(Line, OperationId), AtPlace> {
         let sum = by_place
             .entry((facts.places.line_key(row.context), row.operation))
             .or_insert_with(|| AtPlace { context: row.context, ..AtPlace::default() });
-        let (calls, time_s) = (row.calls as f64, row.time_ns as f64 / 1e9);
+        let (calls, time) = (row.calls as f64, Ns::of(row.time_ns));
         sum.calls += calls;
         sum.bytes += row.bytes as f64;
-        sum.time_s += time_s;
-        *sum.by_context.entry((row.location, row.context)).or_default() += time_s;
+        sum.time += time;
+        *sum.by_context.entry((row.location, row.context)).or_default() += time;
         if is_to_others(row.target) {
             *sum.to_others.entry(row.location).or_default() += calls;
         }
@@ -92,15 +94,15 @@ fn synchronises(operation: OperationKind) -> bool {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut io_s: FxHashMap<(LocationId, ContextId), f64> = FxHashMap::default();
+    let mut io: FxHashMap<(LocationId, ContextId), Ns> = FxHashMap::default();
     for row in facts.ledger.spent.iter().filter(|row| row.account == Account::Io) {
-        *io_s.entry((row.location, row.context)).or_default() += row.ns as f64 / 1e9;
+        *io.entry((row.location, row.context)).or_default() += Ns::of(row.ns);
     }
     let turns = turns(facts);
     (calls(facts).into_iter())
         .filter_map(|((_, operation), sum)| match facts.operation(operation)? {
-            operation if synchronises(operation) => sync_storm(facts, &sum, &io_s),
-            operation => tiny_io(facts, operation, &sum, &turns, &io_s),
+            operation if synchronises(operation) => sync_storm(facts, &sum, &io),
+            operation => tiny_io(facts, operation, &sum, &turns, &io),
         })
         .collect()
 }
@@ -121,12 +123,13 @@ const CALLS_A_TURN: f64 = 4.0;
 /// Whether calls through a buffer reach the system, by the processor time at their line.
 fn reaches_the_system(facts: &Facts<'_>, checks: &mut Checks, sum: &AtPlace) -> bool {
     let line = facts.places.line_key(sum.context);
-    let at = (0..facts.cpu.len()).map(ContextId::from_index).filter(|&id| facts.cpu[id.index()] > 0.0);
+    let at =
+        (0..facts.cpu.len()).map(ContextId::from_index).filter(|&id| facts.cpu[id.index()].is_positive());
     let at = at.filter(|&id| facts.places.line_key(id) == line);
-    let (cpu_s, system_s) = at.fold((0.0, 0.0), |(cpu_s, system_s), id| {
-        (cpu_s + facts.cpu[id.index()], system_s + facts.system[id.index()])
+    let (cpu, system) = at.fold((Ns::ZERO, Ns::ZERO), |(cpu, system), id| {
+        (cpu + facts.cpu[id.index()], system + facts.system[id.index()])
     });
-    checks.holds(&limits::IN_KERNEL, system_s / f64::max(cpu_s, f64::MIN_POSITIVE))
+    checks.holds(&limits::IN_KERNEL, system.share_of(cpu))
 }
 
 fn tiny_io(
@@ -134,29 +137,29 @@ fn tiny_io(
     operation: OperationKind,
     sum: &AtPlace,
     turns: &FxHashMap<LocationId, (f64, f64, f64)>,
-    io_s: &FxHashMap<(LocationId, ContextId), f64>,
+    io: &FxHashMap<(LocationId, ContextId), Ns>,
 ) -> Option<Finding> {
-    let (bytes, call_s) = (sum.bytes / sum.calls.max(1.0), sum.time_s / sum.calls.max(1.0));
+    let (bytes, call) = (sum.bytes / sum.calls.max(1.0), sum.time / sum.calls.max(1.0));
     // Waits of a pipe or socket are no fault here.
-    let lost_s = sum.time_s.min(sum.booked_s(io_s)) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
+    let lost = sum.time.min(sum.booked(io)) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
     let mut checks = Checks::default();
     if !checks.holds(&limits::TINY_CALLS, sum.calls - answered(operation, sum, turns))
         || !checks.holds(&limits::SOME_BYTES, bytes)
         || !checks.holds(&limits::TINY_BYTES, bytes)
-        || !checks.holds(&limits::TINY_CALL_S, call_s)
+        || !checks.holds(&limits::TINY_CALL_S, call)
         || is_buffered(operation) && !reaches_the_system(facts, &mut checks, sum)
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
     let place = located(facts, sum);
-    let mut finding = facts.finding(Kind::TinyIo, Account::Io, lost_s, lost_s, place);
+    let mut finding = facts.finding(Kind::TinyIo, Account::Io, lost, lost, place);
     finding.victims = victims(facts, sum);
     finding.evidence = vec![
         Figure::count("calls", sum.calls),
-        Figure::new("moved by a call", bytes, "bytes"),
-        Figure::seconds("a call takes", call_s),
-        Figure::seconds("all of them", sum.time_s),
+        Figure::bytes("moved by a call", bytes),
+        Figure::time("a call takes", call),
+        Figure::time("all of them", sum.time),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -166,21 +169,21 @@ fn tiny_io(
 fn sync_storm(
     facts: &Facts<'_>,
     sum: &AtPlace,
-    io_s: &FxHashMap<(LocationId, ContextId), f64>,
+    io: &FxHashMap<(LocationId, ContextId), Ns>,
 ) -> Option<Finding> {
     // What a thread queues for a processor when a call is over is not the file's. One at the end is needed to
     // be safe.
-    let lost_s = sum.time_s.min(sum.booked_s(io_s)) * (1.0 - 1.0 / sum.calls.max(1.0));
+    let lost = sum.time.min(sum.booked(io)) * (1.0 - 1.0 / sum.calls.max(1.0));
     let mut checks = Checks::default();
-    if !checks.holds(&limits::SYNC_CALLS, sum.calls) || !facts.matters(&mut checks, lost_s, 0.0) {
+    if !checks.holds(&limits::SYNC_CALLS, sum.calls) || !facts.matters(&mut checks, lost, Ns::ZERO) {
         return None;
     }
-    let mut finding = facts.finding(Kind::SyncStorm, Account::Io, lost_s, 0.0, located(facts, sum));
+    let mut finding = facts.finding(Kind::SyncStorm, Account::Io, lost, Ns::ZERO, located(facts, sum));
     finding.victims = victims(facts, sum);
     finding.evidence = vec![
         Figure::count("times that a file was synchronised", sum.calls),
-        Figure::seconds("each of them, on average", sum.time_s / sum.calls.max(1.0)),
-        Figure::seconds("all of them", sum.time_s),
+        Figure::time("each of them, on average", sum.time / sum.calls.max(1.0)),
+        Figure::time("all of them", sum.time),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -192,5 +195,5 @@ fn located(facts: &Facts<'_>, sum: &AtPlace) -> Place {
 }
 
 fn victims(facts: &Facts<'_>, sum: &AtPlace) -> Vec<super::finding::Victim> {
-    facts.victims(sum.by_context.iter().map(|(&(location, context), &s)| (location, context, s)))
+    facts.victims(sum.by_context.iter().map(|(&(location, context), &time)| (location, context, time)))
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use proust_findings::Figure;
 use proust_profile::facts::Quality;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -42,18 +41,5 @@ impl JsonSchema for QualityNumbers {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         like_written(&Quality::default())
-    }
-}
-
-/// The schema of [`Figure`].
-pub(crate) struct FigureRow;
-
-impl JsonSchema for FigureRow {
-    fn schema_name() -> Cow<'static, str> {
-        "Figure".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        like_written(&Figure { what: String::new(), value: 0.5, unit: String::new() })
     }
 }

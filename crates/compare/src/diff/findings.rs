@@ -6,6 +6,7 @@ use super::super::disturbance::Disturbance;
 use super::super::names::{base_name, stable};
 use super::super::run::ComparedRun;
 use proust_findings::{Finding, Kind};
+use proust_profile::Ns;
 use proust_statistics::{Change, Matters, Observation, change};
 
 /// A finding that a side, or both, have.
@@ -65,13 +66,13 @@ pub(super) fn matched(
         .map(|key| {
             let (a_has, b_has) =
                 (of_a.remove(&key).unwrap_or_default(), of_b.remove(&key).unwrap_or_default());
-            let change = |seconds: fn(&Finding) -> f64| {
-                Change::of(&observed(by_a, &a_has, seconds), &observed(by_b, &b_has, seconds), matters)
+            let change = |time: fn(&Finding) -> Ns| {
+                Change::of(&observed(by_a, &a_has, time), &observed(by_b, &b_has, time), matters)
             };
             FindingChange {
                 kind: key.0,
-                recoverable: change(|finding| finding.recoverable_s),
-                lost: change(|finding| finding.lost_s),
+                recoverable: change(|finding| finding.recoverable),
+                lost: change(|finding| finding.lost),
                 a: last(&a_has),
                 b: last(&b_has),
             }
@@ -90,11 +91,11 @@ fn last(found: &[Found<'_>]) -> Option<(Finding, usize, usize)> {
     found.last().map(|&(run, rank, finding)| (finding.clone(), run, rank))
 }
 
-fn observed(by: &[Disturbance], found: &[Found<'_>], seconds: fn(&Finding) -> f64) -> Vec<Observation> {
+fn observed(by: &[Disturbance], found: &[Found<'_>], time: fn(&Finding) -> Ns) -> Vec<Observation> {
     let of_run = |(number, by): (usize, &Disturbance)| {
         let finding = found.iter().find(|found| found.0 == number).map(|found| found.2);
-        let value = finding.map_or(0.0, seconds);
-        let error = finding.map_or(0.0, |finding| finding.error_s);
+        let value = finding.map_or(Ns::ZERO, time).as_seconds();
+        let error = finding.map_or(Ns::ZERO, |finding| finding.error).as_seconds();
         Observation { value, error, disturbed: by.of_waits(value) }
     };
     by.iter().enumerate().map(of_run).collect()

@@ -1,6 +1,6 @@
 //! Two sides with differences that are known.
 
-use proust_profile::{ContextId, LocationId, ProcessId, Profile};
+use proust_profile::{ContextId, LocationId, Ns, ProcessId, Profile};
 
 use super::{profile, profile_from};
 use crate::ComparedRun;
@@ -50,15 +50,16 @@ fn run(mut profile: Profile, lock_s: u64, findings: Vec<Finding>) -> ComparedRun
 }
 
 fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
+    let time = Ns::from_seconds(seconds);
     Finding {
         kind,
         account: "lock".into(),
-        recoverable_s: seconds,
-        lost_s: seconds,
-        burned_s: 0.0,
-        low_s: 0.0,
-        high_s: seconds,
-        error_s: 0.0,
+        recoverable: time,
+        lost: time,
+        burned: Ns::ZERO,
+        low: Ns::ZERO,
+        high: time,
+        error: Ns::ZERO,
         cause: Place {
             context: None,
             function: Some(function.into()),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use proust_account::ledger::Account;
 use proust_profile::mpi_metrics::Waits;
-use proust_profile::{ContextId, Detail, EventRow, FunctionId, LocationId, Nature, OperationId};
+use proust_profile::{ContextId, Detail, EventRow, FunctionId, LocationId, Nature, Ns, OperationId};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
@@ -22,8 +22,8 @@ const AT_ONCE_NS: u64 = 5_000;
 /// between, so that they could surely be one.
 const IN_A_ROW: f64 = 0.5;
 
-/// Time in calls by location and place, s.
-type Spent = FxHashMap<(LocationId, ContextId), f64>;
+/// Time in calls by location and place.
+type Spent = FxHashMap<(LocationId, ContextId), Ns>;
 
 /// Messages in one function.
 #[derive(Debug, Default)]
@@ -76,13 +76,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             continue;
         }
         let waited_ns = waits.find(event).map_or(0, |wait| wait.length_ns());
-        let spent_s = event.time_ns.saturating_sub(waited_ns) as f64 / 1e9;
+        let spent = Ns::of(event.time_ns.saturating_sub(waited_ns));
         let function = facts.places.function(event.context);
         if kind.nature == Nature::Message {
             last.collective = None;
             let of = messages.entry(function).or_default();
             of.add(event, kind.detail, &mut last.sent);
-            *of.spent.entry((event.location, event.context)).or_default() += spent_s;
+            *of.spent.entry((event.location, event.context)).or_default() += spent;
             continue;
         }
         last.sent = None;
@@ -99,7 +99,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             let of = grouped.entry(function).or_default();
             of.times += 1;
             of.bytes += event.bytes;
-            *of.spent.entry((event.location, event.context)).or_default() += spent_s;
+            *of.spent.entry((event.location, event.context)).or_default() += spent;
         }
     }
     let small = messages.values().filter_map(|of| small_messages(facts, of));
@@ -137,26 +137,26 @@ fn small_messages(facts: &Facts<'_>, of: &Messages) -> Option<Finding> {
         false => (of.receives, of.received_bytes),
     };
     let each_bytes = bytes as f64 / messages.max(1) as f64;
-    let spent_s: f64 = of.spent.values().sum();
-    let lost_s = spent_s * (1.0 - (each_bytes / GOOD_BYTES).min(1.0));
+    let spent: Ns = of.spent.values().sum();
+    let lost = spent * (1.0 - (each_bytes / GOOD_BYTES).min(1.0));
     let mut checks = Checks::default();
     if !checks.holds(&limits::SMALL_MESSAGES, messages as f64)
         || !checks.holds(&limits::SMALL_MESSAGE_BYTES, each_bytes)
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
     let (&context, _) =
         of.places.iter().max_by_key(|&(&context, &times)| (times, std::cmp::Reverse(context)))?;
     let cause = facts.located(facts.places.place(context), of.spent.keys().map(|key| key.0));
-    let mut finding = facts.finding(Kind::MpiSmallMessages, Account::MpiTransfer, lost_s, lost_s, cause);
+    let mut finding = facts.finding(Kind::MpiSmallMessages, Account::MpiTransfer, lost, lost, cause);
     finding.victims = victims(facts, &of.spent);
     let in_a_row = of.in_a_row as f64 / of.sends.max(1) as f64;
     finding.evidence = vec![
         Figure::count("messages", messages as f64),
-        Figure::new("in a message", each_bytes, "bytes"),
-        Figure::seconds("a message takes", spent_s / messages as f64),
-        Figure::seconds("all calls there, without waits for partners", spent_s),
+        Figure::bytes("in a message", each_bytes),
+        Figure::time("a message takes", spent / messages as f64),
+        Figure::time("all calls there, without waits for partners", spent),
         Figure::share("sent to the same rank as the one before, with none received between", in_a_row),
     ];
     finding.sure = if in_a_row >= IN_A_ROW { Sure::Likely } else { Sure::Possible };
@@ -165,25 +165,24 @@ fn small_messages(facts: &Facts<'_>, of: &Messages) -> Option<Finding> {
 }
 
 fn groupable(facts: &Facts<'_>, of: &Grouped) -> Option<Finding> {
-    let lost_s: f64 = of.spent.values().sum();
+    let lost: Ns = of.spent.values().sum();
     let each_bytes = of.bytes as f64 / of.times.max(1) as f64;
     let mut checks = Checks::default();
     if !checks.holds(&limits::GROUPED_TIMES, of.times as f64)
         || !checks.holds(&limits::GROUPED_BYTES, each_bytes)
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
-    let most = of.spent.iter().max_by(|a, b| a.1.total_cmp(b.1).then_with(|| b.0.cmp(a.0)))?;
+    let most = of.spent.iter().max_by(|a, b| a.1.cmp(b.1).then_with(|| b.0.cmp(a.0)))?;
     let cause = facts.located(facts.places.place(most.0.1), of.spent.keys().map(|key| key.0));
-    let mut finding =
-        facts.finding(Kind::MpiGroupableCollectives, Account::MpiTransfer, lost_s, lost_s, cause);
+    let mut finding = facts.finding(Kind::MpiGroupableCollectives, Account::MpiTransfer, lost, lost, cause);
     finding.victims = victims(facts, &of.spent);
     finding.evidence = vec![
         Figure::count("collectives that followed another one at once", of.times as f64),
-        Figure::new("in each of them", each_bytes, "bytes"),
-        Figure::seconds("each of them, without waits for partners", lost_s / of.times as f64),
-        Figure::seconds("all of them", lost_s),
+        Figure::bytes("in each of them", each_bytes),
+        Figure::time("each of them, without waits for partners", lost / of.times as f64),
+        Figure::time("all of them", lost),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();
@@ -191,5 +190,5 @@ fn groupable(facts: &Facts<'_>, of: &Grouped) -> Option<Finding> {
 }
 
 fn victims(facts: &Facts<'_>, spent: &Spent) -> Vec<super::super::finding::Victim> {
-    facts.victims(spent.iter().map(|(&(location, context), &seconds)| (location, context, seconds)))
+    facts.victims(spent.iter().map(|(&(location, context), &time)| (location, context, time)))
 }

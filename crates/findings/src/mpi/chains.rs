@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::blame::CauseKind;
 use proust_account::ledger::Account;
-use proust_profile::{ContextId, FunctionId, LocationId, PartnerWaitRow, WaitPattern};
+use proust_profile::{ContextId, FunctionId, LocationId, Ns, PartnerWaitRow, WaitPattern};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::facts::Facts;
 use super::super::finding::{Figure, Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::sites::{Site, Sites};
-use super::{ranks, seconds, spinning_share};
+use super::{ranks, spinning_share, time};
 
 /// Of a wait's length, the time before it began that counts as its beginning.
 const BEFORE: f64 = 0.1;
@@ -28,24 +28,24 @@ struct Link {
     is_linked: bool,
     /// Waits that led to this one, itself included.
     length: u32,
-    /// The part of it in which the sender waited, too, s.
-    sender_waited_s: f64,
+    /// The part of it in which the sender waited, too.
+    sender_waited: Ns,
 }
 
 /// The waits for senders in one function.
 #[derive(Debug, Default)]
 struct Chained {
-    /// All of them, s.
-    all_s: f64,
+    /// All of them.
+    all: Ns,
     /// Those in chains.
-    chained_s: f64,
-    sender_waited_s: f64,
+    chained: Ns,
+    sender_waited: Ns,
     waits: u64,
     longest: u32,
     /// What is left of them by sender: it did something else than wait meanwhile.
-    worked: BTreeMap<LocationId, f64>,
+    worked: BTreeMap<LocationId, Ns>,
     sites: FxHashSet<Site>,
-    victims: Vec<(LocationId, ContextId, f64)>,
+    victims: Vec<(LocationId, ContextId, Ns)>,
 }
 
 pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
@@ -55,15 +55,15 @@ pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
     let mut groups: BTreeMap<Option<FunctionId>, Chained> = BTreeMap::new();
     for (wait, link) in waits.iter().zip(&links) {
         let of = groups.entry(facts.places.function(wait.context)).or_default();
-        of.all_s += seconds(wait);
+        of.all += time(wait);
         if link.is_linked {
-            of.chained_s += seconds(wait);
-            of.sender_waited_s += link.sender_waited_s;
-            *of.worked.entry(wait.late).or_default() += seconds(wait) - link.sender_waited_s;
+            of.chained += time(wait);
+            of.sender_waited += link.sender_waited;
+            *of.worked.entry(wait.late).or_default() += time(wait) - link.sender_waited;
             of.waits += 1;
             of.longest = of.longest.max(link.length);
             of.sites.insert((wait.location, wait.context));
-            of.victims.push((wait.location, wait.context, seconds(wait)));
+            of.victims.push((wait.location, wait.context, time(wait)));
         }
     }
     groups.values().filter_map(|of| finding(facts, sites, of)).collect()
@@ -81,8 +81,8 @@ fn links(waits: &[&PartnerWaitRow]) -> Vec<Link> {
         let led = last.get(&wait.late).copied();
         if let Some(led) = led.filter(|&led| waits[led].until_ns + before_ns >= wait.begin_ns) {
             let both_ns = waits[led].until_ns.saturating_sub(waits[led].begin_ns.max(wait.begin_ns));
-            let sender_waited_s = both_ns as f64 / 1e9;
-            links[at] = Link { is_linked: true, length: links[led].length + 1, sender_waited_s };
+            let sender_waited = Ns::of(both_ns);
+            links[at] = Link { is_linked: true, length: links[led].length + 1, sender_waited };
             links[led].is_linked = true;
         }
         last.insert(wait.location, at);
@@ -91,23 +91,23 @@ fn links(waits: &[&PartnerWaitRow]) -> Vec<Link> {
 }
 
 fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
-    let (mut displaced_s, mut blamed_s) = (0.0, 0.0);
+    let (mut displaced, mut blamed) = (Ns::ZERO, Ns::ZERO);
     let rows = facts.blame.rows.iter().filter(|row| row.account == Account::MpiPartner && !row.slots);
     for row in rows.filter(|row| of.sites.contains(&(row.location, row.context))) {
-        let seconds = row.ns as f64 / 1e9;
-        blamed_s += seconds;
+        let time = Ns::of(row.ns);
+        blamed += time;
         if row.cause.kind == CauseKind::Displaced {
-            displaced_s += seconds;
+            displaced += time;
         }
     }
-    let excess = 1.0 - displaced_s / f64::max(blamed_s, f64::MIN_POSITIVE);
-    let lost_s = of.chained_s * excess;
-    let burned_s = spinning_share(facts) * lost_s;
+    let excess = 1.0 - displaced.share_of(blamed);
+    let lost = of.chained * excess;
+    let burned = lost * spinning_share(facts);
     let (ranks, largest) = ranks(facts, &of.worked);
     let mut checks = Checks::default();
-    if !checks.holds(&limits::LEAST_TOTAL_S, facts.total_s)
-        || !checks.holds(&limits::LARGE_SHARE, facts.recoverable_s(lost_s, burned_s) / facts.total_s)
-        || !checks.holds(&limits::CHAIN_SHARE, of.chained_s / of.all_s.max(f64::MIN_POSITIVE))
+    if !checks.holds(&limits::LEAST_TOTAL_S, facts.total)
+        || !checks.holds(&limits::LARGE_SHARE, facts.recoverable(lost, burned) / facts.total)
+        || !checks.holds(&limits::CHAIN_SHARE, of.chained / of.all.max(Ns::SHORTEST))
         || !checks.holds(&limits::CHAIN_WAITS, f64::from(of.longest))
         || !checks.holds(&limits::CHAIN_BY_ONE, largest)
         || !checks.holds(&limits::MPI_LATE_EXCESS, excess)
@@ -116,19 +116,19 @@ fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
     }
     let victims = facts.victims(of.victims.iter().copied());
     let cause = victims.first()?.place.clone();
-    let mut finding = facts.finding(Kind::MpiSerialChain, Account::MpiPartner, lost_s, burned_s, cause);
+    let mut finding = facts.finding(Kind::MpiSerialChain, Account::MpiPartner, lost, burned, cause);
     finding.victims = victims;
     let members: BTreeSet<LocationId> = of.victims.iter().map(|&(location, ..)| location).collect();
     let times: u64 = of.sites.iter().map(|&site| sites.times(site)).sum();
     finding.evidence = vec![
-        Figure::seconds("waited in chains", of.chained_s),
+        Figure::time("waited in chains", of.chained),
         Figure::count("waits of the longest chain", f64::from(of.longest)),
         Figure::count("ranks that waited in chains", members.len() as f64),
         Figure::count("waits in chains", of.waits as f64),
         Figure::count("waits there in all", times as f64),
-        Figure::seconds("waited for a sender that waited itself", of.sender_waited_s),
+        Figure::time("waited for a sender that waited itself", of.sender_waited),
         Figure::share("of the rest for the rank that was waited for most", largest),
-        Figure::seconds("waited there for ranks without a processor", displaced_s),
+        Figure::time("waited there for ranks without a processor", displaced),
     ];
     finding.ranks = ranks;
     finding.sure = Sure::Likely;
@@ -157,7 +157,7 @@ mod tests {
 
     fn of(waits: &[PartnerWaitRow]) -> Vec<(bool, u32, u64)> {
         let waits: Vec<&PartnerWaitRow> = waits.iter().collect();
-        let ns = |link: &Link| (link.sender_waited_s * 1e9).round() as u64;
+        let ns = |link: &Link| link.sender_waited.unsigned();
         links(&waits).iter().map(|link| (link.is_linked, link.length, ns(link))).collect()
     }
 

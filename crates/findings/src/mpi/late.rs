@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::blame::CauseKind;
 use proust_account::ledger::Account;
-use proust_profile::{ContextId, FunctionId, LocationId, ProcessId};
+use proust_profile::{ContextId, FunctionId, LocationId, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
@@ -20,41 +20,41 @@ use super::{ranks, spinning_share};
 /// What late ranks did in one function while others waited for them.
 #[derive(Debug, Default)]
 struct Late {
-    by_location: BTreeMap<LocationId, f64>,
-    contexts: FxHashMap<ContextId, f64>,
-    victims: Vec<(LocationId, ContextId, f64)>,
+    by_location: BTreeMap<LocationId, Ns>,
+    contexts: FxHashMap<ContextId, Ns>,
+    victims: Vec<(LocationId, ContextId, Ns)>,
     sites: BTreeSet<Site>,
     /// Waited for them while they had no processor.
-    displaced_s: f64,
+    displaced: Ns,
 }
 
 pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
     let mut groups: BTreeMap<(usize, Option<FunctionId>), Late> = BTreeMap::new();
-    let mut waited: [BTreeMap<ProcessId, f64>; KINDS.len()] = Default::default();
+    let mut waited: [BTreeMap<ProcessId, Ns>; KINDS.len()] = Default::default();
     for row in facts.blame.rows.iter().filter(|row| row.account == Account::MpiPartner && !row.slots) {
         let Some(kind) = sites.kind((row.location, row.context)) else { continue };
         let cause = row.cause;
         let phase = facts.places.phase(cause.context);
         let function = phase.and_then(|phase| facts.profile.contexts[phase].function);
         let late = groups.entry((kind, function)).or_default();
-        let seconds = row.ns as f64 / 1e9;
+        let time = Ns::of(row.ns);
         match cause.kind {
             CauseKind::Late => {
-                *late.by_location.entry(cause.location).or_default() += seconds;
-                *late.contexts.entry(cause.context).or_default() += seconds;
-                late.victims.push((row.location, row.context, seconds));
+                *late.by_location.entry(cause.location).or_default() += time;
+                *late.contexts.entry(cause.context).or_default() += time;
+                late.victims.push((row.location, row.context, time));
                 late.sites.insert((row.location, row.context));
                 let process = facts.profile.locations[row.location].process;
-                *waited[kind].entry(process).or_default() += seconds;
+                *waited[kind].entry(process).or_default() += time;
             }
-            CauseKind::Displaced => late.displaced_s += seconds,
+            CauseKind::Displaced => late.displaced += time,
             _ => {}
         }
     }
-    let burned = spinning_share(facts);
+    let spinning = spinning_share(facts);
     let found = groups.iter().filter_map(|((kind, _), late)| {
         let times = late.sites.iter().map(|&site| sites.times(site)).sum();
-        finding(facts, *kind, late, &waited[*kind], times, burned)
+        finding(facts, *kind, late, &waited[*kind], times, spinning)
     });
     found.collect()
 }
@@ -63,27 +63,27 @@ fn finding(
     facts: &Facts<'_>,
     kind: usize,
     late: &Late,
-    waited: &BTreeMap<ProcessId, f64>,
+    waited: &BTreeMap<ProcessId, Ns>,
     times: u64,
-    burned: f64,
+    spinning: f64,
 ) -> Option<Finding> {
-    let lost_s: f64 = late.by_location.values().sum();
-    let burned_s = burned * lost_s;
+    let lost: Ns = late.by_location.values().sum();
+    let burned = lost * spinning;
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, burned_s)
+    if !facts.matters(&mut checks, lost, burned)
         || !checks.holds(&limits::MPI_LATE_TIMES, times as f64)
-        || !checks.holds(&limits::MPI_LATE_EXCESS, lost_s / (lost_s + late.displaced_s))
+        || !checks.holds(&limits::MPI_LATE_EXCESS, lost / (lost + late.displaced))
     {
         return None;
     }
     let cause = facts.places.part(&late.contexts, limits::PHASE_SHARE.value)?;
     let (ranks, largest) = ranks(facts, &late.by_location);
     let net = net_share(facts, &late.by_location, waited);
-    let is_large = limits::LARGE_SHARE.holds(lost_s / facts.total_s);
-    let excess = lost_s / (lost_s + late.displaced_s);
+    let is_large = limits::LARGE_SHARE.holds(lost / facts.total);
+    let excess = lost / (lost + late.displaced);
     // How long they had none is known for each rank, but not for each of many short waits.
-    let queued_s: f64 = late.by_location.keys().map(|&location| facts.queued_s(location)).sum();
-    let queued = queued_s / lost_s.max(f64::MIN_POSITIVE);
+    let queued_time: Ns = late.by_location.keys().map(|&location| facts.queued(location)).sum();
+    let queued = queued_time / lost.max(Ns::SHORTEST);
     let is_sure = limits::MPI_LATE_NET.holds(net)
         && limits::MPI_LATE_SURE.holds(excess)
         && limits::MPI_LATE_QUEUED.holds(queued)
@@ -93,20 +93,20 @@ fn finding(
         checks.holds(&limits::MPI_LATE_SURE, excess);
         checks.holds(&limits::MPI_LATE_QUEUED, queued);
         checks.holds(&limits::MPI_LATE_NET, net);
-        checks.holds(&limits::LARGE_SHARE, lost_s / facts.total_s);
+        checks.holds(&limits::LARGE_SHARE, lost / facts.total);
     }
-    let mut finding = facts.finding(KINDS[kind], Account::MpiPartner, lost_s, burned_s, cause);
+    let mut finding = facts.finding(KINDS[kind], Account::MpiPartner, lost, burned, cause);
     finding.victims = facts.victims(late.victims.iter().copied());
     let early: BTreeSet<LocationId> = late.victims.iter().map(|&(location, ..)| location).collect();
     finding.evidence = vec![
-        Figure::seconds("waited for what late ranks did there", lost_s),
+        Figure::time("waited for what late ranks did there", lost),
         Figure::count("waits", times as f64),
         Figure::share("of it for the rank that was waited for most", largest),
         Figure::count("threads that waited", early.len() as f64),
         Figure::share("of it for ranks, beyond what they waited themselves", net),
-        Figure::seconds("waited for them while they had no processor", late.displaced_s),
+        Figure::time("waited for them while they had no processor", late.displaced),
     ];
-    finding.error_s = facts.error_s(late.contexts.keys().copied()).min(lost_s);
+    finding.error = facts.error(late.contexts.keys().copied()).min(lost);
     finding.ranks = ranks;
     finding.sure = if is_sure { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
@@ -116,15 +116,15 @@ fn finding(
 /// Of what others waited for processes, the part beyond what each of these waited itself.
 fn net_share(
     facts: &Facts<'_>,
-    by_location: &BTreeMap<LocationId, f64>,
-    waited: &BTreeMap<ProcessId, f64>,
+    by_location: &BTreeMap<LocationId, Ns>,
+    waited: &BTreeMap<ProcessId, Ns>,
 ) -> f64 {
-    let mut caused: BTreeMap<ProcessId, f64> = BTreeMap::new();
-    for (&location, seconds) in by_location {
-        *caused.entry(facts.profile.locations[location].process).or_default() += seconds;
+    let mut caused: BTreeMap<ProcessId, Ns> = BTreeMap::new();
+    for (&location, &time) in by_location {
+        *caused.entry(facts.profile.locations[location].process).or_default() += time;
     }
-    let all_s: f64 = caused.values().sum();
-    let own_s = |process: &ProcessId| waited.get(process).copied().unwrap_or(0.0);
-    let net_s: f64 = caused.iter().map(|(process, seconds)| (seconds - own_s(process)).max(0.0)).sum();
-    net_s / all_s.max(f64::MIN_POSITIVE)
+    let all: Ns = caused.values().sum();
+    let own = |process: &ProcessId| waited.get(process).copied().unwrap_or_default();
+    let net: Ns = caused.iter().map(|(process, &time)| (time - own(process)).max(Ns::ZERO)).sum();
+    net / all.max(Ns::SHORTEST)
 }

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use proust_account::ledger::Account;
-use proust_profile::{FunctionId, LocationId, PartnerWaitRow};
+use proust_profile::{FunctionId, LocationId, Ns, PartnerWaitRow};
 
 use super::super::facts::Facts;
 use super::super::finding::{Figure, Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::sites::Sites;
-use super::{ranks, seconds, spinning_share};
+use super::{ranks, spinning_share, time};
 
 pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
     let mut groups: BTreeMap<Option<FunctionId>, Vec<&PartnerWaitRow>> = BTreeMap::new();
@@ -21,11 +21,11 @@ pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
 }
 
 fn finding(facts: &Facts<'_>, sites: &Sites, waits: &[&PartnerWaitRow]) -> Option<Finding> {
-    let filled_s = |wait: &PartnerWaitRow| wait.misordered_ns as f64 / 1e9;
-    let lost_s: f64 = waits.iter().map(|wait| filled_s(wait)).sum();
-    let burned_s = spinning_share(facts) * lost_s;
+    let filled = |wait: &PartnerWaitRow| Ns::of(wait.misordered_ns);
+    let lost: Ns = waits.iter().map(|wait| filled(wait)).sum();
+    let burned = lost * spinning_share(facts);
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, burned_s)
+    if !facts.matters(&mut checks, lost, burned)
         || !checks.holds(&limits::MISORDERED_TIMES, waits.len() as f64)
     {
         return None;
@@ -33,27 +33,27 @@ fn finding(facts: &Facts<'_>, sites: &Sites, waits: &[&PartnerWaitRow]) -> Optio
     let longest = waits.iter().max_by_key(|wait| wait.misordered_ns)?;
     let place = facts.places.place(longest.context);
     let cause = facts.located(place, waits.iter().map(|wait| wait.location));
-    let mut finding = facts.finding(Kind::MpiWrongOrder, Account::MpiPartner, lost_s, burned_s, cause);
-    finding.victims = facts.victims(waits.iter().map(|wait| (wait.location, wait.context, filled_s(wait))));
-    let mut late: BTreeMap<LocationId, f64> = BTreeMap::new();
+    let mut finding = facts.finding(Kind::MpiWrongOrder, Account::MpiPartner, lost, burned, cause);
+    finding.victims = facts.victims(waits.iter().map(|wait| (wait.location, wait.context, filled(wait))));
+    let mut late: BTreeMap<LocationId, Ns> = BTreeMap::new();
     for wait in waits {
-        *late.entry(wait.late).or_default() += filled_s(wait);
+        *late.entry(wait.late).or_default() += filled(wait);
     }
     let (ranks, largest) = ranks(facts, &late);
     let places: std::collections::BTreeSet<_> =
         waits.iter().map(|wait| (wait.location, wait.context)).collect();
     finding.evidence = vec![
-        Figure::seconds("waited while messages were there that are taken later", lost_s),
+        Figure::time("waited while messages were there that are taken later", lost),
         Figure::count("such waits", waits.len() as f64),
-        Figure::seconds("these waits in all", waits.iter().map(|wait| seconds(wait)).sum()),
+        Figure::time("these waits in all", waits.iter().map(|wait| time(wait)).sum()),
         Figure::count("waits there", places.iter().map(|&site| sites.times(site)).sum::<u64>() as f64),
         Figure::share("of it for the sender that was waited for most", largest),
     ];
     finding.ranks = ranks;
     // Only a part of the run that every machine's load may bring about is not worth more.
-    let is_large = limits::LARGE_SHARE.holds(lost_s / facts.total_s);
+    let is_large = limits::LARGE_SHARE.holds(lost / facts.total);
     if is_large {
-        checks.holds(&limits::LARGE_SHARE, lost_s / facts.total_s);
+        checks.holds(&limits::LARGE_SHARE, lost / facts.total);
     }
     finding.sure = if is_large { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();

@@ -1,11 +1,11 @@
 //! Waits for partners by location and place of the call.
 
-use proust_profile::{ContextId, LocationId, WaitPattern};
+use proust_profile::{ContextId, LocationId, Ns, WaitPattern};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
 use super::super::finding::Kind;
-use super::seconds;
+use super::time;
 
 /// Where a location waited.
 pub(super) type Site = (LocationId, ContextId);
@@ -13,17 +13,17 @@ pub(super) type Site = (LocationId, ContextId);
 /// The waits at a site.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waits {
-    /// For a sender, for a receiver, and in a collective, s.
-    seconds: [f64; 3],
+    /// For a sender, for a receiver, and in a collective.
+    times: [Ns; 3],
     /// How many of them.
-    pub(super) times: u64,
+    pub(super) count: u64,
 }
 
 /// The waits of a run.
 #[derive(Debug, Default)]
 pub(super) struct Sites(FxHashMap<Site, Waits>);
 
-/// What is said of waits in messages and in collectives, in the order of [`Waits::seconds`].
+/// What is said of waits in messages and in collectives, in the order of [`Waits::times`].
 pub(super) const KINDS: [Kind; 3] = [Kind::MpiLateSender, Kind::MpiLateReceiver, Kind::MpiImbalance];
 
 fn class(pattern: WaitPattern) -> usize {
@@ -39,8 +39,8 @@ impl Sites {
         let mut sites = Sites::default();
         for wait in &facts.profile.partner_waits {
             let waits = sites.0.entry((wait.location, wait.context)).or_default();
-            waits.seconds[class(wait.pattern)] += seconds(wait);
-            waits.times += 1;
+            waits.times[class(wait.pattern)] += time(wait);
+            waits.count += 1;
         }
         sites
     }
@@ -48,11 +48,11 @@ impl Sites {
     /// Which of [`KINDS`] most of the waiting at a site was.
     pub(super) fn kind(&self, site: Site) -> Option<usize> {
         let waits = self.0.get(&site)?;
-        (0..KINDS.len()).max_by(|&a, &b| waits.seconds[a].total_cmp(&waits.seconds[b]))
+        (0..KINDS.len()).max_by_key(|&class| waits.times[class])
     }
 
     /// How often a location waited at a site.
     pub(super) fn times(&self, site: Site) -> u64 {
-        self.0.get(&site).map_or(0, |waits| waits.times)
+        self.0.get(&site).map_or(0, |waits| waits.count)
     }
 }

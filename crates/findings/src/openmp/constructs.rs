@@ -1,10 +1,11 @@
 //! What the regions of a run are made of: the sites of all threads, by place in the source.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use proust_profile::{
-    ContextId, ContextKind, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, ProcessId,
-    RegionId, SegmentRow,
+    ContextId, ContextKind, Detail, FunctionId, LocationId, Nature, Ns, OperationId, OperationKind,
+    ProcessId, RegionId, SegmentRow,
 };
 use rustc_hash::FxHashMap;
 
@@ -42,19 +43,19 @@ impl Construct<'_> {
         self.rows.iter().map(|row| row.team_max).max().unwrap_or(0)
     }
 
-    /// Work before it, s: on a processor or not.
-    pub(super) fn work_s(&self) -> f64 {
-        self.rows.iter().map(|row| row.work_ns).sum::<u64>() as f64 / 1e9
+    /// Work before it: on a processor or not.
+    pub(super) fn work(&self) -> Ns {
+        Ns::of(self.rows.iter().map(|row| row.work_ns).sum())
     }
 
-    /// Time in it, s.
-    pub(super) fn wait_s(&self) -> f64 {
-        self.rows.iter().map(|row| row.wait_ns).sum::<u64>() as f64 / 1e9
+    /// Time in it.
+    pub(super) fn wait(&self) -> Ns {
+        Ns::of(self.rows.iter().map(|row| row.wait_ns).sum())
     }
 
-    /// The part of it after the last thread arrived, s.
-    pub(super) fn latency_s(&self) -> f64 {
-        self.rows.iter().map(|row| row.latency_ns).sum::<u64>() as f64 / 1e9
+    /// The part of it after the last thread arrived.
+    pub(super) fn latency(&self) -> Ns {
+        Ns::of(self.rows.iter().map(|row| row.latency_ns).sum())
     }
 
     /// The regions that it is in.
@@ -65,9 +66,9 @@ impl Construct<'_> {
         regions
     }
 
-    /// The threads that waited there, where, and how long, s.
-    pub(super) fn waiters(&self) -> impl Iterator<Item = (LocationId, ContextId, f64)> {
-        self.rows.iter().map(|row| (row.location, row.context, row.wait_ns as f64 / 1e9))
+    /// The threads that waited there, where, and how long.
+    pub(super) fn waiters(&self) -> impl Iterator<Item = (LocationId, ContextId, Ns)> {
+        self.rows.iter().map(|row| (row.location, row.context, Ns::of(row.wait_ns)))
     }
 
     /// The rows of each thread.
@@ -94,6 +95,26 @@ struct Processor {
     lacked_ns: u64,
 }
 
+/// How long barriers took, and how many they were: of one alone whole nanoseconds would be too coarse.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BarrierCost {
+    latency: Ns,
+    times: u64,
+}
+
+impl BarrierCost {
+    /// So many of them.
+    pub(super) fn of(&self, times: f64) -> Ns {
+        self.latency * (times / self.times.max(1) as f64)
+    }
+
+    /// The order of what one of them takes.
+    fn order(&self, other: &BarrierCost) -> Ordering {
+        let each = |cost: &BarrierCost| cost.latency.as_seconds() / cost.times.max(1) as f64;
+        each(self).total_cmp(&each(other))
+    }
+}
+
 /// The constructs of a run.
 #[derive(Debug)]
 pub(super) struct Constructs<'p> {
@@ -105,9 +126,9 @@ pub(super) struct Constructs<'p> {
 
 /// A barrier that was executed so often shows the cost of one.
 const ENOUGH: u64 = 100;
-/// The most that a barrier is assumed to cost, s. Where it takes longer its threads sleep, or have no
+/// The most that a barrier is assumed to cost. Where it takes longer its threads sleep, or have no
 /// processor.
-const DEAREST_S: f64 = 3e-6;
+const DEAREST: BarrierCost = BarrierCost { latency: Ns::new(3000), times: 1 };
 
 impl<'p> Constructs<'p> {
     pub(super) fn of(facts: &Facts<'p>) -> Constructs<'p> {
@@ -170,39 +191,40 @@ impl<'p> Constructs<'p> {
         self.region_of[context.index()] == Some(facts.profile.regions[region].context)
     }
 
-    /// The work of a thread before a construct, s, without the time that it had no processor: of that, each
+    /// The work of a thread before a construct, without the time that it had no processor: of that, each
     /// site of a region gets the share that it has of the work.
-    pub(super) fn processor_s(&self, facts: &Facts<'_>, location: LocationId, rows: &[&SegmentRow]) -> f64 {
+    pub(super) fn processor_time(&self, facts: &Facts<'_>, location: LocationId, rows: &[&SegmentRow]) -> Ns {
         let of = |row: &&SegmentRow| {
             let region = facts.profile.regions[row.region].context;
             let known = self.processor.get(&(location, region)).copied().unwrap_or_default();
             let all_ns = known.used_ns + known.lacked_ns;
             let share = if all_ns == 0 { 1.0 } else { known.used_ns as f64 / all_ns as f64 };
-            row.work_ns as f64 / 1e9 * share
+            Ns::of(row.work_ns) * share
         };
         rows.iter().map(of).sum()
     }
 
-    /// The standard error of the processor time sampled in these regions, s.
-    pub(super) fn error_s(&self, facts: &Facts<'_>, regions: &[RegionId]) -> f64 {
+    /// The standard error of the processor time sampled in these regions.
+    pub(super) fn error(&self, facts: &Facts<'_>, regions: &[RegionId]) -> Ns {
         let contexts = (0..self.region_of.len()).map(ContextId::from_index);
-        facts.error_s(contexts.filter(|&id| regions.iter().any(|&region| self.is_in(id, facts, region))))
+        facts.error(contexts.filter(|&id| regions.iter().any(|&region| self.is_in(id, facts, region))))
     }
 
-    /// The least cost of a barrier of this process, s: the shortest mean time from the last arrival to the
+    /// The least cost of a barrier of this process: the shortest mean time from the last arrival to the
     /// release.
-    pub(super) fn barrier_s(&self, process: ProcessId) -> Option<f64> {
+    pub(super) fn barrier(&self, process: ProcessId) -> Option<BarrierCost> {
         let rows = self.all.iter().filter(|one| one.process == process && one.is_for_all());
         let rows = rows.flat_map(|one| &one.rows).filter(|row| row.executions >= ENOUGH && row.team_max > 1);
-        let each_s = rows.map(|row| row.latency_ns as f64 / 1e9 / row.executions as f64);
-        each_s.min_by(f64::total_cmp).map(|s| s.min(DEAREST_S))
+        let costs = rows.map(|row| BarrierCost { latency: Ns::of(row.latency_ns), times: row.executions });
+        let least = costs.min_by(BarrierCost::order)?;
+        Some(if DEAREST.order(&least).is_lt() { DEAREST } else { least })
     }
 
-    /// Processor time in functions of the runtime whose names begin so, in these regions, s.
-    pub(super) fn in_runtime_s(&self, facts: &Facts<'_>, regions: &[RegionId], beginnings: &[&str]) -> f64 {
+    /// Processor time in functions of the runtime whose names begin so, in these regions.
+    pub(super) fn in_runtime(&self, facts: &Facts<'_>, regions: &[RegionId], beginnings: &[&str]) -> Ns {
         let profile = facts.profile;
         let mut is_inside = vec![false; profile.contexts.len()];
-        let mut sum_s = 0.0;
+        let mut sum = Ns::ZERO;
         for (id, context) in profile.contexts.iter().enumerate() {
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
             let name = context.function.filter(|_| is_call).map(|f| profile.functions[f].name.as_str());
@@ -212,24 +234,22 @@ impl<'p> Constructs<'p> {
             if is_inside[id]
                 && regions.iter().any(|&region| self.is_in(ContextId::from_index(id), facts, region))
             {
-                sum_s += facts.cpu[id];
+                sum += facts.cpu[id];
             }
         }
-        sum_s
+        sum
     }
 }
 
 /// Of the time that a process's threads waited for each other, the part on a processor: they looked whether
 /// it was over.
 pub(super) fn spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
-    facts.burned_share(Some(process), |id| facts.spent_s(id, &WAITS))
+    facts.burned_share(Some(process), |id| facts.spent(id, &WAITS))
 }
 
 /// The same of the time that they waited for each other or for the next region.
 pub(in super::super) fn idle_spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
-    facts.burned_share(Some(process), |id| {
-        facts.spent_s(id, &WAITS) + facts.waited_s(id, &[PassiveReason::Pool])
-    })
+    facts.burned_share(Some(process), |id| facts.spent(id, &WAITS) + facts.waited(id, &[PassiveReason::Pool]))
 }
 
 const WAITS: [Account; 2] = [Account::Barrier, Account::Lock];

@@ -1,6 +1,6 @@
 //! Sections for one thread at a time that are entered in hot loops.
 
-use proust_profile::Detail;
+use proust_profile::{Detail, Ns};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::facts::Facts;
@@ -19,25 +19,25 @@ fn hot(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>
     let regions = construct.regions();
     let all = constructs.all.iter().flat_map(Construct::by_thread).flat_map(|(_, rows)| rows);
     let work_ns: u64 = all.filter(|row| regions.contains(&row.region)).map(|row| row.work_ns).sum();
-    let each_s = work_ns as f64 / 1e9 / times.max(1.0);
-    let lost_s = construct.wait_s();
-    let burned_s = lost_s * spinning_share(facts, construct.process);
+    let each = Ns::of(work_ns) / times.max(1.0);
+    let lost = construct.wait();
+    let burned = lost * spinning_share(facts, construct.process);
     let mut checks = Checks::default();
     if !checks.holds(&limits::CRITICAL_TIMES, times)
-        || !checks.holds(&limits::CRITICAL_WORK_S, each_s)
-        || !facts.matters(&mut checks, lost_s, burned_s)
+        || !checks.holds(&limits::CRITICAL_WORK_S, each)
+        || !facts.matters(&mut checks, lost, burned)
     {
         return None;
     }
     let contended: u64 = construct.by_thread().values().flatten().map(|row| row.contended).sum();
     let mut finding =
-        facts.finding(Kind::OmpHotCritical, Account::Lock, lost_s, burned_s, place(facts, construct));
+        facts.finding(Kind::OmpHotCritical, Account::Lock, lost, burned, place(facts, construct));
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
         Figure::count("times that it was entered", times),
         Figure::count("times that somebody was in it", contended as f64),
-        Figure::seconds("work of a thread between two of them, on average", each_s),
-        Figure::seconds("waited for it", lost_s),
+        Figure::time("work of a thread between two of them, on average", each),
+        Figure::time("waited for it", lost),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{Detail, RegionId, SegmentRow};
+use proust_profile::{Detail, Ns, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
 use crate::facts::Facts;
@@ -16,14 +16,15 @@ use proust_account::ledger::Account;
 /// their own.
 const DIVIDING: [&str; 3] = ["__kmpc_for_static_init", "GOMP_loop_static_start", "GOMP_sections_start"];
 
-/// Processor time of dividing the construct's work among the team, s: its part, by executions, of what the
+/// Processor time of dividing the construct's work among the team: its part, by executions, of what the
 /// runtime took for all constructs of the same regions.
-fn dividing_s(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> f64 {
+fn dividing(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Ns {
     let regions = construct.regions();
     let is_in_them =
         |one: &&Construct<'_>| one.is_for_all() && one.regions().iter().any(|r| regions.contains(r));
     let all: u64 = constructs.all.iter().filter(is_in_them).map(Construct::executions).sum();
-    constructs.in_runtime_s(facts, &regions, &DIVIDING) * construct.executions() as f64 / all.max(1) as f64
+    let part = construct.executions() as f64 / all.max(1) as f64;
+    constructs.in_runtime(facts, &regions, &DIVIDING) * part
 }
 
 /// A visit of a construct costs its threads at most so many barriers.
@@ -38,20 +39,23 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     found
 }
 
-/// Work and waiting of the construct in all its executions, s. Of a region it is what was done and waited in
+/// Work and waiting of the construct in all its executions. Of a region it is what was done and waited in
 /// all of it.
-fn amounts(constructs: &Constructs<'_>, construct: &Construct<'_>) -> (f64, f64) {
+fn amounts(constructs: &Constructs<'_>, construct: &Construct<'_>) -> (Ns, Ns) {
     if construct.kind.detail != Detail::RegionEnd {
-        return (construct.work_s(), construct.wait_s());
+        return (construct.work(), construct.wait());
     }
     let regions = construct.regions();
     let inside = constructs.all.iter().flat_map(|one| {
         one.by_thread().into_values().flatten().map(move |row| (one.kind.detail, row)).collect::<Vec<_>>()
     });
-    inside.filter(|(_, row)| regions.contains(&row.region)).fold((0.0, 0.0), |(work, wait), (detail, row)| {
-        let waits = matches!(detail, Detail::RegionEnd | Detail::Fork);
-        (work + row.work_ns as f64 / 1e9, wait + if waits { row.wait_ns as f64 / 1e9 } else { 0.0 })
-    })
+    inside.filter(|(_, row)| regions.contains(&row.region)).fold(
+        (Ns::ZERO, Ns::ZERO),
+        |(work, wait), (detail, row)| {
+            let waits = matches!(detail, Detail::RegionEnd | Detail::Fork);
+            (work + Ns::of(row.work_ns), wait + if waits { Ns::of(row.wait_ns) } else { Ns::ZERO })
+        },
+    )
 }
 
 fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Option<Finding> {
@@ -59,32 +63,31 @@ fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_
         return None;
     }
     let (visits, executions) = (construct.visits() as f64, construct.executions() as f64);
-    let barrier_s = constructs.barrier_s(construct.process)?;
-    let (work_s, wait_s) = amounts(constructs, construct);
-    let dividing_s = dividing_s(facts, constructs, construct).min(work_s);
-    let each_s = (work_s - dividing_s) / executions.max(1.0);
+    let barrier = constructs.barrier(construct.process)?;
+    let (work, wait) = amounts(constructs, construct);
+    let dividing = dividing(facts, constructs, construct).min(work);
+    let each = (work - dividing) / executions.max(1.0);
     // The rest of a thread's wait at a visit is for a thread that arrives late, or has no processor.
-    let waited_s = wait_s.min(executions * BARRIERS_A_VISIT * barrier_s);
-    let lost_s = waited_s + dividing_s;
-    let burned_s = waited_s * spinning_share(facts, construct.process) + dividing_s;
+    let waited = wait.min(barrier.of(executions * BARRIERS_A_VISIT));
+    let lost = waited + dividing;
+    let burned = waited * spinning_share(facts, construct.process) + dividing;
     let mut checks = Checks::default();
     if !checks.holds(&limits::DEEP_VISITS, visits)
-        || !checks.holds(&limits::DEEP_WORK, each_s / barrier_s.max(1e-9))
-        || !checks
-            .holds(&limits::DEEP_SHARE, (wait_s + dividing_s) / (work_s + wait_s).max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, burned_s)
+        || !checks.holds(&limits::DEEP_WORK, (work - dividing) / barrier.of(executions).max(Ns::SHORTEST))
+        || !checks.holds(&limits::DEEP_SHARE, (wait + dividing) / (work + wait).max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, burned)
     {
         return None;
     }
     let cause = place(facts, construct);
-    let mut finding = facts.finding(Kind::OmpDeepConstruct, Account::Barrier, lost_s, burned_s, cause);
+    let mut finding = facts.finding(Kind::OmpDeepConstruct, Account::Barrier, lost, burned, cause);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
         Figure::count("times that a thread came there", visits),
-        Figure::seconds("work of a thread each time, on average", each_s),
-        Figure::seconds("waiting of a thread each time, on average", wait_s / executions.max(1.0)),
-        Figure::seconds("dividing the work, by the runtime, each time", dividing_s / executions.max(1.0)),
-        Figure::seconds("what a barrier takes here when all have arrived", barrier_s),
+        Figure::time("work of a thread each time, on average", each),
+        Figure::time("waiting of a thread each time, on average", wait / executions.max(1.0)),
+        Figure::time("dividing the work, by the runtime, each time", dividing / executions.max(1.0)),
+        Figure::time("what a barrier takes here when all have arrived", barrier.of(1.0)),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -98,40 +101,40 @@ fn small_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId)
     let rows = |one: &Construct<'_>| -> Vec<SegmentRow> {
         one.by_thread().into_values().flatten().filter(|row| row.region == region).copied().collect()
     };
-    let (mut executions, mut work_s) = (0.0, 0.0);
+    let (mut executions, mut work) = (0.0, Ns::ZERO);
     for row in constructs.of_kind(Detail::Task).flat_map(rows) {
         executions += row.executions as f64;
-        work_s += row.work_ns as f64 / 1e9;
+        work += Ns::of(row.work_ns);
     }
     // A thread that executed it at the region's end does not know where it was made.
     let root = facts.profile.regions[region].context;
     let tasks = constructs.of_kind(Detail::Task).filter(|one| one.regions().contains(&region));
     let construct = tasks.max_by_key(|one| (one.context != root, one.executions()))?;
-    let each_s = work_s / executions.max(1.0);
+    let each = work / executions.max(1.0);
     let mut checks = Checks::default();
-    if !checks.holds(&limits::TASKS_DONE, executions) || !checks.holds(&limits::TASK_WORK_S, each_s) {
+    if !checks.holds(&limits::TASKS_DONE, executions) || !checks.holds(&limits::TASK_WORK_S, each) {
         return None;
     }
     let waits = constructs.all.iter().filter(|one| is_for_others(one.kind)).flat_map(rows);
-    let waits: Vec<_> = waits.map(|row| (row.location, row.context, row.wait_ns as f64 / 1e9)).collect();
-    let waited_s: f64 = waits.iter().map(|(_, _, s)| s).sum();
-    let making_s = constructs.in_runtime_s(facts, &[region], &TASKING);
-    let lost_s = waited_s + making_s;
-    let burned_s = making_s + waited_s * spinning_share(facts, construct.process);
-    if !checks.holds(&limits::TASK_COST, lost_s / (lost_s + work_s).max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, burned_s)
+    let waits: Vec<_> = waits.map(|row| (row.location, row.context, Ns::of(row.wait_ns))).collect();
+    let waited: Ns = waits.iter().map(|(_, _, time)| time).sum();
+    let making = constructs.in_runtime(facts, &[region], &TASKING);
+    let lost = waited + making;
+    let burned = making + waited * spinning_share(facts, construct.process);
+    if !checks.holds(&limits::TASK_COST, lost / (lost + work).max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, burned)
     {
         return None;
     }
     let mut finding =
-        facts.finding(Kind::OmpSmallTasks, Account::Barrier, lost_s, burned_s, place(facts, construct));
+        facts.finding(Kind::OmpSmallTasks, Account::Barrier, lost, burned, place(facts, construct));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
         Figure::count("tasks that were done", executions),
-        Figure::seconds("work of a task, on average", each_s),
-        Figure::seconds("work of all tasks", work_s),
-        Figure::seconds("processor time of making them", making_s),
-        Figure::seconds("waited in the region for tasks and for each other", waited_s),
+        Figure::time("work of a task, on average", each),
+        Figure::time("work of all tasks", work),
+        Figure::time("processor time of making them", making),
+        Figure::time("waited in the region for tasks and for each other", waited),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

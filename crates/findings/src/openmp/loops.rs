@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{Detail, LocationId, ProcessId, RegionId, SegmentRow};
+use proust_profile::{Detail, LocationId, Ns, ProcessId, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::facts::Facts;
@@ -48,11 +48,11 @@ fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Con
 /// was for a thread that had no processor; so did a thread that worked more and waits: it did the part of
 /// another.
 struct Part {
-    /// Work each time, s, without the time that it had no processor.
-    each_s: f64,
+    /// Work without the time that it had no processor.
+    work: Ns,
     times: f64,
-    /// Waited for a later arrival, s.
-    waited_s: f64,
+    /// Waited for a later arrival.
+    waited: Ns,
 }
 
 impl Part {
@@ -62,13 +62,17 @@ impl Part {
         location: LocationId,
         rows: &[&SegmentRow],
     ) -> Part {
-        let sum = |of: fn(&SegmentRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
-        let times = sum(|row| row.executions).max(1.0);
+        let sum = |of: fn(&SegmentRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>();
         Part {
-            each_s: constructs.processor_s(facts, location, rows) / times,
-            times,
-            waited_s: sum(|row| row.wait_ns.saturating_sub(row.latency_ns)) / 1e9,
+            work: constructs.processor_time(facts, location, rows),
+            times: sum(|row| row.executions).max(1) as f64,
+            waited: Ns::of(sum(|row| row.wait_ns.saturating_sub(row.latency_ns))),
         }
+    }
+
+    /// Its work if it had executed the loop so many times.
+    fn work_in(&self, times: f64) -> Ns {
+        self.work * (times / self.times)
     }
 }
 
@@ -79,39 +83,41 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     }
     // By execution: in teams that are made again each time, threads start and end.
     let parts: Vec<Part> = threads.iter().map(|(&id, rows)| Part::of(facts, constructs, id, rows)).collect();
-    let most = parts.iter().max_by(|a, b| a.each_s.total_cmp(&b.each_s))?;
-    let (most_s, times) = (most.each_s, most.times);
-    let all: f64 = parts.iter().map(|part| part.each_s * part.times).sum();
+    let each = |part: &Part| part.work.as_seconds() / part.times;
+    let most = parts.iter().max_by(|a, b| each(a).total_cmp(&each(b)))?;
+    let all: Ns = parts.iter().map(|part| part.work).sum();
     let all_times: f64 = parts.iter().map(|part| part.times).sum();
-    if most_s <= 0.0 || all_times <= times {
+    if !most.work.is_positive() || all_times <= most.times {
         return None;
     }
-    let others_s = (all - most_s * times) / (all_times - times);
-    let working = parts.iter().filter(|part| part.each_s >= limits::UNEVEN_PART.value * most_s).count();
-    let imbalance_s: f64 = parts.iter().map(|part| part.waited_s).sum();
-    let lost_s = parts.iter().map(|part| part.waited_s.min((most_s - part.each_s) * part.times)).sum();
-    let burned_s = lost_s * spinning_share(facts, construct.process);
+    let others_times = all_times - most.times;
+    let others = (all - most.work) * (most.times / others_times);
+    let excess = most.work - others;
+    let working = parts.iter().filter(|part| each(part) >= limits::UNEVEN_PART.value * each(most)).count();
+    let imbalance: Ns = parts.iter().map(|part| part.waited).sum();
+    let lost: Ns = parts.iter().map(|part| part.waited.min(most.work_in(part.times) - part.work)).sum();
+    let burned = lost * spinning_share(facts, construct.process);
     // Time on a processor is sampled.
-    let error_s = constructs.error_s(facts, &construct.regions());
+    let error = constructs.error(facts, &construct.regions());
     let mut checks = Checks::default();
-    if !checks.holds(&limits::UNEVEN_EXCESS, (most_s - others_s) / most_s)
+    if !checks.holds(&limits::UNEVEN_EXCESS, excess / most.work)
         || !checks.holds(&limits::UNEVEN_WORKERS, working as f64 / parts.len() as f64)
-        || !checks.holds(&limits::SIGMAS, (most_s - others_s) * times / error_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, burned_s)
+        || !checks.holds(&limits::SIGMAS, excess / error.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, burned)
     {
         return None;
     }
     let cause = place(facts, construct);
-    let mut finding = facts.finding(Kind::OmpUnevenLoop, Account::Barrier, lost_s, burned_s, cause);
+    let mut finding = facts.finding(Kind::OmpUnevenLoop, Account::Barrier, lost, burned, cause);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
         Figure::count("times", construct.visits() as f64),
         Figure::count("threads", parts.len() as f64),
-        Figure::seconds("work of the busiest thread each time", most_s),
-        Figure::seconds("work of the others each time, on average", others_s),
-        Figure::seconds("waited for who came later", imbalance_s),
+        Figure::time("work of the busiest thread each time", most.work / most.times),
+        Figure::time("work of the others each time, on average", others / most.times),
+        Figure::time("waited for who came later", imbalance),
     ];
-    finding.error_s = error_s;
+    finding.error = error;
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
     Some(finding)
@@ -125,37 +131,36 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let asked = constructs.of_kind(Detail::Dispatch).filter(in_region);
     let most = asked.max_by_key(|one| one.executions())?;
     let requests = most.executions() as f64;
-    let of = |one: &Construct<'_>| -> f64 {
+    let of = |one: &Construct<'_>| -> Ns {
         let threads = one.by_thread().into_iter();
         threads
             .map(|(id, mut rows)| {
                 rows.retain(|row| row.region == region);
-                constructs.processor_s(facts, id, &rows)
+                constructs.processor_time(facts, id, &rows)
             })
             .sum()
     };
-    let work_s: f64 = constructs.all.iter().map(of).sum();
-    let each_s = work_s / requests.max(1.0);
-    let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
+    let work: Ns = constructs.all.iter().map(of).sum();
+    let each = work / requests.max(1.0);
+    let sampled = constructs.in_runtime(facts, &[region], &DISPATCH);
     // Asking is a part of the work between sites. Where hardly anything else is done, the recorded requests
     // are all of it.
-    let in_loop_s = work_s.max(most.wait_s());
-    let lost_s = most.wait_s().min(in_loop_s / 2.0).max(sampled_s);
+    let in_loop = work.max(most.wait());
+    let lost = most.wait().min(in_loop / 2.0).max(sampled);
     let mut checks = Checks::default();
     if !checks.holds(&limits::CHUNK_REQUESTS, requests)
-        || !checks.holds(&limits::CHUNK_WORK_S, each_s)
-        || !checks.holds(&limits::CHUNK_COST, lost_s / in_loop_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, lost_s, lost_s)
+        || !checks.holds(&limits::CHUNK_WORK_S, each)
+        || !checks.holds(&limits::CHUNK_COST, lost / in_loop.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
-    let mut finding =
-        facts.finding(Kind::OmpSmallChunks, Account::Compute, lost_s, lost_s, place(facts, most));
+    let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, lost, lost, place(facts, most));
     finding.evidence = vec![
         Figure::count("requests for iterations", requests),
-        Figure::seconds("between two requests of a thread, on average", each_s),
-        Figure::seconds("asking, by some of many requests", most.wait_s()),
-        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
+        Figure::time("between two requests of a thread, on average", each),
+        Figure::time("asking, by some of many requests", most.wait()),
+        Figure::time("processor time in the runtime's dispatch, by samples", sampled),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
@@ -164,22 +169,22 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
 
 /// As [`small_chunks`], by samples in the runtime's dispatch alone.
 fn much_dispatch(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
-    let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
+    let sampled = constructs.in_runtime(facts, &[region], &DISPATCH);
     let ends = constructs.of_kind(Detail::RegionEnd);
     let end = ends.filter(|one| one.regions().contains(&region)).max_by_key(|one| one.executions())?;
-    let all_s = constructs.in_runtime_s(facts, &[region], &[""]);
+    let all = constructs.in_runtime(facts, &[region], &[""]);
     let mut checks = Checks::default();
-    if !checks.holds(&limits::CHUNK_COST, sampled_s / all_s.max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, sampled_s, sampled_s)
+    if !checks.holds(&limits::CHUNK_COST, sampled / all.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, sampled, sampled)
     {
         return None;
     }
     let cause = place(facts, end);
-    let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, sampled_s, sampled_s, cause);
-    finding.error_s = constructs.error_s(facts, &[region]);
+    let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, sampled, sampled, cause);
+    finding.error = constructs.error(facts, &[region]);
     finding.evidence = vec![
-        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
-        Figure::seconds("processor time in the region, by samples", all_s),
+        Figure::time("processor time in the runtime's dispatch, by samples", sampled),
+        Figure::time("processor time in the region, by samples", all),
         Figure::count("times that the region was executed", end.executions() as f64),
     ];
     finding.sure = Sure::Likely;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, Detail, FunctionId, LocationId, OperationKind, ProcessId, RegionId};
+use proust_profile::{ContextId, Detail, FunctionId, LocationId, Ns, OperationKind, ProcessId, RegionId};
 
 use super::constructs::Constructs;
 use crate::facts::Facts;
@@ -42,18 +42,18 @@ fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
     let inner = profile.regions.iter().enumerate().filter(|(id, region)| {
         region.parent.is_some() && teams.get(&RegionId::from_index(*id)).is_some_and(|&team| team > 1)
     });
-    let lost = |region: RegionId| -> f64 {
+    let lost_in = |region: RegionId| -> Ns {
         let rows = facts.ledger.spent.iter().filter(|row| row.account == Account::Oversubscribed);
-        rows.filter(|row| constructs.is_in(row.context, facts, region)).map(|row| row.ns as f64 / 1e9).sum()
+        rows.filter(|row| constructs.is_in(row.context, facts, region)).map(|row| Ns::of(row.ns)).sum()
     };
-    let (region, lost_s) = inner
-        .map(|(id, _)| (RegionId::from_index(id), lost(RegionId::from_index(id))))
-        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    let (region, lost) = inner
+        .map(|(id, _)| (RegionId::from_index(id), lost_in(RegionId::from_index(id))))
+        .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))?;
     let threads = together(region);
     let mut checks = Checks::default();
-    if !checks.holds(&limits::LEAST_TOTAL_S, facts.total_s)
+    if !checks.holds(&limits::LEAST_TOTAL_S, facts.total)
         || !checks.holds(&limits::CROWD_THREADS, threads / facts.available.max(1.0))
-        || !checks.holds(&limits::CROWD_SHARE, lost_s / facts.total_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::CROWD_SHARE, lost / facts.total.max(Ns::SHORTEST))
     {
         return None;
     }
@@ -62,13 +62,13 @@ fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
     let members = profile.segments.iter().filter(|row| row.region == region).map(|row| row.location);
     let members = members.collect::<std::collections::BTreeSet<LocationId>>().len();
     let mut finding =
-        facts.finding(Kind::OmpNestedTeams, Account::Oversubscribed, lost_s, 0.0, place.clone());
-    finding.victims = vec![Victim { place, threads: members, seconds: lost_s }];
+        facts.finding(Kind::OmpNestedTeams, Account::Oversubscribed, lost, Ns::ZERO, place.clone());
+    finding.victims = vec![Victim { place, threads: members, lost }];
     finding.evidence = vec![
         Figure::count("threads of the inner team", f64::from(teams.get(&region).copied().unwrap_or(0))),
         Figure::count("threads of all such teams at once", threads),
         Figure::count("processors available", facts.available),
-        Figure::seconds("runnable, without a processor, in the inner region", lost_s),
+        Figure::time("runnable, without a processor, in the inner region", lost),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -115,14 +115,14 @@ struct Ends {
 }
 
 impl Ends {
-    /// CPU time before each end in such contexts, by context, s. Where not all ends are known: at any time.
-    fn used(&self, facts: &Facts<'_>, is_near: impl Fn(ContextId) -> bool) -> BTreeMap<ContextId, f64> {
-        let mut used: BTreeMap<ContextId, f64> = BTreeMap::new();
+    /// CPU time before each end in such contexts, by context. Where not all ends are known: at any time.
+    fn used(&self, facts: &Facts<'_>, is_near: impl Fn(ContextId) -> bool) -> BTreeMap<ContextId, Ns> {
+        let mut used: BTreeMap<ContextId, Ns> = BTreeMap::new();
         if self.known_ns.len() as u64 != self.times {
             let rows = facts.ledger.spent.iter();
             let rows = rows.filter(|row| row.location == self.location && row.account == Account::Compute);
             for row in rows.filter(|row| is_near(row.context)) {
-                *used.entry(row.context).or_default() += row.ns as f64 / 1e9;
+                *used.entry(row.context).or_default() += Ns::of(row.ns);
             }
             return used;
         }
@@ -139,7 +139,7 @@ impl Ends {
                 }
             }
             for &(context, cpu_ns) in near.iter().rev() {
-                *used.entry(context).or_default() += cpu_ns as f64 / 1e9;
+                *used.entry(context).or_default() += Ns::of(cpu_ns);
             }
         }
         used
@@ -169,19 +169,19 @@ fn team_of_one(facts: &Facts<'_>, constructs: &Constructs<'_>, ends: &Ends) -> O
         is_there && !constructs.is_in_region(id)
     };
     let used = ends.used(facts, is_near);
-    let used_s = used.values().sum::<f64>();
-    let lost_s = used_s * (facts.available - 1.0).max(0.0);
+    let used_time = used.values().sum::<Ns>();
+    let lost = used_time * (facts.available - 1.0).max(0.0);
     let mut checks = Checks::default();
-    if !checks.holds(&limits::ALONE_TIMES, times as f64) || !facts.matters(&mut checks, lost_s, 0.0) {
+    if !checks.holds(&limits::ALONE_TIMES, times as f64) || !facts.matters(&mut checks, lost, Ns::ZERO) {
         return None;
     }
     let process = facts.profile.locations[location].process;
     let place = facts.in_process(facts.places.place(context), process);
-    let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost_s, 0.0, place);
-    finding.error_s = facts.error_s(used.keys().copied());
+    let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost, Ns::ZERO, place);
+    finding.error = facts.error(used.keys().copied());
     finding.evidence = vec![
         Figure::count("times that its end was reached outside of any region", times as f64),
-        Figure::seconds("processor time of the lines near it", used_s),
+        Figure::time("processor time of the lines near it", used_time),
         Figure::count("processors available", facts.available),
     ];
     finding.sure = Sure::Likely;

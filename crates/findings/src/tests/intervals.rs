@@ -85,18 +85,18 @@ fn alone(alone_ms: u64, is_marked: bool) -> Vec<Finding> {
 fn the_interval_that_one_thread_executes_alone_is_the_critical_part() {
     let found = alone(300, true);
     let finding = one(&found, Kind::IntervalSequential);
-    near(finding.lost_s, 0.3);
+    near(finding.lost, 0.3);
     assert_eq!((cause(finding), finding.cause.line, &*finding.account), ("last", Some(12), "serial"));
     // Level by level, each decision with its numbers.
     let value = |what: &str| {
         let figure = finding.evidence.iter().find(|figure| figure.what == what);
-        figure.unwrap_or_else(|| panic!("{what}: {:#?}", finding.evidence)).value
+        figure.unwrap_or_else(|| panic!("{what}: {:#?}", finding.evidence)).amount.in_unit()
     };
-    near(value("level 2, last: Efficiency"), 0.5);
-    near(value("level 2, last: Total_time"), 0.6);
-    near(value("level 1, all: Lost_time"), 0.3);
-    near(value("level 2, last: Insufficient_parallelism_Seq"), 0.3);
-    near(value("level 2, last: Insufficient_parallelism_Par"), 0.0);
+    near_number(value("level 2, last: Efficiency"), 0.5);
+    near_number(value("level 2, last: Total_time"), 0.6);
+    near_number(value("level 1, all: Lost_time"), 0.3);
+    near_number(value("level 2, last: Insufficient_parallelism_Seq"), 0.3);
+    near_number(value("level 2, last: Insufficient_parallelism_Par"), 0.0);
     // A kind that knows the code stands before the interval.
     let serial = found.iter().position(|finding| finding.kind == Kind::SerialPhase);
     let interval = found.iter().position(|finding| finding.kind == Kind::IntervalSequential);
@@ -145,7 +145,7 @@ fn an_interval_whose_processors_wait_for_one_another_is_the_critical_part() {
     let found = uneven(120);
     let finding = found.iter().find(|finding| KINDS.contains(&finding.kind));
     let finding = finding.unwrap_or_else(|| panic!("{found:#?}"));
-    near(finding.lost_s, 0.8);
+    near(finding.lost, 0.8);
     assert_eq!((cause(finding), &*finding.account), ("sweep", "barrier"));
     assert!(is_silent(&uneven(196)), "2 % are little");
 }
@@ -161,8 +161,8 @@ fn work_that_both_repeat_can_be_won_though_no_processor_was_empty() {
     run.marked("repeated", (Some(all), IntervalWork::Replicated), &[(0, (0, 400)), (1, (0, 400))]);
     let found = run.findings();
     let finding = one(&found, Kind::IntervalSequential);
-    near(finding.lost_s, 0.4);
-    near(finding.recoverable_s, 0.4);
+    near(finding.lost, 0.4);
+    near(finding.recoverable, 0.4);
     assert_eq!((cause(finding), &*finding.account), ("repeated", "replicated"));
 }
 

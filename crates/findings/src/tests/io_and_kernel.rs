@@ -19,7 +19,7 @@ fn calls_that_move_a_few_bytes_are_told() {
     };
     let found = run(8);
     let finding = one(&found, Kind::TinyIo);
-    near(finding.lost_s, 0.2);
+    near(finding.lost, 0.2);
     assert_eq!((cause(finding), finding.account.as_str(), finding.sure), ("store", "io", Sure::Certain));
     assert!(!has(&run(4096), Kind::TinyIo));
 }
@@ -58,7 +58,7 @@ fn the_reference_implementation_of_a_library_is_told() {
     };
     let found = run("/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0");
     let finding = one(&found, Kind::SlowLibrary);
-    near(finding.lost_s, 0.42);
+    near(finding.lost, 0.42);
     assert_eq!((cause(finding), finding.library.as_deref()), ("multiply", Some("libblas.so.3.11.0")));
     assert!(!has(&run("/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0"), Kind::SlowLibrary));
 }
@@ -77,7 +77,7 @@ fn files_that_are_synchronised_all_the_time_are_told() {
     };
     let found = run(50);
     let finding = one(&found, Kind::SyncStorm);
-    near(finding.lost_s, 0.5 * 0.98);
+    near(finding.lost, 0.5 * 0.98);
     assert_eq!((cause(finding), finding.account.as_str()), ("save", "io"));
     assert!(!has(&run(4), Kind::SyncStorm));
 }
@@ -95,9 +95,9 @@ fn synchronised_files_lose_no_more_than_all_io() {
     run.profile.locations[LocationId(0)].queued = Ns::from_seconds(0.4);
     let (ledger, found) = findings(&run.profile(), None).unwrap();
     let finding = one(&found, Kind::SyncStorm);
-    let io_s = ledger.accounts[Account::Io] as f64 / 1e9;
-    assert!(io_s < 0.2, "{io_s}");
-    assert!(finding.lost_s <= io_s, "{} s of {io_s} s", finding.lost_s);
+    let io = Ns::of(ledger.accounts[Account::Io]);
+    assert!(io < Ns::from_seconds(0.2), "{io:?}");
+    assert!(finding.lost <= io, "{:?} of {io:?}", finding.lost);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn memory_that_is_cleared_much_is_told_where_it_is() {
     };
     let found = run(300, "libc:__memset_avx512_unaligned_erms", 0);
     let finding = one(&found, Kind::MemoryClearing);
-    near(finding.lost_s, 0.3);
+    near(finding.lost, 0.3);
     assert_eq!((cause(finding), finding.sure), ("reset", Sure::Possible));
     // Little of it, another function, and memory that the kernel clears when it is touched first.
     assert!(!has(&run(80, "libc:__memset_avx2_unaligned", 0), Kind::MemoryClearing));
@@ -127,7 +127,7 @@ fn time_in_system_calls_is_told_where_they_are_called() {
     };
     let found = run(90, "main ask libc:mprotect");
     let finding = one(&found, Kind::SystemStorm);
-    near(finding.lost_s, 0.54);
+    near(finding.lost, 0.54);
     assert_eq!(cause(finding), "ask");
     assert!(!has(&run(10, "main ask libc:mprotect"), Kind::SystemStorm));
     // I/O has findings of its own.

@@ -1,10 +1,10 @@
 //! One kind for each lock: by the work done under it, how long it is held, and how many wait.
 
 use proust_log::operations::Operation;
-use proust_profile::{LocationId, ModuleId, ProcessId};
+use proust_profile::{LocationId, ModuleId, Ns, ProcessId};
 
-use super::super::{Finding, Kind, Sure, Whole};
-use super::{Builder, cause, has, near, one};
+use super::super::{Amount, Finding, Kind, Sure, Whole};
+use super::{Builder, MS, cause, has, near, near_number, one};
 
 /// Two threads take turns with a lock for `held_ms` of each 10 ms; `inside` says what the holder does there.
 fn turns(held_ms: u64, inside: Option<Operation>) -> Vec<Finding> {
@@ -41,7 +41,7 @@ fn turns(held_ms: u64, inside: Option<Operation>) -> Vec<Finding> {
 fn what_the_holder_does_meanwhile_comes_first() {
     let found = turns(6, Some(Operation::Write));
     let finding = one(&found, Kind::LockAcrossIo);
-    near(finding.lost_s, 0.6);
+    near(finding.lost, 0.6);
     assert_eq!((cause(finding), finding.account.as_str()), ("store", "lock"));
     assert_eq!(finding.victims.iter().map(|victim| victim.threads).sum::<usize>(), 2);
     let found = turns(6, Some(Operation::NanoSleep));
@@ -110,17 +110,17 @@ fn a_finding_and_the_page_of_locks_have_the_same_numbers() {
     let finding = one(&whole.findings, Kind::LongSection);
     let lock = &whole.blame.locks[finding.lock.unwrap() as usize];
     let figure =
-        |what: &str| finding.evidence.iter().find(|figure| figure.what.contains(what)).unwrap().value;
-    near(figure("sections that ended"), lock.holds as f64);
-    near(figure("mean length"), lock.held_ns as f64 / 1e9 / lock.holds as f64);
-    near(figure("waited for this lock"), 0.3);
+        |what: &str| finding.evidence.iter().find(|figure| figure.what.contains(what)).unwrap().amount;
+    assert_eq!(figure("sections that ended"), Amount::Count(lock.holds as f64));
+    assert_eq!(figure("mean length"), Amount::Time(Ns::of(lock.held_ns) / lock.holds as f64));
+    near_number(figure("waited for this lock").in_unit(), 0.3);
 }
 
 #[test]
 fn a_lock_that_is_held_for_long_is_a_long_section() {
     let found = turns(6, None);
     let finding = one(&found, Kind::LongSection);
-    near(finding.lost_s, 0.6);
+    near(finding.lost, 0.6);
     assert_eq!(cause(finding), "section");
     assert!(finding.lock.is_some());
 }
@@ -149,7 +149,7 @@ fn several_in_line_are_a_convoy() {
     let found = run.findings();
     let finding = one(&found, Kind::Convoy);
     assert_eq!(cause(finding), "section");
-    assert!(finding.lost_s > 1.5, "{finding:#?}");
+    assert!(finding.lost > Ns::of(1500 * MS), "{finding:#?}");
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn trying_again_and_again_is_spinning() {
     }
     let found = run.findings();
     let finding = one(&found, Kind::LockSpin);
-    near(finding.lost_s, 0.6);
-    assert!(finding.burned_s > 0.5);
+    near(finding.lost, 0.6);
+    assert!(finding.burned > Ns::of(500 * MS));
 }
 
 #[test]
@@ -207,9 +207,9 @@ fn waits_for_another_lock_at_the_same_place_are_not_this_ones() {
     let found = run.findings();
     let evidence = found.iter().filter(|finding| finding.lock.is_some()).flat_map(|one| &one.evidence);
     let shares: Vec<f64> = (evidence.filter(|figure| figure.what.contains("somebody waited")))
-        .map(|figure| figure.value)
+        .map(|figure| figure.amount.in_unit())
         .collect();
     assert_eq!(shares.len(), 2, "{found:#?}");
-    near(shares[0], 0.6);
-    near(shares[1], 0.2);
+    near_number(shares[0], 0.6);
+    near_number(shares[1], 0.2);
 }

@@ -11,7 +11,7 @@ fn memory_that_one_thread_touches_for_all_is_told() {
     run.work(1, "worker use", (200, 1000)).work(2, "worker use", (200, 1000));
     let found = run.findings();
     let finding = one(&found, Kind::FirstTouch);
-    near(finding.lost_s, 0.12 / 2.0);
+    near(finding.lost, 0.12 / 2.0);
     assert_eq!((cause(finding), finding.account.as_str()), ("fill", "fault"));
     assert!(!has(&found, Kind::FaultStartup) && !has(&found, Kind::SystemStorm));
 }
@@ -33,7 +33,7 @@ fn a_start_that_touches_much_is_told() {
     };
     let found = run(50_000);
     let finding = one(&found, Kind::FaultStartup);
-    near(finding.lost_s, 0.12);
+    near(finding.lost, 0.12);
     assert_eq!(cause(finding), "fill");
     assert!(!has(&run(1_000), Kind::FaultStartup));
 }
@@ -52,7 +52,7 @@ fn memory_that_is_touched_anew_all_the_time_is_told() {
     // 150 000 pages, of which a few were ever there at once.
     let found = run(Some(16 << 20));
     let finding = one(&found, Kind::FaultChurn);
-    near(finding.lost_s, 0.36);
+    near(finding.lost, 0.36);
     assert_eq!((cause(finding), finding.sure), ("step", Sure::Likely));
     // All of them were there at the end: each was touched for the first time.
     assert!(!has(&run(Some(150_000 * 4096)), Kind::FaultChurn));

@@ -73,7 +73,7 @@ fn ranks_that_others_wait_for_are_named() {
     {
         let found = rounds(how, |_| late);
         let finding = one(&found, kind);
-        near(finding.lost_s, 0.4);
+        near(finding.lost, 0.4);
         assert_eq!(
             (cause(finding), &finding.ranks[..], finding.sure),
             ("prepare", &[late][..], Sure::Likely)
@@ -125,7 +125,7 @@ fn in_order(misordered: u64) -> Vec<Finding> {
 fn the_order_of_messages_matters_where_work_could_have_been_done() {
     let found = in_order(20);
     let finding = one(&found, Kind::MpiWrongOrder);
-    near(finding.lost_s, 0.08);
+    near(finding.lost, 0.08);
     assert_eq!((cause(finding), &finding.ranks[..], finding.sure), ("take", &[1][..], Sure::Likely));
     assert!(!has(&in_order(5), Kind::MpiWrongOrder));
 }
@@ -149,7 +149,7 @@ fn messages(bytes: u64, partners: u64) -> Vec<Finding> {
 fn many_small_messages_are_found_and_large_ones_are_not() {
     let found = messages(64, 1);
     let finding = one(&found, Kind::MpiSmallMessages);
-    near(finding.lost_s, 0.2);
+    near(finding.lost, 0.2);
     assert_eq!((cause(finding), finding.sure), ("exchange", Sure::Likely));
     assert_eq!(one(&messages(64, 2), Kind::MpiSmallMessages).sure, Sure::Possible);
     assert!(!has(&messages(4096, 1), Kind::MpiSmallMessages));
@@ -174,7 +174,7 @@ fn sums(apart_ns: u64, communicators: u64) -> Vec<Finding> {
 fn collectives_at_once_after_each_other_could_be_one() {
     let found = sums(1000, 1);
     let finding = one(&found, Kind::MpiGroupableCollectives);
-    near(finding.lost_s, 2.0 * 4000.0 * 20e-6);
+    near(finding.lost, 2.0 * 4000.0 * 20e-6);
     assert_eq!((cause(finding), finding.sure), ("sum", Sure::Possible));
     assert!(!has(&sums(10_000, 1), Kind::MpiGroupableCollectives));
     assert!(!has(&sums(1000, 2), Kind::MpiGroupableCollectives));

@@ -81,7 +81,7 @@ fn a_construct_that_waits_as_long_as_it_works_is_too_deep() {
     };
     let found = run(500_000, 500);
     let finding = one(&found, Kind::OmpDeepConstruct);
-    near(finding.lost_s, 1.0);
+    near(finding.lost, 1.0);
     assert_eq!((cause(finding), finding.account.as_str()), ("loop", "barrier"));
     // Each time there is a millisecond to do.
     assert!(!has(&run(500, 500), Kind::OmpDeepConstruct));
@@ -109,7 +109,7 @@ fn what_the_runtime_takes_to_divide_the_work_is_lost_too() {
     };
     // A fifth of the time is too little, with the runtime's four fifths it is all.
     assert!(!has(&run(false), Kind::OmpDeepConstruct));
-    near(one(&run(true), Kind::OmpDeepConstruct).lost_s, 2.0);
+    near(one(&run(true), Kind::OmpDeepConstruct).lost, 2.0);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_loop_that_is_divided_by_count_though_iterations_differ() {
     };
     let found = run(300, false, 0);
     let finding = one(&found, Kind::OmpUnevenLoop);
-    near(finding.lost_s, 0.6);
+    near(finding.lost, 0.6);
     assert_eq!(cause(finding), "region");
     assert!(!has(&found, Kind::LateThread), "{found:#?}");
     for (small_ms, queued, asked) in [(850, false, 0), (300, true, 0), (300, false, 100)] {
@@ -201,7 +201,7 @@ fn asking_for_iterations_all_the_time() {
     };
     let found = run(1_000_000);
     let finding = one(&found, Kind::OmpSmallChunks);
-    near(finding.lost_s, 0.8);
+    near(finding.lost, 0.8);
     assert!(!has(&run(20_000), Kind::OmpSmallChunks));
 }
 
@@ -221,7 +221,7 @@ fn a_critical_section_in_a_hot_loop() {
     };
     let found = run(100_000);
     let finding = one(&found, Kind::OmpHotCritical);
-    near(finding.lost_s, 1.0);
+    near(finding.lost, 1.0);
     assert_eq!(cause(finding), "add");
     assert!(!has(&run(100), Kind::OmpHotCritical));
 }
@@ -252,7 +252,7 @@ fn teams_inside_teams_are_told_instead_of_a_crowd() {
     };
     let found = run(4);
     let finding = one(&found, Kind::OmpNestedTeams);
-    assert!(finding.lost_s > 5.0, "{finding:#?}");
+    assert!(finding.lost > Ns::of(5000 * MS), "{finding:#?}");
     assert_eq!(cause(finding), "inner");
     assert!(!has(&found, Kind::Oversubscription));
     let found = run(1);
@@ -278,7 +278,7 @@ fn a_loop_outside_of_regions_has_a_team_of_one() {
     };
     let found = run(false);
     let finding = one(&found, Kind::OmpTeamOfOne);
-    assert!((0.9..1.0).contains(&finding.lost_s), "{finding:#?}");
+    assert!((0.9..1.0).contains(&finding.lost.as_seconds()), "{finding:#?}");
     assert_eq!(cause(finding), "loop");
     assert!(!has(&found, Kind::SerialPhase), "{found:#?}");
     assert!(!has(&run(true), Kind::OmpTeamOfOne));
@@ -303,8 +303,8 @@ fn of_a_function_with_a_team_of_one_only_the_loop_counts() {
     let region = run.region("main region", None);
     run.both(region, Operation::OmpRegionEnd, "main region", [(1, 20, 0, 0); 2]);
     let found = run.findings();
-    near(one(&found, Kind::OmpTeamOfOne).lost_s, 0.039);
-    assert!(one(&found, Kind::SerialPhase).lost_s > 0.8, "{found:#?}");
+    near(one(&found, Kind::OmpTeamOfOne).lost, 0.039);
+    assert!(one(&found, Kind::SerialPhase).lost > Ns::of(800 * MS), "{found:#?}");
 }
 
 /// What is near the loop's end in the source, but was executed after it or in a region, is not the loop.
@@ -326,8 +326,8 @@ fn only_what_comes_before_its_end_is_a_loop() {
     let region = run.region("main region", None);
     run.both(region, Operation::OmpRegionEnd, "main region", [(1, 120, 0, 0); 2]);
     let found = run.findings();
-    assert!(one(&found, Kind::OmpTeamOfOne).lost_s < 0.045, "{found:#?}");
-    assert!(one(&found, Kind::SerialPhase).lost_s > 0.8, "{found:#?}");
+    assert!(one(&found, Kind::OmpTeamOfOne).lost < Ns::of(45 * MS), "{found:#?}");
+    assert!(one(&found, Kind::SerialPhase).lost > Ns::of(800 * MS), "{found:#?}");
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn tasks_that_cost_more_to_make_than_to_do() {
     };
     let found = run(1_000_000);
     let finding = one(&found, Kind::OmpSmallTasks);
-    near(finding.lost_s, 1.2);
+    near(finding.lost, 1.2);
     assert_eq!(cause(finding), "loop");
     assert!(!has(&run(1_000), Kind::OmpSmallTasks));
 }
@@ -377,7 +377,7 @@ fn beside_others(spinning: bool) -> Vec<Finding> {
 fn waiting_on_processors_that_others_need() {
     let found = beside_others(true);
     let finding = one(&found, Kind::OmpSpinningWaits);
-    assert!((0.3..0.7).contains(&finding.lost_s), "{finding:#?}");
+    assert!((0.3..0.7).contains(&finding.lost.as_seconds()), "{finding:#?}");
     assert!(!has(&beside_others(false), Kind::OmpSpinningWaits));
 }
 
@@ -402,7 +402,7 @@ fn sleeping_for_a_moment_again_and_again() {
     };
     let found = run(400, false);
     let finding = one(&found, Kind::OmpSleepingWaits);
-    near(finding.lost_s, 0.8);
+    near(finding.lost, 0.8);
     assert!(!has(&run(10, false), Kind::OmpSleepingWaits));
     assert!(!has(&run(400, true), Kind::OmpSleepingWaits));
 }

@@ -14,7 +14,7 @@ fn who_works_alone_first_is_a_serial_phase() {
     run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
     let found = run.findings();
     let finding = one(&found, Kind::SerialPhase);
-    near(finding.lost_s, 0.4);
+    near(finding.lost, 0.4);
     assert_eq!((cause(finding), finding.account.as_str()), ("prepare", "serial"));
     assert_eq!(finding.sure, Sure::Certain);
     assert!(!has(&found, Kind::LongTask) && !has(&found, Kind::IdlePool));
@@ -43,10 +43,10 @@ fn each_thing_that_is_done_alone_is_a_phase_of_its_own() {
     run.work(3, "sorter sort", (1200, 1600));
     let found = run.findings();
     let phases: Vec<_> = found.iter().filter(|one| one.kind == Kind::SerialPhase).collect();
-    let named: Vec<_> = phases.iter().map(|finding| (cause(finding), finding.lost_s)).collect();
+    let named: Vec<_> = phases.iter().map(|finding| (cause(finding), finding.lost)).collect();
     assert_eq!(named.len(), 3, "{named:?}");
-    for (function, lost_s) in [("sort", 0.4), ("generate", 0.3), ("sum", 0.3)] {
-        near(named.iter().find(|(name, _)| *name == function).unwrap().1, lost_s);
+    for (function, lost) in [("sort", 0.4), ("generate", 0.3), ("sum", 0.3)] {
+        near(named.iter().find(|(name, _)| *name == function).unwrap().1, lost);
     }
 }
 
@@ -105,7 +105,7 @@ fn threads_alike_for_each_step_have_a_long_task_together() {
     run.during(0, "main", Operation::Join, (0, 1000));
     let found = run.findings();
     let finding = one(&found, Kind::LongTask);
-    near(finding.lost_s, 0.5);
+    near(finding.lost, 0.5);
     assert_eq!(cause(finding), "task");
 }
 
@@ -163,7 +163,7 @@ fn one_of_several_alike_that_goes_on_alone_has_the_long_task() {
     };
     let found = run(400, 1000);
     let finding = one(&found, Kind::LongTask);
-    near(finding.lost_s, 0.6);
+    near(finding.lost, 0.6);
     assert_eq!(cause(finding), "task");
     assert!(!has(&run(1000, 1000), Kind::LongTask));
 }
@@ -197,7 +197,7 @@ fn threads_that_wait_for_work_again_and_again_have_too_few_tasks() {
     };
     let found = run(12, 2);
     let finding = one(&found, Kind::IdlePool);
-    near(finding.lost_s, 1.0);
+    near(finding.lost, 1.0);
     assert_eq!(cause(finding), "produce");
     assert_eq!(finding.victims[0].place.function.as_deref(), Some("wait"));
     assert!(!has(&run(12, 12), Kind::IdlePool));
@@ -205,7 +205,7 @@ fn threads_that_wait_for_work_again_and_again_have_too_few_tasks() {
 
 #[test]
 fn a_barrier_waits_for_who_has_more_to_do() {
-    let run = |late_ms: u64, early_ms: u64, queued_s: f64| {
+    let run = |late_ms: u64, early_ms: u64, queued: f64| {
         let mut run = Builder::new(2, 1000);
         for time in 0..10 {
             let at_ms = time * 100;
@@ -214,12 +214,12 @@ fn a_barrier_waits_for_who_has_more_to_do() {
             run.during(0, "main meet", Operation::Barrier, (at_ms + early_ms, at_ms + 100)).object = 0x10;
             run.during(1, "worker meet", Operation::Barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
         }
-        run.profile.locations[LocationId(1)].queued = Ns::from_seconds(queued_s);
+        run.profile.locations[LocationId(1)].queued = Ns::from_seconds(queued);
         run.findings()
     };
     let found = run(99, 40, 0.0);
     let finding = one(&found, Kind::LateThread);
-    near(finding.lost_s, 0.59);
+    near(finding.lost, 0.59);
     assert_eq!((cause(finding), finding.account.as_str()), ("large", "barrier"));
     // It has as much to do, but was in the run queue.
     assert!(!has(&run(40, 40, 0.59), Kind::LateThread));
@@ -241,5 +241,5 @@ fn who_worked_alone_before_does_not_hide_a_late_thread() {
     let finding = one(&found, Kind::LateThread);
     assert_eq!(cause(finding), "large");
     // But for the first time, before which the one worked alone for as long as the other one had no work.
-    assert!(finding.lost_s > 0.9 * 20.0 * 0.059, "{finding:#?}");
+    assert!(finding.lost.as_seconds() > 0.9 * 20.0 * 0.059, "{finding:#?}");
 }

@@ -3,8 +3,8 @@
 use proust_log::operations::Operation;
 use proust_profile::{Location, LocationId, Ns, Process, ProcessId};
 
-use super::super::{Finding, Kind};
-use super::{Builder, MS, near, one};
+use super::super::{Amount, Finding, Kind};
+use super::{Builder, MS, near, near_number, one};
 
 /// Processes of these programs, each of which makes threads for a moment's work, all at the same time.
 fn churning(programs: &[&str]) -> Vec<Finding> {
@@ -44,33 +44,33 @@ fn churning(programs: &[&str]) -> Vec<Finding> {
     run.findings()
 }
 
-fn of_churn(found: &[Finding]) -> Vec<(Vec<u32>, f64)> {
+fn of_churn(found: &[Finding]) -> Vec<(Vec<u32>, Ns)> {
     let found = found.iter().filter(|finding| finding.kind == Kind::ThreadChurn);
-    found.map(|one| (one.processes.iter().map(|id| id.0).collect(), one.lost_s)).collect()
+    found.map(|one| (one.processes.iter().map(|id| id.0).collect(), one.lost)).collect()
 }
 
 #[test]
 fn processes_of_a_program_that_lose_alike_are_one_finding() {
     let single = churning(&["cc1"]);
-    let [(whose, alone_s)] = &of_churn(&single)[..] else { panic!("{single:#?}") };
+    let [(whose, alone)] = &of_churn(&single)[..] else { panic!("{single:#?}") };
     assert_eq!(*whose, [0]);
     let found = churning(&["cc1", "ld", "cc1", "cc1"]);
-    let [(compilers, compilers_s), (linkers, linkers_s)] = &of_churn(&found)[..] else {
+    let [(compilers, of_compilers), (linkers, of_linkers)] = &of_churn(&found)[..] else {
         panic!("{found:#?}")
     };
     assert_eq!((&compilers[..], &linkers[..]), (&[0, 2, 3][..], &[1][..]));
-    near(*compilers_s, 3.0 * alone_s);
-    near(*linkers_s, *alone_s);
+    near(*of_compilers, 3.0 * alone.as_seconds());
+    near(*of_linkers, alone.as_seconds());
     let evidence = &one(&found, Kind::ThreadChurn).evidence;
-    assert_eq!((evidence[0].value, &*evidence[0].unit), (3.0, "count"));
-    near(evidence[1].value, *alone_s);
+    assert_eq!(evidence[0].amount, Amount::Count(3.0));
+    near_number(evidence[1].amount.in_unit(), alone.as_seconds());
 }
 
 #[test]
 fn a_finding_of_the_run_knows_whose_code_it_is_about() {
     let mut run = Builder::new(3, 1000);
     run.profile.processes.push(Process {
-        end: Ns::of(1000 * MS),
+        end: Ns::from_seconds(1.0),
         available_processors: 2,
         ..Process::default()
     });

@@ -26,7 +26,7 @@ fn more_threads_than_processors_are_told_though_nothing_can_be_won() {
     };
     let found = run(8);
     let finding = one(&found, Kind::Oversubscription);
-    assert!(finding.lost_s > 5.0 && finding.recoverable_s < 0.1, "{finding:#?}");
+    assert!(finding.lost > Ns::of(5000 * MS) && finding.recoverable < Ns::of(100 * MS), "{finding:#?}");
     assert_eq!(cause(finding), "worker");
     assert!(!has(&run(2), Kind::Oversubscription));
 }
@@ -51,7 +51,7 @@ fn many_threads_that_live_shortly_are_churn() {
     };
     let found = run(200, 50);
     let finding = one(&found, Kind::ThreadChurn);
-    near(finding.lost_s, 200.0 * (0.003 + 0.0005));
+    near(finding.lost, 200.0 * (0.003 + 0.0005));
     assert_eq!(cause(finding), "spawn");
     assert!(!has(&run(20, 50), Kind::ThreadChurn));
 }
@@ -73,7 +73,7 @@ fn tasks_that_cost_less_than_handing_them_over_are_too_small() {
     };
     let found = run(100_000);
     let finding = one(&found, Kind::SmallTasks);
-    near(finding.lost_s, 0.5);
+    near(finding.lost, 0.5);
     assert_eq!(cause(finding), "post");
     assert!(!has(&run(500), Kind::SmallTasks));
 }
@@ -90,7 +90,7 @@ fn sleeping_to_look_again_is_told_where_all_stands_still() {
     };
     let found = run(3);
     let finding = one(&found, Kind::SleepPoll);
-    near(finding.lost_s, 0.6);
+    near(finding.lost, 0.6);
     assert_eq!((cause(finding), finding.sure), ("wait", Sure::Possible));
     // A server that looks twenty times a second is none.
     assert!(!has(&run(48), Kind::SleepPoll));
@@ -107,7 +107,7 @@ fn giving_the_processor_away_again_and_again_is_spinning() {
     };
     let found = run(500_000);
     let finding = one(&found, Kind::SpinWait);
-    assert!(finding.lost_s > 0.9 && finding.burned_s > 0.9, "{finding:#?}");
+    assert!(finding.lost.min(finding.burned) > Ns::of(900 * MS), "{finding:#?}");
     assert_eq!(cause(finding), "wait");
     assert!(!has(&found, Kind::SystemStorm));
     assert!(!has(&run(20), Kind::SpinWait));
@@ -125,7 +125,7 @@ fn a_loop_that_only_reads_memory_is_busy_waiting() {
     };
     let found = run("worker wait", 8);
     let finding = one(&found, Kind::BusyWait);
-    near(finding.lost_s, 0.8);
+    near(finding.lost, 0.8);
     assert_eq!((cause(finding), finding.sure), ("wait", Sure::Possible));
     assert_eq!(finding.victims.iter().map(|victim| victim.threads).sum::<usize>(), 1);
     // A tenth of the processor time is the least.

@@ -92,23 +92,23 @@ impl EffortPage {
         let text = question.format == Format::Text;
         let smallest = if text && question.limit.is_none() { SMALLEST } else { 0.0 };
         ids.retain(|&id| {
-            let of = efforts[id.index()].sum_s();
-            is_call(id) && of > 0.0 && of >= smallest * whole.sum_s()
+            let of = efforts[id.index()].sum();
+            is_call(id) && of.is_positive() && of >= whole.sum() * smallest
         });
         let by = question.order()?;
         let amount = |id: ContextId| match by.as_deref() {
-            Some("caused_s") => efforts[id.index()].idleness_s,
-            _ => efforts[id.index()].sum_s(),
+            Some("caused_s") => efforts[id.index()].idleness,
+            _ => efforts[id.index()].sum(),
         };
         // A context above another one is at least as large, and has the smaller number.
-        ids.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
+        ids.sort_by(|&a, &b| amount(b).cmp(&amount(a)).then(a.cmp(&b)));
         let mut cut = None;
         let limit = question.limit.or(text.then_some(ROWS));
         if let Some(limit) = limit.filter(|&limit| limit < ids.len()) {
             let hidden = ids.split_off(limit);
             // They lie inside each other: the hidden effort is not their sum.
-            let amount = hidden.iter().map(|&id| efforts[id.index()].sum_s()).fold(0.0, f64::max);
-            cut = Some(Cut { rows: hidden.len(), amount });
+            let amount = hidden.iter().map(|&id| efforts[id.index()].sum()).max().unwrap_or_default();
+            cut = Some(Cut { rows: hidden.len(), amount: amount.as_seconds() });
         }
         let mut order = vec![usize::MAX; profile.contexts.len()];
         for (position, &id) in ids.iter().enumerate() {
@@ -125,7 +125,7 @@ impl EffortPage {
             let (parent, depth) = if shown { (Some(id), depth + 1) } else { (parent, depth) };
             let mut children = forest.children(id).to_vec();
             // Lines lie between calls: a child that is not shown may have one below it that is.
-            children.retain(|&child| efforts[child.index()].sum_s() > 0.0);
+            children.retain(|&child| efforts[child.index()].sum().is_positive());
             if by.as_deref() == Some("name") {
                 children.sort_by_cached_key(|&child| std::cmp::Reverse((tree::name(profile, child), child)));
             } else {
@@ -134,16 +134,16 @@ impl EffortPage {
             stack.extend(children.into_iter().map(|child| (child, parent, depth)));
         }
         let says = whole.reading();
-        let mut scope = format!("{} of effort", duration(whole.sum_s()));
+        let mut scope = format!("{} of effort", duration(whole.sum().as_seconds()));
         if !question.filter.is_empty() {
             scope = format!("{scope}, where {}", question.filter);
         }
         Ok(EffortPage {
             schema: SCHEMA,
-            effort_s: whole.sum_s(),
-            work_s: whole.work_s,
-            idleness_s: whole.idleness_s,
-            overhead_s: whole.overhead_s,
+            effort_s: whole.sum().as_seconds(),
+            work_s: whole.work.as_seconds(),
+            idleness_s: whole.idleness.as_seconds(),
+            overhead_s: whole.overhead.as_seconds(),
             idleness: whole.idleness(),
             overhead: whole.overhead(),
             reading: says.id(),
@@ -172,10 +172,10 @@ impl Row {
             name: tree::name(profile, id),
             file: context.file.clone(),
             line: context.line,
-            effort_s: effort.sum_s(),
-            work_s: effort.work_s,
-            idleness_s: effort.idleness_s,
-            overhead_s: effort.overhead_s,
+            effort_s: effort.sum().as_seconds(),
+            work_s: effort.work.as_seconds(),
+            idleness_s: effort.idleness.as_seconds(),
+            overhead_s: effort.overhead.as_seconds(),
             idleness: effort.idleness(),
             overhead: effort.overhead(),
             reading: effort.reading().id(),

@@ -34,6 +34,22 @@ use crate::wrap::wrapped;
 /// Numbers that the summary shows of each finding.
 const NUMBERS: usize = 3;
 
+/// A number that speaks for a finding.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Figure")]
+struct FigureRow {
+    what: String,
+    value: f64,
+    unit: &'static str,
+}
+
+impl FigureRow {
+    fn new(figure: &Figure) -> FigureRow {
+        let Figure { what, amount } = figure;
+        FigureRow { what: what.clone(), value: amount.in_unit(), unit: amount.unit() }
+    }
+}
+
 /// A finding as in JSON.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct FindingRow {
@@ -55,8 +71,7 @@ pub(super) struct FindingRow {
     victims: Vec<VictimRow>,
     /// The processes that lose it.
     processes: Vec<whose::ProcessRow>,
-    #[schemars(with = "Vec<crate::described::FigureRow>")]
-    evidence: Vec<Figure>,
+    evidence: Vec<FigureRow>,
     /// The library it is about, where it is about one.
     library: Option<String>,
     /// Ranks of MPI that others waited for, most first; of others none.
@@ -162,31 +177,31 @@ impl FindingRow {
             Some(CheckRow {
                 threshold: check.threshold.clone(),
                 what: threshold.means,
-                value: check.value,
-                limit: threshold.value,
+                value: check.value.in_unit(),
+                limit: threshold.limit.in_unit(),
                 at_least: threshold.at_least,
-                unit: threshold.unit,
+                unit: threshold.limit.unit(),
             })
         });
         FindingRow {
             handle: Handle::Finding(position as u32 + 1).to_string(),
             kind: finding.kind.id(),
             account: finding.account.clone(),
-            seconds: finding.recoverable_s,
-            lost_s: finding.lost_s,
-            low_s: finding.low_s,
-            high_s: finding.high_s,
-            error_s: finding.error_s,
+            seconds: finding.recoverable.as_seconds(),
+            lost_s: finding.lost.as_seconds(),
+            low_s: finding.low.as_seconds(),
+            high_s: finding.high.as_seconds(),
+            error_s: finding.error.as_seconds(),
             title: wording::title(finding),
             cause: PlaceRow::new(&finding.cause),
             victims: (finding.victims.iter())
                 .map(|victim| VictimRow {
                     place: PlaceRow::new(&victim.place),
                     threads: victim.threads,
-                    seconds: victim.seconds,
+                    seconds: victim.lost.as_seconds(),
                 })
                 .collect(),
-            evidence: finding.evidence.clone(),
+            evidence: finding.evidence.iter().map(FigureRow::new).collect(),
             library: finding.library.clone(),
             ranks: finding.ranks.clone(),
             advice: wording::advice(finding.kind),
@@ -244,8 +259,8 @@ fn shown(value: f64, unit: &str) -> String {
     }
 }
 
-fn figure(figure: &Figure) -> String {
-    format!("{}: {}", figure.what, shown(figure.value, &figure.unit))
+fn figure(figure: &FigureRow) -> String {
+    format!("{}: {}", figure.what, shown(figure.value, figure.unit))
 }
 
 /// The findings of a run: those that are kept, or anew.
@@ -320,7 +335,7 @@ pub(crate) fn kind_text(kind: Kind, style: &Style) -> String {
 pub(crate) fn thresholds_text(style: &Style) -> String {
     let rows = thresholds::ALL.iter().map(|threshold| {
         let side = if threshold.at_least { "at least" } else { "at most" };
-        (vec![side.to_owned(), shown(threshold.value, threshold.unit)], threshold.means)
+        (vec![side.to_owned(), shown(threshold.limit.in_unit(), threshold.limit.unit())], threshold.means)
     });
     heading(style, "thresholds", "what findings ask for") + &explained(rows.collect(), style)
 }
@@ -386,8 +401,11 @@ pub(crate) fn derivation(
         Kind::Oversubscription => "could be won = 0",
         _ => "could be won = lost, but at most processors available × wall time − CPU time used",
     };
-    let burned = if finding.burned_s > 0.0 {
-        format!("; of the CPU time {} was the loss itself and counts as free", duration(finding.burned_s))
+    let burned = if finding.burned.is_positive() {
+        format!(
+            "; of the CPU time {} was the loss itself and counts as free",
+            duration(finding.burned.as_seconds())
+        )
     } else {
         String::new()
     };
@@ -396,7 +414,7 @@ pub(crate) fn derivation(
 
     text.push_str(&heading(style, "Numbers", ""));
     let numbers = row.evidence.iter();
-    let numbers = numbers.map(|figure| (vec![shown(figure.value, &figure.unit)], figure.what.as_str()));
+    let numbers = numbers.map(|figure| (vec![shown(figure.value, figure.unit)], figure.what.as_str()));
     text.push_str(&explained(numbers.collect(), style));
     text.push('\n');
 

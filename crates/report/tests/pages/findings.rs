@@ -1,8 +1,8 @@
 //! Findings as people and programs see them.
 
-use proust_findings::{Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
+use proust_findings::{Amount, Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
 use proust_profile::notes::{RunNote, Which};
-use proust_profile::{ContextId, LocationId, Process, ProcessId, Profile};
+use proust_profile::{ContextId, LocationId, Ns, Process, ProcessId, Profile};
 use proust_query::Filter;
 use proust_report::{
     Format, Grouping, Kept, PageName, Question, Style, derivation, explain_kind, explain_thresholds, render,
@@ -24,21 +24,29 @@ fn finding() -> Finding {
     Finding {
         kind: Kind::LockAcrossIo,
         account: "lock".into(),
-        recoverable_s: 0.75,
-        lost_s: 1.25,
-        burned_s: 0.125,
-        low_s: 0.25,
-        high_s: 0.5,
-        error_s: 0.01,
+        recoverable: Ns::from_seconds(0.75),
+        lost: Ns::from_seconds(1.25),
+        burned: Ns::from_seconds(0.125),
+        low: Ns::from_seconds(0.25),
+        high: Ns::from_seconds(0.5),
+        error: Ns::from_seconds(0.01),
         cause: place(ContextId(8), "refine", 82),
-        victims: vec![Victim { place: place(ContextId(5), "flux", 52), threads: 2, seconds: 1.25 }],
+        victims: vec![Victim {
+            place: place(ContextId(5), "flux", 52),
+            threads: 2,
+            lost: Ns::from_seconds(1.25),
+        }],
         evidence: vec![
-            Figure::seconds("waited for this lock", 1.25),
+            Figure::time("waited for this lock", Ns::from_seconds(1.25)),
             Figure::count("sections that ended while others waited", 1250.0),
             Figure::share("of the time held, in I/O", 0.875),
-            Figure::new("moved by a call", 8.0, "bytes"),
+            Figure::bytes("moved by a call", 8.0),
         ],
-        checks: vec![check("LEAST_SHARE", 0.25), check("LOCK_IN_IO", 0.875), check("LOCK_HOLDS", 1250.0)],
+        checks: vec![
+            check("LEAST_SHARE", Amount::Share(0.25)),
+            check("LOCK_IN_IO", Amount::Share(0.875)),
+            check("LOCK_HOLDS", Amount::Count(1250.0)),
+        ],
         sure: Sure::Certain,
         processes: Vec::new(),
         library: None,
@@ -49,7 +57,8 @@ fn finding() -> Finding {
 
 fn shown(question: &Question, style: &Style) -> String {
     let (ledger, _) = findings(&profile(), None).unwrap();
-    let other = Finding { kind: Kind::SerialPhase, recoverable_s: 0.25, lock: None, ..finding() };
+    let other =
+        Finding { kind: Kind::SerialPhase, recoverable: Ns::from_seconds(0.25), lock: None, ..finding() };
     let found = [finding(), other];
     let kept = Kept { findings: &found, ..Kept::new(&ledger) };
     render_with(&profile(), &kept, question, style).unwrap().page
@@ -92,7 +101,7 @@ fn build() -> (Profile, [Finding; 3]) {
     }
     let of = |kind, seconds, processes: &[u32]| Finding {
         kind,
-        recoverable_s: seconds,
+        recoverable: Ns::from_seconds(seconds),
         lock: None,
         processes: processes.iter().map(|&id| ProcessId(id)).collect(),
         ..finding()

@@ -25,7 +25,7 @@ fn serial_work_between_regions_is_told_as_that() {
     let run = serial_parts();
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
-    near(finding.lost_s, 0.4);
+    near(finding.lost, 0.4);
     assert_eq!((cause(finding), finding.account.as_str()), ("smooth", "serial"));
     assert!(!has(&found, Kind::IdlePool) && !has(&found, Kind::SerialPhase), "{found:#?}");
 }
@@ -43,7 +43,7 @@ fn serial_work_before_regions_is_no_long_task() {
     let found = run.findings();
     assert!(!has(&found, Kind::LongTask), "{found:#?}");
     let finding = one(&found, Kind::SerialPhase);
-    near(finding.lost_s, 0.4);
+    near(finding.lost, 0.4);
     assert_eq!(cause(finding), "fill");
 }
 
@@ -55,7 +55,7 @@ fn serial_work_between_regions_is_found_though_the_others_keep_their_processors(
     run.profile.locations[LocationId(1)].cpu = Ns::from_seconds(1.0);
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
-    near(finding.recoverable_s, 0.4);
+    near(finding.recoverable, 0.4);
 }
 
 #[test]
@@ -89,6 +89,6 @@ fn serial_work_between_regions_is_found_though_its_thread_stood_in_line() {
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
     // Where in a millisecond or two it queued is not known: some of that is taken from `smooth`.
-    assert!((0.24..=0.3).contains(&finding.lost_s), "{finding:#?}");
+    assert!((0.24..=0.3).contains(&finding.lost.as_seconds()), "{finding:#?}");
     assert_eq!(cause(finding), "smooth");
 }

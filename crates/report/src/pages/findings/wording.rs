@@ -387,6 +387,7 @@ pub(super) fn advice(kind: Kind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use proust_findings::Sure;
+    use proust_profile::Ns;
 
     use super::*;
 
@@ -394,12 +395,12 @@ mod tests {
         title(&Finding {
             kind,
             account: String::new(),
-            recoverable_s: 1.0,
-            lost_s: 1.0,
-            burned_s: 0.0,
-            low_s: 0.0,
-            high_s: 0.0,
-            error_s: 0.0,
+            recoverable: Ns::SHORTEST,
+            lost: Ns::SHORTEST,
+            burned: Ns::ZERO,
+            low: Ns::ZERO,
+            high: Ns::ZERO,
+            error: Ns::ZERO,
             cause,
             victims: Vec::new(),
             evidence: Vec::new(),
