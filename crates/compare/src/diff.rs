@@ -19,7 +19,7 @@ use super::node::JointId;
 use super::run::ComparedRun;
 use super::sampling::{Sampled, error_of_short, squares_of};
 use proust_account::ledger::{Account, IoAs};
-use proust_profile::{ContextId, Metric, Unit};
+use proust_profile::{ContextId, Metric, Ns, Unit};
 use proust_query::{Amounts, Measure};
 use proust_statistics::{Change, Matters, Observation, change};
 
@@ -156,9 +156,9 @@ impl<'r> Diff<'r> {
     /// What matters in seconds of processor time: by the larger side's mean total.
     pub fn matters(&self) -> Matters {
         let mean = |runs: &[ComparedRun]| {
-            runs.iter().map(|run| run.ledger.total_ns as f64 / 1e9).sum::<f64>() / runs.len() as f64
+            runs.iter().map(|run| Ns::of(run.ledger.total_ns)).sum::<Ns>() / runs.len() as f64
         };
-        Matters::of_total(mean(self.a).max(mean(self.b)))
+        Matters::of_total(mean(self.a).max(mean(self.b)).as_seconds())
     }
 
     fn change(&self, matters: &Matters, of: impl Fn(&ComparedRun, &Disturbance) -> Observation) -> Change {
@@ -171,7 +171,7 @@ impl<'r> Diff<'r> {
     /// The change of an account, if it is the only one requested.
     pub fn account(&self, account: Account) -> Change {
         self.change(&self.matters(), |run, by| {
-            let value = run.account_s(account);
+            let value = run.account(account).as_seconds();
             Observation { value, error: 0.0, disturbed: by.of_account(account, value) }
         })
     }
@@ -189,7 +189,8 @@ impl<'r> Diff<'r> {
         let matters = match total {
             Total::Wall => {
                 let runs = || self.a.iter().chain(self.b);
-                Matters::of_total(runs().map(|run| run.ledger.wall_ns as f64 / 1e9).fold(0.0, f64::max))
+                let longest = runs().map(|run| Ns::of(run.ledger.wall_ns)).max().unwrap_or_default();
+                Matters::of_total(longest.as_seconds())
             }
             // A hundredth of all processors.
             Total::Efficiency => Matters { absolute: 0.01, ..Matters::of_total(1.0) },
@@ -200,10 +201,10 @@ impl<'r> Diff<'r> {
 
     fn observed(&self, run: &ComparedRun, by: &Disturbance, total: Total) -> Observation {
         let ledger = &run.ledger;
-        let s = |ns: u64| ns as f64 / 1e9;
+        let s = |ns: u64| Ns::of(ns).as_seconds();
         let (value, disturbed) = match total {
             Total::Wall => (s(ledger.wall_ns), by.of_wall(s(ledger.wall_ns))),
-            Total::Cpu => (run.cpu_s, by.of_work(run.cpu_s)),
+            Total::Cpu => (run.cpu.as_seconds(), by.of_work(run.cpu.as_seconds())),
             Total::Processor => (s(ledger.total_ns), by.of_waits(s(ledger.total_ns))),
             Total::Productive => {
                 let value = s(ledger.productive_ns(self.io));
@@ -273,11 +274,12 @@ impl<'r> Diff<'r> {
         let observe =
             |(column, run, by): &(Column, &ComparedRun, &Disturbance), row: usize, inclusive: bool| {
                 let pick = |of: &Amounts| if inclusive { of.inclusive[row] } else { of.exclusive[row] };
-                let (value, cpu_s) = (pick(&column.values), pick(&column.cpu));
-                let sampled = run.sampled(cpu_s, pick(&column.errors), pick(&column.queued));
+                let time = |of: &Amounts| Ns::from_seconds(pick(of));
+                let value = pick(&column.values);
+                let sampled = run.sampled(time(&column.cpu), time(&column.errors), time(&column.queued));
                 let all = squares_of(measure).map_or(0.0, |squares| run.outline.total(squares));
-                let short_s = column.short.as_ref().map_or(0.0, |short| error_of_short(pick(short), all));
-                let sampled = Sampled { short_s, ..sampled };
+                let short = column.short.as_ref().map_or(Ns::ZERO, |short| error_of_short(pick(short), all));
+                let sampled = Sampled { short, ..sampled };
                 Observation {
                     value,
                     error: sampled.error(measure, value),

@@ -1,6 +1,7 @@
 //! The possible effect of other load on the machine on an amount.
 
 use proust_account::ledger::{Account, Class, Ledger};
+use proust_profile::Ns;
 use proust_query::Measure;
 
 /// How much other processes were in a run's way.
@@ -18,11 +19,11 @@ use proust_query::Measure;
 /// the share that the others had.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disturbance {
-    /// Seconds in which threads of the run could have gone on and, as far as is known, other processes had
+    /// How long threads of the run could have gone on and, as far as is known, other processes had
     /// the processors.
-    pub others_s: f64,
-    /// The most of it that can lie on the run's critical path, s.
-    pub critical_s: f64,
+    pub others: Ns,
+    /// The most of it that can lie on the run's critical path.
+    pub critical: Ns,
     /// The same as a part of the time in which its threads had, or wanted, a processor.
     pub share: f64,
     /// Processors of the run.
@@ -39,16 +40,16 @@ const SLOWED: f64 = 0.15;
 pub const NOTICED: f64 = 0.02;
 
 impl Disturbance {
-    /// That of a run; `cpu_s` is what its threads computed, `available` how many processors it could use.
-    pub fn of(ledger: &Ledger, cpu_s: f64, available: u32) -> Disturbance {
+    /// That of a run; `cpu` is what its threads computed, `available` how many processors it could use.
+    pub fn of(ledger: &Ledger, cpu: Ns, available: u32) -> Disturbance {
         // A location beyond the processors displaced others as well, and they displaced it.
-        let s = |account| ledger.with_beyond_ns(account) as f64 / 1e9;
-        let left_s = (f64::from(available) * ledger.wall_ns as f64 / 1e9 - cpu_s).max(0.0);
-        let others_s = s(Account::Preempted) + s(Account::Oversubscribed).min(left_s);
-        let wanted_s = cpu_s + others_s;
-        let share = if wanted_s > 0.0 { others_s / wanted_s } else { 0.0 };
-        let critical_s = critical_s(ledger, others_s, left_s);
-        Disturbance { others_s, critical_s, share, processors: ledger.processors, is_fixed_time: false }
+        let time = |account| Ns::of(ledger.with_beyond_ns(account));
+        let left = (Ns::of(ledger.wall_ns) * f64::from(available) - cpu).max(Ns::ZERO);
+        let others = time(Account::Preempted) + time(Account::Oversubscribed).min(left);
+        let wanted = cpu + others;
+        let share = others.share_of(wanted);
+        let critical = critical(ledger, others, left);
+        Disturbance { others, critical, share, processors: ledger.processors, is_fixed_time: false }
     }
 
     /// Whether it is worth a word.
@@ -59,19 +60,20 @@ impl Disturbance {
     /// Of an amount of computation: s, or a count.
     pub fn of_work(&self, amount: f64) -> f64 {
         let slower = SLOWED * self.share * amount.abs();
-        if self.is_fixed_time { (slower + self.others_s).min(amount.abs()) } else { slower }
+        if self.is_fixed_time { (slower + self.others.as_seconds()).min(amount.abs()) } else { slower }
     }
 
     /// Of wall time, or a length of time on one location.
     pub fn of_wall(&self, seconds: f64) -> f64 {
-        (self.critical_s + self.of_work(seconds)).min(seconds.abs())
+        (self.critical.as_seconds() + self.of_work(seconds)).min(seconds.abs())
     }
 
     /// Of processor time that others waited, were empty, or were in the queue.
     pub fn of_waits(&self, seconds: f64) -> f64 {
         // All others wait while the critical path queues, and each thread for its own queue.
         let partners = f64::from(self.processors.max(2) - 1);
-        (self.critical_s * partners + self.others_s + self.of_work(seconds)).min(seconds.abs())
+        (self.critical.as_seconds() * partners + self.others.as_seconds() + self.of_work(seconds))
+            .min(seconds.abs())
     }
 
     /// Of a ledger's account.
@@ -97,22 +99,22 @@ impl Disturbance {
     }
 }
 
-/// The most of the queue of all threads that can lie on the critical path; `left_s` bounds what of the run's
+/// The most of the queue of all threads that can lie on the critical path; `left` bounds what of the run's
 /// own demand for processors counts as others'.
-fn critical_s(ledger: &Ledger, others_s: f64, left_s: f64) -> f64 {
+fn critical(ledger: &Ledger, others: Ns, left: Ns) -> Ns {
     let charged = || ledger.locations.iter().filter(|location| location.charged);
-    let longest_s = charged().map(|location| {
-        let s = |account| (location.accounts[account] + location.beyond[account]) as f64 / 1e9;
-        s(Account::Preempted) + s(Account::Oversubscribed).min(left_s)
+    let longest = charged().map(|location| {
+        let time = |account| Ns::of(location.accounts[account] + location.beyond[account]);
+        time(Account::Preempted) + time(Account::Oversubscribed).min(left)
     });
-    let longest_s = longest_s.fold(0.0, f64::max);
+    let longest = longest.max().unwrap_or_default();
     let is_for_others = |account: &Account| {
         matches!(account.class(), Class::Waiting | Class::Communication | Class::Parallelism)
     };
     let waits_ns: u64 =
         Account::ALL.into_iter().filter(is_for_others).map(|account| ledger.with_beyond_ns(account)).sum();
-    let others = ledger.processors.max(2) - 1;
-    others_s.min(longest_s + waits_ns as f64 / 1e9 / f64::from(others))
+    let partners = ledger.processors.max(2) - 1;
+    others.min(longest + Ns::of(waits_ns) / f64::from(partners))
 }
 
 #[cfg(test)]
@@ -148,22 +150,22 @@ mod tests {
         };
         ledger.accounts[Account::Preempted] = u64::from(threads) * S / 2;
         ledger.accounts[Account::Barrier] = waits_s * S;
-        Disturbance::of(&ledger, 99.0 * f64::from(threads), threads)
+        Disturbance::of(&ledger, Ns::of(99 * S * u64::from(threads)), threads)
     }
 
     #[test]
     fn threads_side_by_side_are_as_late_as_one_of_them() {
         let disturbance = crowd(64, 0);
-        assert!((disturbance.others_s - 32.0).abs() < 1e-9 && (disturbance.critical_s - 0.5).abs() < 1e-9);
+        assert_eq!((disturbance.others, disturbance.critical), (Ns::of(32 * S), Ns::of(S / 2)));
         assert!(disturbance.of_wall(100.0) < 0.7, "{}", disturbance.of_wall(100.0));
         // One thread alone is late by all of its own queue.
-        assert!((crowd(1, 0).critical_s - 0.5).abs() < 1e-9);
+        assert_eq!(crowd(1, 0).critical, Ns::of(S / 2));
     }
 
     #[test]
     fn a_thread_that_all_others_wait_for_delays_all() {
         // Each of the 64 queues is waited for by the 63 other threads.
-        assert!((crowd(64, 32 * 63).critical_s - 32.0).abs() < 1e-9);
-        assert!((crowd(64, 63).critical_s - 1.5).abs() < 1e-9);
+        assert_eq!(crowd(64, 32 * 63).critical, Ns::of(32 * S));
+        assert_eq!(crowd(64, 63).critical, Ns::of(S + S / 2));
     }
 }

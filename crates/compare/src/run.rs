@@ -21,8 +21,8 @@ pub struct ComparedRun {
     pub findings: Vec<Finding>,
     /// Its contexts and what they took.
     pub outline: Outline,
-    /// CPU time of all threads, s.
-    pub cpu_s: f64,
+    /// CPU time of all threads.
+    pub cpu: Ns,
     /// Its threads, in the order in which they began.
     pub threads: Vec<ComparedThread>,
     /// How much others were in its way.
@@ -44,10 +44,10 @@ pub struct ComparedThread {
     pub rank: Option<u32>,
     /// Its name.
     pub name: String,
-    /// From its begin to its end, s.
-    pub wall_s: f64,
-    /// Its CPU time, s.
-    pub cpu_s: f64,
+    /// From its begin to its end.
+    pub wall: Ns,
+    /// Its CPU time.
+    pub cpu: Ns,
     /// What it spent on accounts.
     pub accounts: Accounts,
     /// What it was passive for.
@@ -94,12 +94,12 @@ impl ComparedRun {
         if scoped.is_of_part() {
             run.facts.wall = Ns::of(scoped.account().wall_ns);
         }
-        let mut cpu_s: FxHashMap<LocationId, f64> = FxHashMap::default();
+        let mut cpu: FxHashMap<LocationId, Ns> = FxHashMap::default();
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
-            *cpu_s.entry(value.location).or_default() += value.amount;
+            *cpu.entry(value.location).or_default() += Ns::from_seconds(value.amount);
         }
         for thread in &mut run.threads {
-            thread.cpu_s = cpu_s.get(&thread.location).copied().unwrap_or(0.0);
+            thread.cpu = cpu.get(&thread.location).copied().unwrap_or_default();
         }
         Ok((run, selection.notes().to_vec()))
     }
@@ -115,7 +115,7 @@ impl ComparedRun {
         let profile = selection.profile();
         let measures = measures.iter().copied().chain([Measure::Queued]);
         let outline = Outline::new(selection, measures, spread);
-        let cpu_s = outline.total(Metric::Cpu);
+        let cpu = Ns::from_seconds(outline.total(Metric::Cpu));
         let mut threads: Vec<ComparedThread> =
             ledger.locations.iter().filter_map(|of| ComparedThread::new(profile, of)).collect();
         let begin = |thread: &ComparedThread| profile.locations[thread.location].start;
@@ -131,9 +131,9 @@ impl ComparedRun {
             },
             findings,
             outline,
-            cpu_s,
+            cpu,
             threads,
-            disturbance: Disturbance::of(ledger, cpu_s, profile.facts.available_processors),
+            disturbance: Disturbance::of(ledger, cpu, profile.facts.available_processors),
             samples: profile.quality.samples,
             has_lines: has_lines(profile),
         }
@@ -141,16 +141,16 @@ impl ComparedRun {
 
     /// What the samples of a place say. A sample more or less may always fall there, unless it is all of the
     /// program.
-    pub fn sampled(&self, cpu_s: f64, error_s: f64, queued_s: f64) -> Sampled {
-        let one_s = if self.samples > 0 { self.cpu_s / self.samples as f64 } else { 0.0 };
-        let is_all = cpu_s >= self.cpu_s * (1.0 - 1e-9);
-        let error_s = if is_all { error_s } else { error_s.hypot(one_s) };
-        Sampled { cpu_s, error_s, queued_s, short_s: 0.0 }
+    pub fn sampled(&self, cpu: Ns, error: Ns, queued: Ns) -> Sampled {
+        let one = if self.samples > 0 { self.cpu / self.samples as f64 } else { Ns::ZERO };
+        let is_all = cpu >= self.cpu * (1.0 - 1e-9);
+        let error = if is_all { error } else { error.hypot(one) };
+        Sampled { cpu, error, queued, short: Ns::ZERO }
     }
 
-    /// Seconds of an account.
-    pub fn account_s(&self, account: Account) -> f64 {
-        self.ledger.accounts[account] as f64 / 1e9
+    /// The time of an account.
+    pub fn account(&self, account: Account) -> Ns {
+        Ns::of(self.ledger.accounts[account])
     }
 }
 
@@ -178,8 +178,8 @@ impl ComparedThread {
             process: process.name.clone(),
             rank: process.rank,
             name: location.name.clone(),
-            wall_s: of.wall_ns as f64 / 1e9,
-            cpu_s: location.cpu.as_seconds(),
+            wall: Ns::of(of.wall_ns),
+            cpu: location.cpu,
             accounts: of.accounts,
             passive: of.passive,
         })

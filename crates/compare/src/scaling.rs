@@ -30,7 +30,7 @@ pub use causes::{Cause, Causes};
 pub use curve::{Point, Ratio, efficiency, speedup};
 pub use ensemble::{Disagreement, Ensemble};
 pub use gathered::{NoSweep, gathered};
-pub use loss::{Cost, Kind, Side, excess_s, loss};
+pub use loss::{Cost, Kind, Side, excess, loss};
 pub use model::{Model, Prediction, Sample, fit};
 pub use own_count::OwnCount;
 pub use places::{PlaceScaling, Places};

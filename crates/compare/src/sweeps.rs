@@ -103,8 +103,8 @@ impl<'s> TwoSweeps<'s> {
             if node == 0 { timings } else { timings.iter().map(Timing::corrected).collect() }
         };
         let (of_a, of_b) = (timings(self.a, a[node as usize]), timings(self.b, b[node as usize]));
-        let program_s = (of_a.iter().chain(&of_b)).map(Timing::typical_s).fold(0.0, f64::max);
-        let matters = Matters::of_total(program_s);
+        let program = (of_a.iter().chain(&of_b)).map(Timing::typical).max().unwrap_or_default();
+        let matters = Matters::of_total(program.as_seconds());
         let at = |timings: &[Timing], count| timings.iter().find(|timing| timing.count == count).cloned();
         (self.counts.iter())
             .map(|&count| {
@@ -132,22 +132,26 @@ impl<'s> TwoSweeps<'s> {
                 PlaceChange { node, times: self.times(node), a, b, gained, lost }
             })
             .collect();
-        let most_s = |place: &PlaceChange| {
+        let most = |place: &PlaceChange| {
             let times = place.times.iter().flat_map(|time| [&time.a, &time.b]).flatten();
-            times.map(Timing::typical_s).fold(0.0, f64::max)
+            times.map(Timing::typical).max().unwrap_or_default()
         };
         let differs = |place: &PlaceChange| !place.gained.is_empty() || !place.lost.is_empty();
-        found.retain(|place| most_s(place) > 0.0);
-        found.sort_by(|x, y| differs(y).cmp(&differs(x)).then_with(|| most_s(y).total_cmp(&most_s(x))));
+        found.retain(|place| most(place).is_positive());
+        found.sort_by(|x, y| differs(y).cmp(&differs(x)).then_with(|| most(y).cmp(&most(x))));
         found
     }
 }
 
 /// Repetitions as observations; that threads stood in the run queue may have made each longer by as much.
 fn observed(timing: &Timing) -> Vec<Observation> {
-    let observed = timing.times_s.iter().enumerate().map(|(n, &value)| {
-        let queued_s = timing.queued_s.get(n).copied().unwrap_or(0.0);
-        Observation { value, error: timing.error_s, disturbed: queued_s.min(value) }
+    let observed = timing.times.iter().enumerate().map(|(n, &time)| {
+        let queued = timing.queued.get(n).copied().unwrap_or_default();
+        Observation {
+            value: time.as_seconds(),
+            error: timing.error.as_seconds(),
+            disturbed: queued.min(time).as_seconds(),
+        }
     });
     observed.collect()
 }
@@ -203,7 +207,7 @@ mod tests {
     /// A run in which each thread computes for so long in each of these functions, which main calls; the
     /// lines of a build begin somewhere.
     fn run(threads: u32, begin: u32, functions: &[(&str, f64)]) -> Swept {
-        let wall_s: f64 = functions.iter().map(|(_, seconds)| seconds).sum();
+        let wall: Ns = functions.iter().map(|(_, seconds)| Ns::from_seconds(*seconds)).sum();
         let function = |name: &str| Function {
             name: name.into(),
             file: Some("a.c".into()),
@@ -213,9 +217,7 @@ mod tests {
         let context = |parent, kind, function| Context { parent, kind, function, file: None, line: None };
         let mut profile = Profile {
             processes: vec![Process::default()].into(),
-            locations: (0..threads)
-                .map(|_| Location { end: Ns::from_seconds(wall_s), ..Location::default() })
-                .collect(),
+            locations: (0..threads).map(|_| Location { end: wall, ..Location::default() }).collect(),
             functions: vec![function("main")].into(),
             contexts: vec![
                 context(None, ContextKind::Program, None),
@@ -224,8 +226,8 @@ mod tests {
             .into(),
             ..Profile::default()
         };
-        (profile.facts.wall, profile.facts.available_processors) = (Ns::from_seconds(wall_s), 4);
-        let mut ledger = Ledger { processors: threads, wall_ns: (wall_s * 1e9) as u64, ..Ledger::default() };
+        (profile.facts.wall, profile.facts.available_processors) = (wall, 4);
+        let mut ledger = Ledger { processors: threads, wall_ns: wall.unsigned(), ..Ledger::default() };
         for (name, seconds) in functions {
             profile.functions.push(function(name));
             let id = profile.functions.len() as u32 - 1;
@@ -262,11 +264,11 @@ mod tests {
         let sweeps = TwoSweeps::new(&a, &b);
         assert_eq!(sweeps.counts(), [1, 2, 4]);
         let program = sweeps.program();
-        let typical = |side: &Option<Timing>| side.as_ref().unwrap().typical_s();
-        assert!((typical(&program[2].a) - 17.0).abs() < 1e-6);
+        let typical = |side: &Option<Timing>| side.as_ref().unwrap().typical();
+        assert!((typical(&program[2].a).as_seconds() - 17.0).abs() < 1e-6);
         assert_eq!(program[2].change.unwrap().verdict, Verdict::Less);
         assert_eq!(program[0].change.unwrap().verdict, Verdict::Less);
-        let robust = Definition::Robust(Limits::of_program(17.0));
+        let robust = Definition::Robust(Limits::of_program(Ns::from_seconds(17.0)));
         let places = sweeps.places(robust, robust);
         let of = |name: &str| places.iter().find(|place| sweeps.label(place.node).name == name).unwrap();
         let (solve, store, pack) = (of("solve"), of("store"), of("pack"));
@@ -279,8 +281,9 @@ mod tests {
     }
 
     /// By the paper's definition, of times with 1, 2, 3 and 4 threads on four processors.
-    fn judged(times_s: [f64; 4]) -> Degradation {
-        let timings: Vec<Timing> = (1..).zip(times_s).map(|(count, s)| Timing::new(count, [s])).collect();
+    fn judged(seconds: [f64; 4]) -> Degradation {
+        let times = seconds.map(Ns::from_seconds);
+        let timings: Vec<Timing> = (1..).zip(times).map(|(count, time)| Timing::new(count, [time])).collect();
         ranks(&timings, Definition::Paper, 4)
     }
 

@@ -107,8 +107,8 @@ impl SweepView<'_> {
             Definition::Paper
         } else {
             // Shares that matter are measured against the program at its fastest count.
-            let walls = self.ensemble.timings(0).into_iter().map(|timing| timing.typical_s());
-            Definition::Robust(Limits::of_program(walls.fold(f64::INFINITY, f64::min)))
+            let walls = self.ensemble.timings(0).into_iter().map(|timing| timing.typical());
+            Definition::Robust(Limits::of_program(walls.min().unwrap_or_default()))
         };
         Assessment::of(self.ensemble, definition)
     }

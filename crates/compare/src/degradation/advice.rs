@@ -1,5 +1,7 @@
 //! The advice that follows from the causes of a degradation.
 
+use proust_profile::Ns;
+
 use crate::scaling::{Cause, Causes};
 
 /// What to do.
@@ -10,17 +12,17 @@ pub enum Advice {
     MoveOutwards {
         /// How often it was executed.
         visits: u64,
-        /// Work of a thread for each execution, s.
-        work_s: f64,
-        /// What a thread waits and spends on the runtime for each execution, s.
-        cost_s: f64,
+        /// Work of a thread for each execution.
+        work: Ns,
+        /// What a thread waits and spends on the runtime for each execution.
+        cost: Ns,
     },
     /// A parallel region is opened too often: open it once, around the loop.
     OpenOnce {
         /// How often it was opened.
         visits: u64,
-        /// What opening and closing costs a thread each time, s.
-        cost_s: f64,
+        /// What opening and closing costs a thread each time.
+        cost: Ns,
     },
     /// Parts are of different length: smaller ones, or handed out while they are worked on.
     Balance,
@@ -68,16 +70,16 @@ const MANY: u64 = 100;
 /// how often each thread visited it, 0 where that was not counted; `is_region` distinguishes parallel regions
 /// from sites inside.
 pub fn advice(now: &Causes, more: &Causes, visits: u64, threads: u32, is_region: bool) -> Option<Advice> {
-    let (largest, seconds) = more.largest()?;
-    let sync_s = now[Cause::Imbalance] + now[Cause::ReleaseLatency] + now[Cause::Runtime];
-    let more_sync_s = more[Cause::Imbalance] + more[Cause::ReleaseLatency] + more[Cause::Runtime];
-    let each = |seconds: f64| seconds / visits as f64 / f64::from(threads.max(1));
+    let (largest, time) = more.largest()?;
+    let sync = now[Cause::Imbalance] + now[Cause::ReleaseLatency] + now[Cause::Runtime];
+    let more_sync = more[Cause::Imbalance] + more[Cause::ReleaseLatency] + more[Cause::Runtime];
+    let each = |time: Ns| time / (visits as f64 * f64::from(threads.max(1)));
     // What is gained by another thread is lost again at every single execution: there is too little in one.
-    if visits >= MANY && sync_s > now[Cause::Work] && more_sync_s >= seconds {
+    if visits >= MANY && sync > now[Cause::Work] && more_sync >= time {
         return Some(if is_region {
-            Advice::OpenOnce { visits, cost_s: each(sync_s) }
+            Advice::OpenOnce { visits, cost: each(sync) }
         } else {
-            Advice::MoveOutwards { visits, work_s: each(now[Cause::Work]), cost_s: each(sync_s) }
+            Advice::MoveOutwards { visits, work: each(now[Cause::Work]), cost: each(sync) }
         });
     }
     Some(match largest {

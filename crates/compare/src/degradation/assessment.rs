@@ -7,6 +7,7 @@ use super::descent::{Tree, paths};
 use super::ranks::{Definition, Degradation, Verdict, Why, correct, ranks};
 use crate::JointId;
 use crate::scaling::{Causes, Disagreement, Ensemble};
+use proust_profile::Ns;
 use rustc_hash::FxHashMap;
 
 /// What was found in a sweep.
@@ -29,8 +30,8 @@ pub struct Finding {
     pub count: usize,
     /// Position of the smaller count with which it is fastest.
     pub best: usize,
-    /// What is lost there, s.
-    pub loss_s: f64,
+    /// What is lost there.
+    pub loss: Ns,
     /// Processor time of the end of the path at that rank, by cause.
     pub causes: Causes,
     /// What of it is more than with the better count.
@@ -74,8 +75,8 @@ fn doubt(place: &mut Degradation) {
 fn findings(ensemble: &Ensemble<'_>, places: &[Degradation]) -> Vec<Finding> {
     let joint = ensemble.joint();
     let parents: Vec<Option<JointId>> = (0..joint.len() as JointId).map(|node| joint.parent(node)).collect();
-    let loss_s: Vec<f64> =
-        places.iter().map(|place| place.worst().map_or(0.0, |rank| rank.loss_s())).collect();
+    let loss: Vec<Ns> =
+        places.iter().map(|place| place.worst().map_or(Ns::ZERO, |rank| rank.loss())).collect();
     let position = |count: u32| ensemble.counts().iter().position(|&other| other == count);
     // The rank that is followed from a place on, and the better one.
     let pair = |top: u32| {
@@ -84,15 +85,15 @@ fn findings(ensemble: &Ensemble<'_>, places: &[Degradation]) -> Vec<Finding> {
     };
     let followed: BTreeMap<u32, (usize, usize)> =
         (0..parents.len() as u32).filter_map(|top| Some((top, pair(top)?))).collect();
-    let excess_s = |top: u32, place: u32| {
-        let Some(&(count, best)) = followed.get(&top) else { return 0.0 };
+    let excess = |top: u32, place: u32| {
+        let Some(&(count, best)) = followed.get(&top) else { return Ns::ZERO };
         let ranks = &places[place as usize].ranks;
-        ranks[count].time_s - ranks[best].time_s
+        ranks[count].time - ranks[best].time
     };
     let is_degraded = |top: u32, place: u32| {
         followed.get(&top).is_some_and(|&(count, _)| places[place as usize].ranks[count].is_degraded())
     };
-    let tree = Tree { parents: &parents, loss_s: &loss_s, excess_s: &excess_s, is_degraded: &is_degraded };
+    let tree = Tree { parents: &parents, loss: &loss, excess: &excess, is_degraded: &is_degraded };
     paths(&tree)
         .into_iter()
         .filter_map(|path| {
@@ -108,7 +109,7 @@ fn findings(ensemble: &Ensemble<'_>, places: &[Degradation]) -> Vec<Finding> {
                 true => Some(Advice::QuietMachine),
                 false => advice(&causes, &more, visits, threads, is_region),
             };
-            Some(Finding { count, best, loss_s: loss_s[top as usize], causes, more, visits, advice, path })
+            Some(Finding { count, best, loss: loss[top as usize], causes, more, visits, advice, path })
         })
         .collect()
 }

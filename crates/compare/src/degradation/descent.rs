@@ -4,15 +4,17 @@
 //! was measured at once, so that the same steps are a walk down a tree: to the part whose time grew most, as
 //! long as one part explains most of it.
 
+use proust_profile::Ns;
+
 /// What is known of the places of a tree. All are asked by position; a parent is before its children.
 pub struct Tree<'t> {
     /// The place around each.
     pub parents: &'t [Option<u32>],
-    /// What is lost at the worst rank of each, s; 0 if it is not degraded.
-    pub loss_s: &'t [f64],
+    /// What is lost at the worst rank of each; 0 if it is not degraded.
+    pub loss: &'t [Ns],
     /// By the place from which one descends, and a place below: how much longer the latter takes at the
-    /// former's worst rank, s.
-    pub excess_s: &'t dyn Fn(u32, u32) -> f64,
+    /// former's worst rank.
+    pub excess: &'t dyn Fn(u32, u32) -> Ns,
     /// Likewise: whether the latter is degraded at that rank beyond doubt.
     pub is_degraded: &'t dyn Fn(u32, u32) -> bool,
 }
@@ -29,12 +31,12 @@ fn descend(tree: &Tree<'_>, children: &[Vec<u32>], top: u32) -> Vec<u32> {
     let mut path = vec![top];
     let mut at = top;
     loop {
-        let excess_s = |place: u32| (tree.excess_s)(top, place);
+        let excess = |place: u32| (tree.excess)(top, place);
         let parts = children[at as usize].iter().copied();
-        let Some(part) = parts.max_by(|&a, &b| excess_s(a).total_cmp(&excess_s(b)).then(b.cmp(&a))) else {
+        let Some(part) = parts.max_by(|&a, &b| excess(a).cmp(&excess(b)).then(b.cmp(&a))) else {
             return path;
         };
-        let share = if excess_s(at) > 0.0 { excess_s(part) / excess_s(at) } else { 0.0 };
+        let share = if excess(at).is_positive() { excess(part) / excess(at) } else { 0.0 };
         if share < MOST && !(share >= MUCH && (tree.is_degraded)(top, part)) {
             return path;
         }
@@ -59,11 +61,10 @@ pub fn paths(tree: &Tree<'_>) -> Vec<Vec<u32>> {
         let mut is_inside = vec![false; tree.parents.len()];
         let mut strongest: Option<u32> = None;
         for id in 0..tree.parents.len() {
-            let open = tree.loss_s[id] > 0.0 && !is_explained[id];
+            let open = tree.loss[id].is_positive() && !is_explained[id];
             let is_below = tree.parents[id].is_some_and(|parent| is_inside[parent as usize]);
             is_inside[id] = is_below || open;
-            if open && !is_below && strongest.is_none_or(|best| tree.loss_s[id] > tree.loss_s[best as usize])
-            {
+            if open && !is_below && strongest.is_none_or(|best| tree.loss[id] > tree.loss[best as usize]) {
                 strongest = Some(id as u32);
             }
         }

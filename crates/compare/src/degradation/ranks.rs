@@ -1,6 +1,7 @@
 //! At which counts of threads a region is degraded, and by how much.
 
 use crate::scaling::Timing;
+use proust_profile::Ns;
 use proust_statistics::robust::FEWEST;
 use proust_statistics::{self, Change, Matters, change};
 
@@ -19,20 +20,20 @@ pub enum Definition {
 pub struct Limits {
     /// As a part of its own time: 0.05.
     pub relative: f64,
-    /// At least so much, s.
-    pub absolute_s: f64,
+    /// At least so much.
+    pub absolute: Ns,
 }
 
 impl Limits {
     /// The usual ones, in a program that takes so long: 5 % of the region, half a percent of the program, a
     /// millisecond.
-    pub fn of_program(program_s: f64) -> Limits {
-        let usual = Matters::of_total(program_s);
-        Limits { relative: usual.relative, absolute_s: usual.absolute }
+    pub fn of_program(program: Ns) -> Limits {
+        let usual = Matters::of_total(program.as_seconds());
+        Limits { relative: usual.relative, absolute: Ns::from_seconds(usual.absolute) }
     }
 
     fn matters(&self) -> Matters {
-        Matters { relative: self.relative, absolute: self.absolute_s, ..Matters::of_total(0.0) }
+        Matters { relative: self.relative, absolute: self.absolute.as_seconds(), ..Matters::of_total(0.0) }
     }
 }
 
@@ -95,12 +96,12 @@ impl Verdict {
 pub struct Rank {
     /// Threads, m.
     pub count: u32,
-    /// The time as it was measured, s.
-    pub measured_s: f64,
-    /// T(m): the time without the cost of measuring, s.
-    pub time_s: f64,
-    /// Standard error of the difference between both, s.
-    pub time_error_s: f64,
+    /// The time as it was measured.
+    pub measured: Ns,
+    /// T(m): the time without the cost of measuring.
+    pub time: Ns,
+    /// Standard error of the difference between both.
+    pub time_error: Ns,
     /// T of the least count ÷ T(m), times that count: definition 1 where it is 1. 0 if the region takes no
     /// time.
     pub speedup: f64,
@@ -108,10 +109,10 @@ pub struct Rank {
     pub efficiency: f64,
     /// The smaller count with which it was fastest, m*; None for the least count.
     pub best: Option<u32>,
-    /// T(m) − T(m*), s; negative where it is faster with m.
-    pub excess_s: f64,
-    /// T(m) less what it were if it scaled from the least count on, s.
-    pub scaling_loss_s: f64,
+    /// T(m) − T(m*); negative where it is faster with m.
+    pub excess: Ns,
+    /// T(m) less what it were if it scaled from the least count on.
+    pub scaling_loss: Ns,
     /// Whether it is degraded; never at the least count.
     pub verdict: Verdict,
     /// What of the excess is more than chance; None where that was not asked for.
@@ -119,9 +120,9 @@ pub struct Rank {
     /// Whether others had its processors for so long that it may be their doing: repetitions show how much
     /// that differs from run to run, and not that it is the same with both counts.
     pub is_disturbed: bool,
-    /// The typical time for which its threads were in the run queue, s: what of the excess may be the doing
+    /// The typical time for which its threads were in the run queue: what of the excess may be the doing
     /// of others. 0 where it is known to be the region's own.
-    pub others_s: f64,
+    pub others: Ns,
     /// Whether there are more threads than processors.
     pub oversubscribed: bool,
 }
@@ -132,9 +133,9 @@ impl Rank {
         self.verdict == Verdict::Degraded
     }
 
-    /// Definition 6, s: the whole time, if it is degraded.
-    pub fn strength_s(&self) -> f64 {
-        if self.is_degraded() { self.time_s } else { 0.0 }
+    /// Definition 6: the whole time, if it is degraded.
+    pub fn strength(&self) -> Ns {
+        if self.is_degraded() { self.time } else { Ns::ZERO }
     }
 
     /// Further repetitions of each count that would probably decide an inconclusive verdict; None where more
@@ -150,12 +151,12 @@ impl Rank {
     /// Whether it is degraded, and others had its processors for as long as it lost or longer: then they may
     /// be the whole reason.
     pub fn may_be_of_others(&self) -> bool {
-        self.is_degraded() && self.others_s >= self.loss_s()
+        self.is_degraded() && self.others >= self.loss()
     }
 
-    /// The time saved by using m* threads instead, s, if it is degraded.
-    pub fn loss_s(&self) -> f64 {
-        if self.is_degraded() { self.excess_s } else { 0.0 }
+    /// The time saved by using m* threads instead, if it is degraded.
+    pub fn loss(&self) -> Ns {
+        if self.is_degraded() { self.excess } else { Ns::ZERO }
     }
 }
 
@@ -204,7 +205,7 @@ impl Degradation {
                 .ranks
                 .iter()
                 .filter(move |rank| rank.is_degraded() && rank.oversubscribed == oversubscribed);
-            ranks.max_by(|a, b| a.loss_s().total_cmp(&b.loss_s()))
+            ranks.max_by_key(|rank| rank.loss())
         };
         worst(false).or_else(|| worst(true))
     }
@@ -216,12 +217,12 @@ pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degr
     let measured = timings;
     let timings: Vec<Timing> = measured.iter().map(Timing::corrected).collect();
     let Some(first) = timings.first() else { return Degradation::default() };
-    let (first_s, first_count) = (first.typical_s(), f64::from(first.count));
+    let (first_time, first_count) = (first.typical(), f64::from(first.count));
     for (at, timing) in timings.iter().enumerate() {
-        let time_s = timing.typical_s();
-        let best = (0..at).min_by(|&a, &b| timings[a].typical_s().total_cmp(&timings[b].typical_s()));
+        let time = timing.typical();
+        let best = (0..at).min_by_key(|&at| timings[at].typical());
         let count = f64::from(timing.count);
-        let speedup = if time_s > 0.0 { first_s / time_s * first_count } else { 0.0 };
+        let speedup = first_time.share_of(time) * first_count;
         let judged = best.map(|best| {
             let too_fine = TooFine::of(&measured[best], &measured[at]);
             judge(&timings[best], timing, &too_fine, definition)
@@ -233,20 +234,20 @@ pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degr
         };
         ranks.push(Rank {
             count: timing.count,
-            measured_s: measured[at].typical_s(),
-            time_s,
-            time_error_s: measured[at].added_error_s,
+            measured: measured[at].typical(),
+            time,
+            time_error: measured[at].added_error,
             speedup,
             efficiency: speedup / count,
             best: best.map(|best| timings[best].count),
-            excess_s: best.map_or(0.0, |best| time_s - timings[best].typical_s()),
-            scaling_loss_s: time_s - first_s * first_count / count,
+            excess: best.map_or(Ns::ZERO, |best| time - timings[best].typical()),
+            scaling_loss: time - first_time * (first_count / count),
             verdict,
             change,
             is_disturbed,
-            others_s: match change {
-                Some(change) if change.b.disturbed > 0.0 => timing.typical_queued_s(),
-                _ => 0.0,
+            others: match change {
+                Some(change) if change.b.disturbed > 0.0 => timing.typical_queued(),
+                _ => Ns::ZERO,
             },
             oversubscribed: timing.count > available,
         });
@@ -269,9 +270,9 @@ pub fn correct(places: &mut [Degradation], limits: &Limits) {
     }
 }
 
-/// A visit shorter than this, s, was hardly ever interrupted by another program, which would have kept the
+/// A visit shorter than this was hardly ever interrupted by another program, which would have kept the
 /// processor for milliseconds.
-const FINE_S: f64 = 2e-4;
+const FINE: Ns = Ns::new(200_000);
 
 /// How many times as long a thread must compute as the region took with fewer threads, for that to be no
 /// other program's doing: threads spin for a while when a partner has no processor.
@@ -284,15 +285,15 @@ const CORRECTED_MOST: f64 = 0.2;
 struct TooFine {
     /// The larger part of both.
     share: f64,
-    /// Standard error of their difference by it, s.
-    error_s: f64,
+    /// Standard error of their difference by it.
+    error: Ns,
 }
 
 impl TooFine {
     fn of(best: &Timing, timing: &Timing) -> TooFine {
         TooFine {
             share: best.added_share().max(timing.added_share()),
-            error_s: best.added_error_s.hypot(timing.added_error_s),
+            error: best.added_error.hypot(timing.added_error),
         }
     }
 }
@@ -303,36 +304,36 @@ fn judge(
     too_fine: &TooFine,
     definition: Definition,
 ) -> (Verdict, Option<Change>) {
-    let (time_s, best_s) = (timing.typical_s(), best.typical_s());
+    let (time, best_time) = (timing.typical(), best.typical());
     let limits = match definition {
         // A region that does not exist with fewer threads has no speedup.
-        Definition::Paper if time_s > best_s && best_s > 0.0 => return (Verdict::Degraded, None),
+        Definition::Paper if time > best_time && best_time.is_positive() => return (Verdict::Degraded, None),
         Definition::Paper => return (Verdict::Not, None),
         Definition::Robust(limits) => limits,
     };
     // What hardly takes time with fewer threads, such as the begin of further ones, is overhead of what is
     // around it, and is judged there.
-    if best_s < limits.absolute_s {
+    if best_time < limits.absolute {
         return (Verdict::Not, None);
     }
     if too_fine.share > CORRECTED_MOST {
         return (Verdict::Inconclusive(Why::TooFine), None);
     }
-    let is_slower = |by_s: f64| by_s > limits.relative * best_s && by_s >= limits.absolute_s;
-    let difference_s = time_s - best_s;
+    let is_slower = |by: Ns| by > best_time * limits.relative && by >= limits.absolute;
+    let difference = time - best_time;
     // What measuring took is not known so well that it could not be the other way round.
-    if too_fine.error_s > difference_s.abs()
-        && is_slower(difference_s + too_fine.error_s) != is_slower(difference_s - too_fine.error_s)
+    if too_fine.error > difference.abs()
+        && is_slower(difference + too_fine.error) != is_slower(difference - too_fine.error)
     {
         return (Verdict::Inconclusive(Why::TooFine), None);
     }
     // One thread alone computes for much longer than all of it took with fewer, a little at each of very many
     // visits: that is no other program's doing.
-    let is_fine = timing.visits > 0 && time_s < FINE_S * timing.visits as f64;
-    let is_its_own = is_fine && timing.busy_s() >= MUCH * best.interval().high;
+    let is_fine = timing.visits > 0 && time < FINE * timing.visits as f64;
+    let is_its_own = is_fine && timing.busy() >= best.interval().high * MUCH;
     let change = timing.change_from(best, is_its_own, &limits.matters());
-    let fewest = timing.times_s.len().min(best.times_s.len());
-    let verdict = if !is_slower(difference_s) {
+    let fewest = timing.times.len().min(best.times.len());
+    let verdict = if !is_slower(difference) {
         Verdict::Not
     } else if fewest < 2 {
         Verdict::Inconclusive(Why::OneRepetition)

@@ -132,7 +132,7 @@ pub(super) fn check(a: &[ComparedRun], b: &[ComparedRun]) -> Result<(), NotCompa
             return Err(NotComparable::NoRun { side });
         }
     }
-    let is_empty = |run: &&ComparedRun| run.ledger.total_ns == 0 && run.cpu_s == 0.0;
+    let is_empty = |run: &&ComparedRun| run.ledger.total_ns == 0 && !run.cpu.is_positive();
     match a.iter().chain(b).find(is_empty) {
         Some(run) => Err(NotComparable::Empty { dir: run.facts.dir.clone() }),
         None => Ok(()),
@@ -152,7 +152,7 @@ pub(super) fn cautions(
         (run.facts.start_unix_s.to_bits(), run.facts.host.clone(), run.facts.command.clone())
     };
     for run in a {
-        if b.iter().any(|other| identity(run) == identity(other) && run.cpu_s == other.cpu_s) {
+        if b.iter().any(|other| identity(run) == identity(other) && run.cpu == other.cpu) {
             cautions.push(Caution::SameRun { dir: run.facts.dir.clone() });
         }
     }

@@ -34,8 +34,8 @@ pub struct NeighbourChange {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     amount: f64,
-    cpu_s: f64,
-    queued_s: f64,
+    cpu: Ns,
+    queued: Ns,
     squares: f64,
     /// Of short operations the squares of their sums.
     short_squares: f64,
@@ -62,8 +62,8 @@ impl Diff<'_> {
             let add = |of: &mut ByRun, node: usize| {
                 let sum = &mut of[run];
                 sum.amount += own[node];
-                sum.cpu_s += cpu[node];
-                sum.queued_s += queued[node];
+                sum.cpu += Ns::from_seconds(cpu[node]);
+                sum.queued += Ns::from_seconds(queued[node]);
                 sum.squares += squares[node];
                 sum.short_squares += short.as_ref().map_or(0.0, |short| short[node]);
             };
@@ -122,11 +122,10 @@ impl Diff<'_> {
     fn sum_change(&self, measure: Measure, by_run: &[Sum]) -> Change {
         let observations: Vec<Observation> = (by_run.iter().zip(self.runs()).zip(&self.disturbances))
             .map(|((sum, run), by)| {
-                let error_s =
-                    run.outline.sampling().error(Ns::from_seconds(sum.cpu_s), sum.squares).as_seconds();
+                let error = run.outline.sampling().error(sum.cpu, sum.squares);
                 let all = squares_of(measure).map_or(0.0, |squares| run.outline.total(squares));
-                let short_s = error_of_short(sum.short_squares, all);
-                let sampled = Sampled { short_s, ..run.sampled(sum.cpu_s, error_s, sum.queued_s) };
+                let short = error_of_short(sum.short_squares, all);
+                let sampled = Sampled { short, ..run.sampled(sum.cpu, error, sum.queued) };
                 let error = sampled.error(measure, sum.amount);
                 Observation { value: sum.amount, error, disturbed: by.of_measure(measure, sum.amount) }
             })

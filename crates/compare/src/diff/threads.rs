@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::disturbance::Disturbance;
 use super::super::run::{ComparedRun, ComparedThread};
 use proust_account::ledger::Account;
-use proust_profile::LocationId;
+use proust_profile::{LocationId, Ns};
 use proust_statistics::{Change, Matters, Observation};
 
 /// A thread that a side, or both, have.
@@ -68,28 +68,23 @@ pub(super) fn matched(
         };
         let side = |by: &[Disturbance],
                     keyed: &[BTreeMap<Key<'_>, &ComparedThread>],
-                    seconds: &dyn Fn(&ComparedThread) -> f64,
+                    time: &dyn Fn(&ComparedThread) -> Ns,
                     disturbed: &dyn Fn(&Disturbance, f64) -> f64| {
             let of_run = |(by, threads): (&Disturbance, &BTreeMap<Key<'_>, &ComparedThread>)| {
-                let value = threads.get(&key).map_or(0.0, |thread| seconds(thread));
+                let value = threads.get(&key).map_or(Ns::ZERO, |thread| time(thread)).as_seconds();
                 Observation { value, error: 0.0, disturbed: disturbed(by, value) }
             };
             by.iter().zip(keyed).map(of_run).collect::<Vec<Observation>>()
         };
-        let wall_s = of_a.iter().chain(&of_b).filter_map(|run| run.get(&key)).map(|thread| thread.wall_s);
-        let matters = Matters::of_total(wall_s.fold(0.0, f64::max));
-        let change = |seconds: &dyn Fn(&ComparedThread) -> f64,
-                      disturbed: &dyn Fn(&Disturbance, f64) -> f64| {
-            Change::of(
-                &side(by_a, &of_a, seconds, disturbed),
-                &side(by_b, &of_b, seconds, disturbed),
-                &matters,
-            )
+        let wall = of_a.iter().chain(&of_b).filter_map(|run| run.get(&key)).map(|thread| thread.wall);
+        let matters = Matters::of_total(wall.max().unwrap_or_default().as_seconds());
+        let change = |time: &dyn Fn(&ComparedThread) -> Ns, disturbed: &dyn Fn(&Disturbance, f64) -> f64| {
+            Change::of(&side(by_a, &of_a, time, disturbed), &side(by_b, &of_b, time, disturbed), &matters)
         };
         let waits = |by: &Disturbance, value: f64| by.of_waits(value);
         let accounts = Account::ALL.into_iter().filter_map(|account| {
-            let seconds = |thread: &ComparedThread| thread.accounts[account] as f64 / 1e9;
-            let change = change(&seconds, &|by, value| by.of_account(account, value));
+            let time = |thread: &ComparedThread| Ns::of(thread.accounts[account]);
+            let change = change(&time, &|by, value| by.of_account(account, value));
             (change.a.max > 0.0 || change.b.max > 0.0).then_some((account, change))
         });
         changes.push(ThreadChange {
@@ -99,13 +94,13 @@ pub(super) fn matched(
             number: key.3,
             a: of(&of_a),
             b: of(&of_b),
-            wall: change(&|thread| thread.wall_s, &|by, value| by.of_wall(value)),
-            cpu: change(&|thread| thread.cpu_s, &|by, value| by.of_work(value)),
+            wall: change(&|thread| thread.wall, &|by, value| by.of_wall(value)),
+            cpu: change(&|thread| thread.cpu, &|by, value| by.of_work(value)),
             lost: change(
-                &|thread| thread.accounts.lost_ns(proust_account::ledger::IoAs::Productive) as f64 / 1e9,
+                &|thread| Ns::of(thread.accounts.lost_ns(proust_account::ledger::IoAs::Productive)),
                 &waits,
             ),
-            passive: change(&|thread| thread.wall_s - thread.accounts.sum_ns() as f64 / 1e9, &waits),
+            passive: change(&|thread| thread.wall - Ns::of(thread.accounts.sum_ns()), &waits),
             accounts: accounts.collect(),
         });
     }

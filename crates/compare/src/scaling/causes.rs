@@ -2,6 +2,8 @@
 
 use std::ops::{AddAssign, Index, IndexMut};
 
+use proust_profile::Ns;
+
 /// The parts of processor time. Processor time of a region is the number of its threads times its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
@@ -76,22 +78,22 @@ impl Cause {
     }
 }
 
-/// Processor time by cause, s.
+/// Processor time by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Causes([f64; Cause::ALL.len()]);
+pub struct Causes([Ns; Cause::ALL.len()]);
 
 impl Causes {
-    /// All causes with their seconds, those with zero included.
-    pub fn iter(&self) -> impl Iterator<Item = (Cause, f64)> + '_ {
+    /// All causes with their times, those with zero included.
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, Ns)> + '_ {
         Cause::ALL.into_iter().map(|cause| (cause, self[cause]))
     }
 
-    /// Their sum, s.
-    pub fn sum_s(&self) -> f64 {
+    /// Their sum.
+    pub fn sum(&self) -> Ns {
         self.0.iter().sum()
     }
 
-    /// The excess of these over those, by cause, s; negative where it is less.
+    /// The excess of these over those, by cause; negative where it is less.
     pub fn more_than(&self, others: &Causes) -> Causes {
         let mut more = *self;
         more.0.iter_mut().zip(others.0).for_each(|(mine, theirs)| *mine -= theirs);
@@ -100,24 +102,24 @@ impl Causes {
 
     /// All of them by this factor.
     pub fn times(&self, factor: f64) -> Causes {
-        Causes(self.0.map(|seconds| seconds * factor))
+        Causes(self.0.map(|time| time * factor))
     }
 
     /// The largest, if any is above zero.
-    pub fn largest(&self) -> Option<(Cause, f64)> {
-        self.iter().filter(|(_, seconds)| *seconds > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))
+    pub fn largest(&self) -> Option<(Cause, Ns)> {
+        self.iter().filter(|(_, time)| time.is_positive()).max_by_key(|(_, time)| *time)
     }
 }
 
 impl Index<Cause> for Causes {
-    type Output = f64;
-    fn index(&self, cause: Cause) -> &f64 {
+    type Output = Ns;
+    fn index(&self, cause: Cause) -> &Ns {
         &self.0[cause as usize]
     }
 }
 
 impl IndexMut<Cause> for Causes {
-    fn index_mut(&mut self, cause: Cause) -> &mut f64 {
+    fn index_mut(&mut self, cause: Cause) -> &mut Ns {
         &mut self.0[cause as usize]
     }
 }

@@ -1,5 +1,7 @@
 //! Speedup and efficiency, with their uncertainty.
 
+use proust_profile::Ns;
+
 use super::loss::Kind;
 
 /// A time with one count.
@@ -7,11 +9,11 @@ use super::loss::Kind;
 pub struct Point {
     /// Threads or ranks.
     pub count: f64,
-    /// What is typical, s.
-    pub time_s: f64,
-    /// Where it lies, s: the ends of its interval, or all repetitions if they are few; None if there is only
+    /// What is typical.
+    pub time: Ns,
+    /// Where it lies: the ends of its interval, or all repetitions if they are few; None if there is only
     /// one.
-    pub interval: Option<(f64, f64)>,
+    pub interval: Option<(Ns, Ns)>,
 }
 
 /// A ratio with its interval: the least and the most that the intervals of both times allow, so that it is
@@ -26,12 +28,13 @@ pub struct Ratio {
 
 impl Ratio {
     fn of(over: &Point, under: &Point, factor: f64) -> Option<Ratio> {
-        if over.time_s <= 0.0 || under.time_s <= 0.0 {
+        if !over.time.is_positive() || !under.time.is_positive() {
             return None;
         }
-        let value = factor * over.time_s / under.time_s;
-        let interval = over.interval.zip(under.interval).filter(|(_, under)| under.0 > 0.0);
-        let interval = interval.map(|(over, under)| (factor * over.0 / under.1, factor * over.1 / under.0));
+        let value = factor * (over.time / under.time);
+        let interval = over.interval.zip(under.interval).filter(|(_, under)| under.0.is_positive());
+        let interval =
+            interval.map(|(over, under)| (factor * (over.0 / under.1), factor * (over.1 / under.0)));
         Some(Ratio { value, interval })
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_profile::Metric;
+use proust_profile::{Metric, Ns};
 use rayon::prelude::*;
 
 use super::causes::{Cause, Causes};
@@ -34,11 +34,11 @@ pub struct Ensemble<'s> {
 /// The data of one run on each node.
 #[derive(Debug)]
 struct RunAmounts {
-    times_s: Vec<f64>,
-    queued_s: Vec<f64>,
+    times: Vec<Ns>,
+    queued: Vec<Ns>,
     /// CPU time of the thread that has most of it.
-    busy_s: Vec<f64>,
-    errors_s: Vec<f64>,
+    busy: Vec<Ns>,
+    errors: Vec<Ns>,
     /// The cost of measuring in the times.
     costs: Vec<Cost>,
     /// Processor time, and of it each account.
@@ -128,15 +128,16 @@ impl<'s> Ensemble<'s> {
                 .map(|site| site.visits)
                 .max()
                 .unwrap_or(0),
-            times_s: group.iter().map(|&run| self.amounts[run].times_s[at]).collect(),
-            queued_s: group.iter().map(|&run| self.amounts[run].queued_s[at]).collect(),
-            busy_s: group.iter().map(|&run| self.amounts[run].busy_s[at]).collect(),
-            error_s: group.iter().map(|&run| self.amounts[run].errors_s[at]).fold(0.0, f64::max),
-            added_s: group.iter().map(|&run| self.amounts[run].costs[at].ns / 1e9).collect(),
-            added_error_s: group
+            times: group.iter().map(|&run| self.amounts[run].times[at]).collect(),
+            queued: group.iter().map(|&run| self.amounts[run].queued[at]).collect(),
+            busy: group.iter().map(|&run| self.amounts[run].busy[at]).collect(),
+            error: group.iter().map(|&run| self.amounts[run].errors[at]).max().unwrap_or_default(),
+            added: group.iter().map(|&run| Ns::from_seconds(self.amounts[run].costs[at].ns / 1e9)).collect(),
+            added_error: group
                 .iter()
-                .map(|&run| self.amounts[run].costs[at].error_ns() / 1e9)
-                .fold(0.0, f64::max),
+                .map(|&run| Ns::from_seconds(self.amounts[run].costs[at].error_ns() / 1e9))
+                .max()
+                .unwrap_or_default(),
         };
         self.groups.iter().zip(&self.counts).map(timing).collect()
     }
@@ -144,40 +145,37 @@ impl<'s> Ensemble<'s> {
     /// What each thread took in a region, or up to a site and in it, in the repetition with this count that
     /// was fastest; empty for places of which that is not counted.
     pub fn threads(&self, node: JointId, count: usize) -> &[ThreadTime] {
-        let time_s = |&run: &usize| self.amounts[run].times_s[node as usize];
-        let fastest = self.groups[count].iter().copied().min_by(|a, b| time_s(a).total_cmp(&time_s(b)));
+        let time = |&run: &usize| self.amounts[run].times[node as usize];
+        let fastest = self.groups[count].iter().copied().min_by_key(time);
         let threads = fastest.and_then(|run| self.amounts[run].threads.get(&node));
         threads.map_or(&[], Vec::as_slice)
     }
 
-    /// What a node's runs with a count say of something, each.
-    pub fn each(&self, count: usize, of: impl Fn(usize) -> f64) -> Vec<f64> {
-        self.groups[count].iter().map(|&run| of(run)).collect()
-    }
-
-    fn mean(&self, count: usize, of: impl Fn(usize) -> f64) -> f64 {
+    /// `of`: seconds of a run.
+    fn mean(&self, count: usize, of: impl Fn(usize) -> f64) -> Ns {
         let runs = &self.groups[count];
-        runs.iter().map(|&run| of(run)).sum::<f64>() / runs.len().max(1) as f64
+        Ns::from_seconds(runs.iter().map(|&run| of(run)).sum::<f64>() / runs.len().max(1) as f64)
     }
 
-    /// Mean processor time of a node with all below, s.
-    pub fn cost_s(&self, node: JointId, count: usize) -> f64 {
+    /// Mean processor time of a node with all below.
+    pub fn cost(&self, node: JointId, count: usize) -> Ns {
         self.mean(count, |run| self.amounts[run].cost.inclusive[node as usize])
     }
 
-    /// Mean processor time of a node alone, with its lines, s. What belongs to a call around it is that
+    /// Mean processor time of a node alone, with its lines. What belongs to a call around it is that
     /// one's.
-    pub fn own_cost_s(&self, node: JointId, count: usize) -> f64 {
+    pub fn own_cost(&self, node: JointId, count: usize) -> Ns {
         self.mean(count, |run| self.amounts[run].cost.exclusive[node as usize])
     }
 
-    /// By repetition, processor time of a node with all below, s.
-    pub fn costs_s(&self, node: JointId, count: usize) -> Vec<f64> {
-        self.each(count, |run| self.amounts[run].cost.inclusive[node as usize])
+    /// By repetition, processor time of a node with all below.
+    pub fn costs(&self, node: JointId, count: usize) -> Vec<Ns> {
+        let cost = |&run: &usize| Ns::from_seconds(self.amounts[run].cost.inclusive[node as usize]);
+        self.groups[count].iter().map(cost).collect()
     }
 
-    /// Mean seconds of a node with all below on an account.
-    pub fn account_s(&self, node: JointId, count: usize, account: Account) -> f64 {
+    /// Mean time of a node with all below on an account.
+    pub fn on_account(&self, node: JointId, count: usize, account: Account) -> Ns {
         self.mean(count, |run| {
             self.amounts[run].accounts.get(&account).map_or(0.0, |a| a.inclusive[node as usize])
         })
@@ -210,22 +208,22 @@ impl<'s> Ensemble<'s> {
         let mut causes = Causes::default();
         if self.is_site(node) {
             let site = self.site(node, count).unwrap_or_default();
-            for (cause, seconds) in [
-                (Cause::Work, site.work_s),
-                (Cause::Imbalance, site.imbalance_s),
-                (Cause::ReleaseLatency, site.latency_s),
-                (Cause::Critical, site.critical_s),
-                (Cause::Ordered, site.ordered_s),
-                (Cause::Lock, site.lock_s),
-                (Cause::Runtime, site.runtime_s),
+            for (cause, time) in [
+                (Cause::Work, site.work),
+                (Cause::Imbalance, site.imbalance),
+                (Cause::ReleaseLatency, site.latency),
+                (Cause::Critical, site.critical),
+                (Cause::Ordered, site.ordered),
+                (Cause::Lock, site.lock),
+                (Cause::Runtime, site.runtime),
             ] {
-                causes[cause] = seconds;
+                causes[cause] = time;
             }
             return causes;
         }
         let waits = self.segment(node, count);
         for account in self.accounts() {
-            let seconds = self.account_s(node, count, account);
+            let time = self.on_account(node, count, account);
             let cause = match account {
                 Account::Compute | Account::Replicated => Cause::Work,
                 Account::Fault => Cause::Faults,
@@ -236,26 +234,26 @@ impl<'s> Ensemble<'s> {
                 Account::MpiPartner | Account::MpiTransfer => Cause::Messages,
                 Account::Serial | Account::Narrow => Cause::Serial,
                 Account::Barrier => {
-                    let parts =
-                        [(Cause::Imbalance, waits.imbalance_s), (Cause::ReleaseLatency, waits.latency_s)];
-                    divide(&mut causes, seconds, &parts);
+                    let parts = [(Cause::Imbalance, waits.imbalance), (Cause::ReleaseLatency, waits.latency)];
+                    divide(&mut causes, time, &parts);
                     continue;
                 }
                 Account::Lock => {
                     let parts = [
-                        (Cause::Lock, waits.lock_s),
-                        (Cause::Critical, waits.critical_s),
-                        (Cause::Ordered, waits.ordered_s),
+                        (Cause::Lock, waits.lock),
+                        (Cause::Critical, waits.critical),
+                        (Cause::Ordered, waits.ordered),
                     ];
-                    divide(&mut causes, seconds, &parts);
+                    divide(&mut causes, time, &parts);
                     continue;
                 }
                 _ => Cause::Other,
             };
-            causes[cause] += seconds;
+            causes[cause] += time;
         }
         // Proust's own time, and empty slots beside waits, whose account is not known by place.
-        causes[Cause::Other] += self.cost_s(node, count) - causes.sum_s();
+        let left = self.cost(node, count) - causes.sum();
+        causes[Cause::Other] += left;
         causes
     }
 
@@ -301,22 +299,23 @@ impl RunAmounts {
                 threads.insert(node, of_node.clone());
             }
         }
-        let mut times_s = joint.most(at, Measure::Wall).unwrap_or_else(|| vec![0.0; joint.len()]);
-        let mut errors_s = joint.errors(at).inclusive;
-        if let Some(program) = times_s.first_mut() {
-            *program = run.wall_s;
+        let as_times = |seconds: Vec<f64>| seconds.into_iter().map(Ns::from_seconds).collect::<Vec<Ns>>();
+        let most = |measure| joint.most(at, measure).map_or_else(|| vec![Ns::ZERO; joint.len()], as_times);
+        let mut times = most(Measure::Wall);
+        let mut errors = as_times(joint.errors(at).inclusive);
+        if let Some(program) = times.first_mut() {
+            *program = run.wall;
         }
-        let mut queued_s = queued(joint, at, run);
-        let mut busy_s =
-            joint.most(at, Measure::Metric(Metric::Cpu)).unwrap_or_else(|| vec![0.0; joint.len()]);
-        for (in_run, &time_s) in &run.site_times_s {
+        let mut queued = as_times(queued(joint, at, run));
+        let mut busy = most(Measure::Metric(Metric::Cpu));
+        for (in_run, &time) in &run.site_times {
             if let Some(&node) = node_in_joint.get(in_run) {
                 // What was worked on the way to a site lies elsewhere in its region.
                 let region = above(joint, node, |place| regions.contains(&place)).unwrap_or(0) as usize;
-                let share = if times_s[region] > 0.0 { (time_s / times_s[region]).min(1.0) } else { 0.0 };
+                let share = time.share_of(times[region]).min(1.0);
                 let node = node as usize;
-                (queued_s[node], busy_s[node]) = (share * queued_s[region], share * busy_s[region]);
-                (times_s[node], errors_s[node]) = (time_s, 0.0);
+                (queued[node], busy[node]) = (queued[region] * share, busy[region] * share);
+                (times[node], errors[node]) = (time, Ns::ZERO);
             }
         }
         let (active, empty) = (joint.amounts(at, Measure::Active), joint.amounts(at, Measure::Empty));
@@ -345,19 +344,7 @@ impl RunAmounts {
                 above = joint.parent(place);
             }
         }
-        RunAmounts {
-            times_s,
-            queued_s,
-            busy_s,
-            errors_s,
-            costs,
-            cost,
-            accounts,
-            segments,
-            sites,
-            regions,
-            threads,
-        }
+        RunAmounts { times, queued, busy, errors, costs, cost, accounts, segments, sites, regions, threads }
     }
 }
 
@@ -370,17 +357,17 @@ fn above(joint: &Joint<'_>, node: JointId, holds: impl Fn(JointId) -> bool) -> O
     at
 }
 
-/// By node, for how long threads were in the run queue, in and outside of waits. Of waits it is known by run
-/// only.
+/// By node, for how long threads were in the run queue, s, in and outside of waits. Of waits it is known by
+/// run only.
 fn queued(joint: &Joint<'_>, at: usize, run: &Swept) -> Vec<f64> {
     let inclusive = |measure: Measure| joint.amounts(at, measure).inclusive;
-    let mut queued_s = inclusive(Measure::Queued);
+    let mut queued = inclusive(Measure::Queued);
     for account in [Account::Barrier, Account::Lock, Account::MpiPartner] {
-        for (queued, wait_s) in queued_s.iter_mut().zip(inclusive(Measure::Account(account))) {
-            *queued += run.queued_in_waits * wait_s;
+        for (queued, wait) in queued.iter_mut().zip(inclusive(Measure::Account(account))) {
+            *queued += run.queued_in_waits * wait;
         }
     }
-    queued_s
+    queued
 }
 
 /// The mean over so many runs, as all other amounts of a place are: in a run that never reached it it is 0.
@@ -393,24 +380,24 @@ fn mean_segment<'a>(segments: impl Iterator<Item = &'a Segment>, runs: usize) ->
         met = true;
     }
     let parts = [
-        &mut sum.work_s,
-        &mut sum.imbalance_s,
-        &mut sum.latency_s,
-        &mut sum.critical_s,
-        &mut sum.ordered_s,
-        &mut sum.lock_s,
-        &mut sum.runtime_s,
+        &mut sum.work,
+        &mut sum.imbalance,
+        &mut sum.latency,
+        &mut sum.critical,
+        &mut sum.ordered,
+        &mut sum.lock,
+        &mut sum.runtime,
     ];
-    parts.into_iter().for_each(|part| *part /= runs.max(1) as f64);
+    parts.into_iter().for_each(|part| *part = *part / runs.max(1) as f64);
     met.then_some(sum)
 }
 
-/// Divides seconds among causes as these parts are; all to the first where nothing is known of them.
-fn divide(causes: &mut Causes, seconds: f64, parts: &[(Cause, f64)]) {
-    let whole: f64 = parts.iter().map(|part| part.1).sum();
+/// Divides a time among causes as these parts are; all to the first where nothing is known of them.
+fn divide(causes: &mut Causes, time: Ns, parts: &[(Cause, Ns)]) {
+    let whole: Ns = parts.iter().map(|part| part.1).sum();
     for (at, &(cause, part)) in parts.iter().enumerate() {
-        let share = if whole > 0.0 { part / whole } else { f64::from(u8::from(at == 0)) };
-        causes[cause] += seconds * share;
+        let share = if whole.is_positive() { part / whole } else { f64::from(u8::from(at == 0)) };
+        causes[cause] += time * share;
     }
 }
 
@@ -418,12 +405,12 @@ fn divide(causes: &mut Causes, seconds: f64, parts: &[(Cause, f64)]) {
 mod tests {
     use super::*;
 
-    /// A site that one of four runs reached has a quarter of its time there, as its region has.
+    /// A site that one of two runs reached has half of its time there, as its region has.
     #[test]
     fn runs_that_never_came_by_count_for_the_mean() {
-        let there = Segment { work_s: 8.0, imbalance_s: 2.0, visits: 5, ..Segment::default() };
-        let mean = mean_segment([&there].into_iter(), 4).unwrap();
-        assert_eq!((mean.work_s, mean.imbalance_s), (2.0, 0.5));
+        let there = Segment { work: Ns::new(8), imbalance: Ns::new(2), visits: 5, ..Segment::default() };
+        let mean = mean_segment([&there].into_iter(), 2).unwrap();
+        assert_eq!((mean.work, mean.imbalance), (Ns::new(4), Ns::new(1)));
         assert!(mean_segment([].into_iter(), 4).is_none());
     }
 }

@@ -93,7 +93,7 @@ pub fn gathered(runs: &mut [Swept], counts: Option<&[u32]>) -> Result<(SweepFile
             outcome: if failure.is_some() { PointOutcome::Failed } else { PointOutcome::Done },
             dir: Some(run.name.clone()),
             command: run.facts.command.clone(),
-            wall_s: Some(run.wall_s),
+            wall_s: Some(run.wall.as_seconds()),
             failure,
             ..SweepPoint::default()
         });

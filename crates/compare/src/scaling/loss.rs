@@ -8,6 +8,8 @@
 //! scaling loss. Being a difference with one common denominator it adds up: the losses of a place's parts and
 //! its own sum up to its loss.
 
+use proust_profile::Ns;
+
 /// Which problem is solved with more threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -31,26 +33,25 @@ pub enum Cost {
 pub struct Side {
     /// Threads or ranks.
     pub count: f64,
-    /// The cost of the place, s.
-    pub amount_s: f64,
-    /// The cost of the whole program, s.
-    pub total_s: f64,
+    /// The cost of the place.
+    pub amount: Ns,
+    /// The cost of the whole program.
+    pub total: Ns,
 }
 
-/// What is more in `large` than was to be expected from `small`: in the same kind of seconds as `large` has
-/// them. Negative where it is less (superlinear).
-pub fn excess_s(kind: Kind, cost: Cost, small: &Side, large: &Side) -> f64 {
+/// What is more in `large` than was to be expected from `small`: of the same cost as `large` has it. Negative
+/// where it is less (superlinear).
+pub fn excess(kind: Kind, cost: Cost, small: &Side, large: &Side) -> Ns {
     let ratio = large.count / small.count;
-    let expected_s = match (kind, cost) {
-        (Kind::Strong, Cost::Summed) | (Kind::Weak, Cost::Each) => small.amount_s,
-        (Kind::Strong, Cost::Each) => small.amount_s / ratio,
-        (Kind::Weak, Cost::Summed) => small.amount_s * ratio,
+    let expected = match (kind, cost) {
+        (Kind::Strong, Cost::Summed) | (Kind::Weak, Cost::Each) => small.amount,
+        (Kind::Strong, Cost::Each) => small.amount / ratio,
+        (Kind::Weak, Cost::Summed) => small.amount * ratio,
     };
-    large.amount_s - expected_s
+    large.amount - expected
 }
 
 /// The same as a part of what the whole program costs with more; 0 if that is nothing.
 pub fn loss(kind: Kind, cost: Cost, small: &Side, large: &Side) -> f64 {
-    let excess_s = excess_s(kind, cost, small, large);
-    if large.total_s > 0.0 { excess_s / large.total_s } else { 0.0 }
+    excess(kind, cost, small, large).share_of(large.total)
 }

@@ -1,10 +1,14 @@
 //! Scaling losses of each place of a program.
 
 use super::ensemble::Ensemble;
-use super::loss::{Cost, Kind, Side, excess_s};
+use super::loss::{self, Cost, Kind, Side};
 use crate::JointId;
 use proust_account::ledger::Account;
+use proust_profile::Ns;
 use proust_statistics::{Change, Matters, Observation, Verdict, change};
+
+/// A difference of two rounded means is off by no more.
+const ROUNDING: Ns = Ns::new(2);
 
 /// What a place loses with a count, in comparison with the least one.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,20 +17,21 @@ pub struct PlaceScaling {
     pub node: JointId,
     /// Position of the count in [`Ensemble::counts`].
     pub count: usize,
-    /// Its processor time with all below, with the least count, s.
-    pub first_s: f64,
-    /// The same with this count, s.
-    pub cost_s: f64,
-    /// The part of it beyond the expectation, s.
-    pub excess_s: f64,
+    /// Its processor time with all below, with the least count.
+    pub first: Ns,
+    /// The same with this count.
+    pub cost: Ns,
+    /// The part of it beyond the expectation.
+    pub excess: Ns,
     /// The same as a part of the program's processor time.
     pub loss: f64,
-    /// What of its own, with its lines, is more than expected, s.
-    pub own_excess_s: f64,
+    /// What of its own, with its lines, is more than expected.
+    pub own_excess: Ns,
     /// The same as a part of the program's.
     pub own_loss: f64,
-    /// `excess_s` by account; they sum up to it. None: Proust's own time, and empty slots beside waits.
-    pub accounts: Vec<(Option<Account>, f64)>,
+    /// `excess` by account; they sum up to it, but for rounding. None: Proust's own time, and empty slots
+    /// beside waits.
+    pub accounts: Vec<(Option<Account>, Ns)>,
     /// Whether the difference is more than chance.
     pub verdict: Verdict,
 }
@@ -63,42 +68,45 @@ fn place(
     node: JointId,
     accounts: &[Account],
 ) -> (PlaceScaling, Change) {
-    let total_s = ensemble.cost_s(0, count);
-    let side = |at: usize, amount_s| Side { count: f64::from(ensemble.counts()[at]), amount_s, total_s };
-    let excess =
-        |first_s: f64, now_s: f64| excess_s(kind, Cost::Summed, &side(0, first_s), &side(count, now_s));
-    let part = |seconds: f64| if total_s > 0.0 { seconds / total_s } else { 0.0 };
-    let (first_s, cost_s) = (ensemble.cost_s(node, 0), ensemble.cost_s(node, count));
-    let all = excess(first_s, cost_s);
-    let own = excess(ensemble.own_cost_s(node, 0), ensemble.own_cost_s(node, count));
-    let mut by_account: Vec<(Option<Account>, f64)> = Vec::new();
+    let total = ensemble.cost(0, count);
+    let side = |at: usize, amount: Ns| Side { count: f64::from(ensemble.counts()[at]), amount, total };
+    let excess = |first: Ns, now: Ns| loss::excess(kind, Cost::Summed, &side(0, first), &side(count, now));
+    let part = |time: Ns| time.share_of(total);
+    let (first, cost) = (ensemble.cost(node, 0), ensemble.cost(node, count));
+    let all = excess(first, cost);
+    let own = excess(ensemble.own_cost(node, 0), ensemble.own_cost(node, count));
+    let mut by_account: Vec<(Option<Account>, Ns)> = Vec::new();
     let mut left = all;
-    if all != 0.0 {
+    if all != Ns::ZERO {
         for &account in accounts {
-            let more = excess(ensemble.account_s(node, 0, account), ensemble.account_s(node, count, account));
+            let more =
+                excess(ensemble.on_account(node, 0, account), ensemble.on_account(node, count, account));
             left -= more;
-            if more != 0.0 {
+            if more != Ns::ZERO {
                 by_account.push((Some(account), more));
             }
         }
-        if left.abs() > 1e-9 * total_s {
+        // Each of them is rounded.
+        let rounded = ROUNDING * (accounts.len() + 1) as f64;
+        if left.abs() > rounded.max(total * 1e-9) {
             by_account.push((None, left));
         }
     }
-    let expected = |first_s: f64| -excess(first_s, 0.0);
+    let expected = |first: Ns| -excess(first, Ns::ZERO);
     let observed = |at: usize, scaled: bool| -> Vec<Observation> {
-        let costs = ensemble.costs_s(node, at);
-        costs.into_iter().map(|s| Observation::exact(if scaled { expected(s) } else { s })).collect()
+        let costs = ensemble.costs(node, at);
+        let costs = costs.into_iter().map(|cost| if scaled { expected(cost) } else { cost });
+        costs.map(|cost| Observation::exact(cost.as_seconds())).collect()
     };
     let change = Change::of(&observed(0, true), &observed(count, false), &matters(ensemble, count));
     let place = PlaceScaling {
         node,
         count,
-        first_s,
-        cost_s,
-        excess_s: all,
+        first,
+        cost,
+        excess: all,
         loss: part(all),
-        own_excess_s: own,
+        own_excess: own,
         own_loss: part(own),
         accounts: by_account,
         verdict: change.verdict,
@@ -108,5 +116,5 @@ fn place(
 
 /// What matters to the program with this count.
 fn matters(ensemble: &Ensemble<'_>, count: usize) -> Matters {
-    Matters::of_total(ensemble.cost_s(0, count))
+    Matters::of_total(ensemble.cost(0, count).as_seconds())
 }

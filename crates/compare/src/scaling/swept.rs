@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
-use proust_profile::{Detail, LocationId, Metric, Nature, Profile, Quality, RunFacts};
+use proust_profile::{Detail, LocationId, Metric, Nature, Ns, Profile, Quality, RunFacts};
 
 use super::own_count::{OwnCount, program};
 use crate::{NodeId, Outline, run};
@@ -16,40 +16,40 @@ use proust_query::{Measure, Selection};
 /// Work before sites of parallel regions and waits in them, summed over threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Segment {
-    /// Work before the sites, on a processor or not, s.
-    pub work_s: f64,
-    /// Waiting for later arrivals, s.
-    pub imbalance_s: f64,
-    /// Waiting after the last arrival, s.
-    pub latency_s: f64,
-    /// Waiting to enter a critical section, s.
-    pub critical_s: f64,
-    /// Waiting for one's turn, s.
-    pub ordered_s: f64,
-    /// Waiting for a lock or an atomic section, s.
-    pub lock_s: f64,
-    /// Beginning a region, and asking for iterations, s.
-    pub runtime_s: f64,
+    /// Work before the sites, on a processor or not.
+    pub work: Ns,
+    /// Waiting for later arrivals.
+    pub imbalance: Ns,
+    /// Waiting after the last arrival.
+    pub latency: Ns,
+    /// Waiting to enter a critical section.
+    pub critical: Ns,
+    /// Waiting for one's turn.
+    pub ordered: Ns,
+    /// Waiting for a lock or an atomic section.
+    pub lock: Ns,
+    /// Beginning a region, and asking for iterations.
+    pub runtime: Ns,
     /// Visits of the thread with the most of them.
     pub visits: u64,
 }
 
 impl Segment {
-    /// All of the waiting, s.
-    pub fn waits_s(&self) -> f64 {
-        self.imbalance_s + self.latency_s + self.critical_s + self.ordered_s + self.lock_s + self.runtime_s
+    /// All of the waiting.
+    pub fn waits(&self) -> Ns {
+        self.imbalance + self.latency + self.critical + self.ordered + self.lock + self.runtime
     }
 }
 
 impl AddAssign<&Segment> for Segment {
     fn add_assign(&mut self, other: &Segment) {
-        self.work_s += other.work_s;
-        self.imbalance_s += other.imbalance_s;
-        self.latency_s += other.latency_s;
-        self.critical_s += other.critical_s;
-        self.ordered_s += other.ordered_s;
-        self.lock_s += other.lock_s;
-        self.runtime_s += other.runtime_s;
+        self.work += other.work;
+        self.imbalance += other.imbalance;
+        self.latency += other.latency;
+        self.critical += other.critical;
+        self.ordered += other.ordered;
+        self.lock += other.lock;
+        self.runtime += other.runtime;
         self.visits = self.visits.max(other.visits);
     }
 }
@@ -65,16 +65,16 @@ pub struct Swept {
     pub name: String,
     /// Its command, host, start and end.
     pub facts: RunFacts,
-    /// Wall time, s.
-    pub wall_s: f64,
-    /// CPU time of all threads, s.
-    pub cpu_s: f64,
+    /// Wall time.
+    pub wall: Ns,
+    /// CPU time of all threads.
+    pub cpu: Ns,
     /// Processors that it used, P.
     pub processors: u32,
     /// Processors that it could use, C.
     pub available: u32,
-    /// Processor time of all accounts, s.
-    pub total_s: f64,
+    /// Processor time of all accounts.
+    pub total: Ns,
     /// Of the whole run.
     pub accounts: Accounts,
     /// Productive by what could have been; None if it only slept.
@@ -96,7 +96,7 @@ pub struct Swept {
     pub(super) segments: BTreeMap<NodeId, Segment>,
     /// The time of the thread that took longest up to a site and in it, by node; not of the ends of regions,
     /// whose time is the region's.
-    pub(super) site_times_s: BTreeMap<NodeId, f64>,
+    pub(super) site_times: BTreeMap<NodeId, Ns>,
     /// The nodes that are parallel regions.
     pub(super) regions: BTreeSet<NodeId>,
     /// What measuring took of the time of a node with all below, in the thread in which it took most; of
@@ -111,8 +111,8 @@ pub struct Swept {
 pub struct ThreadTime {
     /// Which thread, in its run.
     pub location: LocationId,
-    /// Its time, s.
-    pub time_s: f64,
+    /// Its time.
+    pub time: Ns,
     /// The cost of measuring in that.
     pub cost: Cost,
 }
@@ -133,22 +133,22 @@ impl Swept {
         programs.sort();
         programs.dedup();
         let waits = [Account::Barrier, Account::Lock, Account::MpiPartner].map(Measure::Account);
-        let waits_s: f64 = waits.iter().map(|&account| outline.total(account)).sum();
+        let waited: f64 = waits.iter().map(|&account| outline.total(account)).sum();
         // Delays outside of waits are known by place, those inside by thread only.
-        let queued_s: f64 = profile.locations.iter().map(|location| location.queued.as_seconds()).sum();
-        let inside_s = queued_s - outline.total(Measure::Queued);
+        let queued: Ns = profile.locations.iter().map(|location| location.queued).sum();
+        let inside = queued.as_seconds() - outline.total(Measure::Queued);
         let mut swept = Swept {
             count,
             own: OwnCount::of(profile, ledger),
             facts: profile.facts.clone(),
             program: program(profile),
-            queued_in_waits: if waits_s > 0.0 { (inside_s / waits_s).clamp(0.0, 1.0) } else { 0.0 },
+            queued_in_waits: if waited > 0.0 { (inside / waited).clamp(0.0, 1.0) } else { 0.0 },
             name: name.to_owned(),
-            wall_s: profile.facts.wall.as_seconds(),
-            cpu_s: outline.total(Metric::Cpu),
+            wall: profile.facts.wall,
+            cpu: Ns::from_seconds(outline.total(Metric::Cpu)),
             processors: ledger.processors,
             available: profile.facts.available_processors,
-            total_s: ledger.total_ns as f64 / 1e9,
+            total: Ns::of(ledger.total_ns),
             accounts: ledger.accounts,
             efficiency: ledger.efficiency(IoAs::Productive),
             programs,
@@ -157,7 +157,7 @@ impl Swept {
             quality: profile.quality.clone(),
             outline,
             segments: BTreeMap::new(),
-            site_times_s: BTreeMap::new(),
+            site_times: BTreeMap::new(),
             regions: BTreeSet::new(),
             costs: BTreeMap::new(),
             threads: BTreeMap::new(),
@@ -183,20 +183,19 @@ impl Swept {
         for row in &profile.segments {
             let Some(operation) = operations.get(row.operation) else { continue };
             let Some(node) = self.outline.node_of(row.context) else { continue };
-            let seconds = |ns: u64| ns as f64 / 1e9;
-            let (wait_s, work_s) = (seconds(row.wait_ns), seconds(row.work_ns));
+            let (wait, work) = (Ns::of(row.wait_ns), Ns::of(row.work_ns));
             let segment = self.segments.entry(node).or_default();
-            segment.work_s += work_s;
+            segment.work += work;
             match (operation.nature, operation.detail) {
-                (Nature::Lock, Detail::Critical) => segment.critical_s += wait_s,
-                (Nature::Lock, Detail::Ordered) => segment.ordered_s += wait_s,
-                (Nature::Lock, _) => segment.lock_s += wait_s,
+                (Nature::Lock, Detail::Critical) => segment.critical += wait,
+                (Nature::Lock, Detail::Ordered) => segment.ordered += wait,
+                (Nature::Lock, _) => segment.lock += wait,
                 (Nature::Barrier, _) => {
-                    let latency_s = seconds(row.latency_ns.min(row.wait_ns));
-                    segment.latency_s += latency_s;
-                    segment.imbalance_s += wait_s - latency_s;
+                    let latency = Ns::of(row.latency_ns).min(wait);
+                    segment.latency += latency;
+                    segment.imbalance += wait - latency;
                 }
-                _ => segment.runtime_s += wait_s,
+                _ => segment.runtime += wait,
             }
             // How often iterations are asked for depends on the number of threads; barriers do not.
             if operation.nature == Nature::Barrier {
@@ -211,7 +210,7 @@ impl Swept {
             for place in region.filter(|&region| region != node).into_iter().chain([node]) {
                 let time = times.entry((place, row.location)).or_default();
                 time.location = row.location;
-                time.time_s += work_s + wait_s;
+                time.time += work + wait;
                 time.cost += &cost;
             }
             let mut above = Some(node);
@@ -237,8 +236,8 @@ impl Swept {
             }
         }
         for ((node, _), time) in times {
-            if sites.contains(&node) && time.time_s >= self.site_times_s.get(&node).copied().unwrap_or(0.0) {
-                self.site_times_s.insert(node, time.time_s);
+            if sites.contains(&node) && time.time >= self.site_times.get(&node).copied().unwrap_or_default() {
+                self.site_times.insert(node, time.time);
                 self.costs.insert(node, time.cost);
             }
             self.threads.entry(node).or_default().push(time);

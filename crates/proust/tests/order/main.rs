@@ -6,6 +6,7 @@
 mod arrows;
 mod hashing;
 mod rows;
+mod times;
 
 use std::collections::BTreeMap;
 

@@ -76,7 +76,7 @@ impl Side {
             host: run.facts.host.clone(),
             outcome: run.facts.outcome.clone(),
             wall_s: run.facts.wall.as_seconds(),
-            cpu_s: run.cpu_s,
+            cpu_s: run.cpu.as_seconds(),
             processors: run.ledger.processors,
             available_processors: run.facts.available_processors,
             disturbed: run.disturbance.share,

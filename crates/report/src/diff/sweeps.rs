@@ -161,8 +161,8 @@ impl SweepsPage {
         let definition = |ensemble: &Ensemble<'_>| match question.paper {
             true => Definition::Paper,
             false => {
-                let walls = ensemble.runs().iter().map(|run| run.wall_s);
-                Definition::Robust(Limits::of_program(walls.fold(0.0, f64::max)))
+                let walls = ensemble.runs().iter().map(|run| run.wall);
+                Definition::Robust(Limits::of_program(walls.max().unwrap_or_default()))
             }
         };
         let side = |ensemble: &Ensemble<'_>, at: usize| Side {
@@ -178,8 +178,10 @@ impl SweepsPage {
             .iter()
             .flat_map(|row| [&row.a, &row.b])
             .flatten()
-            .map(Timing::typical_s)
-            .fold(0.0, f64::max);
+            .map(Timing::typical)
+            .max()
+            .unwrap_or_default()
+            .as_seconds();
         let mut places: Vec<PlaceRow> =
             (sweeps.places(definition(sweeps.a()), definition(sweeps.b())).into_iter())
                 .map(|change| PlaceRow::new(sweeps, change, &program))
@@ -217,7 +219,7 @@ fn curve_rows(curve: &[CountChange]) -> Vec<CurveRow> {
         let ratio = |of: fn(Kind, &Point, &Point) -> Option<Ratio>| of(Kind::Strong, first, point);
         let is_first = first.count == point.count;
         Some(CurveSide {
-            wall_s: point.time_s,
+            wall_s: point.time.as_seconds(),
             speedup: ratio(speedup).map(|ratio| ratio.value),
             speedup_interval: ratio(speedup).and_then(|ratio| ratio.interval).filter(|_| !is_first),
             efficiency: ratio(efficiency).map(|ratio| ratio.value),
@@ -240,7 +242,7 @@ impl PlaceRow {
             of.map(|of| PlaceSide {
                 ranks: of.set().into_iter().chain(of.oversubscribed_set()).collect(),
                 minimal_rank: of.minimal().map(|(rank, _)| rank),
-                loss_s: of.worst().map_or(0.0, |rank| rank.loss_s()),
+                loss_s: of.worst().map_or(0.0, |rank| rank.loss().as_seconds()),
             })
         };
         PlaceRow {
@@ -258,8 +260,8 @@ impl PlaceRow {
                 .map(|time| TimeRow {
                     count: time.count,
                     seconds: time.change.map(ChangeRow::from),
-                    a_s: time.a.as_ref().map(Timing::typical_s),
-                    b_s: time.b.as_ref().map(Timing::typical_s),
+                    a_s: time.a.as_ref().map(|timing| timing.typical().as_seconds()),
+                    b_s: time.b.as_ref().map(|timing| timing.typical().as_seconds()),
                 })
                 .collect(),
         }

@@ -22,9 +22,10 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_compare::JointId;
-use proust_compare::degradation::{Assessment, Degradation, Finding, Rank, Verdict};
+use proust_compare::degradation::{Assessment, Degradation, Finding, Verdict};
 use proust_compare::scaling::Causes;
 use proust_compare::scaling::{Ensemble, ThreadTime};
+use proust_profile::Ns;
 use proust_query::Handle;
 use proust_words::counted;
 use schemars::JsonSchema;
@@ -120,8 +121,8 @@ impl ThreadRow {
     fn new(of: &ThreadTime) -> ThreadRow {
         ThreadRow {
             handle: Handle::Location(of.location).to_string(),
-            time_s: of.time_s,
-            corrected_s: (of.time_s - of.cost.ns / 1e9).max(0.0),
+            time_s: of.time.as_seconds(),
+            corrected_s: (of.time - Ns::from_seconds(of.cost.ns / 1e9)).max(Ns::ZERO).as_seconds(),
             corrected_error_s: of.cost.error_ns() / 1e9,
         }
     }
@@ -169,18 +170,18 @@ impl DegradationPage {
         let ensemble = view.ensemble;
         let assessment = view.assessment(question);
         let program = assessment.places.first();
-        let program_s =
-            program.map_or(0.0, |place| place.ranks.iter().map(|rank| rank.time_s).fold(0.0, f64::max));
+        let longest = program.and_then(|place| place.ranks.iter().map(|rank| rank.time).max());
+        let longest = longest.unwrap_or_default();
         let matters = |node: JointId| {
             let place = &assessment.places[node as usize];
-            place.is_degraded() || place.ranks.iter().any(|rank| rank.time_s >= SHOWN * program_s)
+            place.is_degraded() || place.ranks.iter().any(|rank| rank.time >= longest * SHOWN)
         };
         let ranks = |node: JointId| assessment.places[node as usize].ranks.iter();
         // The paper follows the strongest; the time that fewer threads would save is more useful, but the
         // paper does not use it.
         let weight = |node: JointId| match question.paper {
-            true => ranks(node).map(Rank::strength_s).fold(0.0, f64::max),
-            false => ranks(node).map(|rank| rank.excess_s).fold(f64::NEG_INFINITY, f64::max),
+            true => ranks(node).map(|rank| rank.strength().as_seconds()).fold(0.0, f64::max),
+            false => ranks(node).map(|rank| rank.excess.as_seconds()).fold(f64::NEG_INFINITY, f64::max),
         };
         let order = in_order(ensemble, &weight, &matters);
         let serial_s = view.serial_s.iter().copied().reduce(f64::min);
@@ -258,15 +259,16 @@ impl RegionRow {
         let times = judged.ranks.iter().zip(&timings).enumerate().map(|(at, (rank, timing))| TimeRow {
             count: rank.count,
             oversubscribed: rank.oversubscribed,
-            time_s: rank.measured_s,
-            low_s: timing.interval().low,
-            high_s: timing.interval().high,
-            corrected_s: rank.time_s,
-            corrected_error_s: rank.time_error_s,
+            time_s: rank.measured.as_seconds(),
+            low_s: timing.interval().low.as_seconds(),
+            high_s: timing.interval().high.as_seconds(),
+            corrected_s: rank.time.as_seconds(),
+            corrected_error_s: rank.time_error.as_seconds(),
             queued_share: timing.queued_share(),
             speedup: rank.speedup,
             efficiency: rank.efficiency,
-            serial_speedup: serial_s.filter(|_| rank.time_s > 0.0).map(|serial_s| serial_s / rank.time_s),
+            serial_speedup: (serial_s.filter(|_| rank.time.is_positive()))
+                .map(|serial_s| serial_s / rank.time.as_seconds()),
             best: rank.best,
             verdict: rank.verdict.id(),
             why: match rank.verdict {
@@ -274,10 +276,10 @@ impl RegionRow {
                 _ => None,
             },
             more_runs: rank.more_runs(),
-            strength_s: rank.strength_s(),
-            loss_s: rank.loss_s(),
-            excess_s: rank.excess_s,
-            scaling_loss_s: rank.scaling_loss_s,
+            strength_s: rank.strength().as_seconds(),
+            loss_s: rank.loss().as_seconds(),
+            excess_s: rank.excess.as_seconds(),
+            scaling_loss_s: rank.scaling_loss.as_seconds(),
             threads: ensemble.threads(node, at).iter().map(ThreadRow::new).collect(),
         });
         RegionRow {
@@ -319,7 +321,8 @@ impl FindingRow {
     fn new(ensemble: &Ensemble<'_>, assessment: &Assessment, finding: &Finding) -> FindingRow {
         let end = finding.path[finding.path.len() - 1];
         let label = ensemble.label(end);
-        let seconds = |causes: &Causes| causes.iter().map(|(cause, seconds)| (cause.id(), seconds)).collect();
+        let seconds =
+            |causes: &Causes| causes.iter().map(|(cause, time)| (cause.id(), time.as_seconds())).collect();
         FindingRow {
             region: wording::name(ensemble, finding.path[0]),
             cause: wording::name(ensemble, end),
@@ -328,7 +331,7 @@ impl FindingRow {
             count: ensemble.counts()[finding.count],
             better: ensemble.counts()[finding.best],
             minimal_rank: assessment.places[end as usize].minimal().map(|(rank, _)| rank),
-            loss_s: finding.loss_s,
+            loss_s: finding.loss.as_seconds(),
             causes: seconds(&finding.causes),
             more: seconds(&finding.more),
             visits: finding.visits,

@@ -208,11 +208,11 @@ impl CurveRow {
                 count: timing.count,
                 runs: runs.len(),
                 oversubscribed: timing.count > ensemble.available(),
-                wall_s: timing.typical_s(),
-                wall_low_s: interval.low,
-                wall_high_s: interval.high,
-                cpu_s: mean(&|run| run.cpu_s),
-                processor_s: mean(&|run| run.total_s),
+                wall_s: timing.typical().as_seconds(),
+                wall_low_s: interval.low.as_seconds(),
+                wall_high_s: interval.high.as_seconds(),
+                cpu_s: mean(&|run| run.cpu.as_seconds()),
+                processor_s: mean(&|run| run.total.as_seconds()),
                 speedup: fast.map(|ratio| ratio.value),
                 speedup_interval: fast.and_then(|ratio| ratio.interval),
                 efficiency: good.map(|ratio| ratio.value),
@@ -230,8 +230,8 @@ pub(crate) fn point(timing: &Timing) -> Point {
     let interval = timing.interval();
     Point {
         count: f64::from(timing.count),
-        time_s: timing.typical_s(),
-        interval: (timing.times_s.len() > 1).then_some((interval.low, interval.high)),
+        time: timing.typical(),
+        interval: (timing.times.len() > 1).then_some((interval.low, interval.high)),
     }
 }
 

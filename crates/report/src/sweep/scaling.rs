@@ -128,7 +128,7 @@ impl ScalingPage {
 }
 
 fn last_excess(losses: &[Places], node: JointId) -> f64 {
-    losses.last().map_or(0.0, |places| places.list[node as usize].excess_s)
+    losses.last().map_or(0.0, |places| places.list[node as usize].excess.as_seconds())
 }
 
 impl PlaceRow {
@@ -140,18 +140,18 @@ impl PlaceRow {
             let mut accounts: Vec<AccountExcess> = place
                 .accounts
                 .iter()
-                .map(|&(account, excess_s)| AccountExcess {
+                .map(|&(account, excess)| AccountExcess {
                     id: account.map_or("other", |a| a.id()),
-                    excess_s,
+                    excess_s: excess.as_seconds(),
                 })
                 .collect();
             accounts.sort_by(|a, b| b.excess_s.total_cmp(&a.excess_s));
             LossRow {
                 count,
-                cost_s: place.cost_s,
-                cost_each_s: place.cost_s / f64::from(count),
-                excess_s: place.excess_s,
-                own_excess_s: place.own_excess_s,
+                cost_s: place.cost.as_seconds(),
+                cost_each_s: place.cost.as_seconds() / f64::from(count),
+                excess_s: place.excess.as_seconds(),
+                own_excess_s: place.own_excess.as_seconds(),
                 loss: place.loss,
                 own_loss: place.own_loss,
                 verdict: place.verdict.id(),

@@ -46,7 +46,7 @@ impl SummaryPage {
             DegradedRow {
                 name: wording::name(view.ensemble, end),
                 minimal_rank: assessment.places[end as usize].minimal().map(|(rank, _)| rank),
-                loss_s: finding.loss_s,
+                loss_s: finding.loss.as_seconds(),
                 count: view.ensemble.counts()[finding.count],
                 advice: finding.advice.map(|advice| wording::advice(&advice)),
             }

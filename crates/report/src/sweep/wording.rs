@@ -68,20 +68,20 @@ pub(super) fn cause(cause: Cause) -> &'static str {
 /// What to do.
 pub(super) fn advice(advice: &Advice) -> String {
     match advice {
-        Advice::MoveOutwards { visits, work_s, cost_s } => format!(
+        Advice::MoveOutwards { visits, work, cost } => format!(
             "The work-sharing construct is too deep in the nest of loops: each thread came here {} and \
              worked {} each time, which cost {} of waiting. Move the construct outwards, to a loop around \
              this one; where each iteration of that needs the one before, make fewer barriers: nowait, or \
              neighbouring loops joined into one.",
             times(*visits),
-            duration(*work_s),
-            duration(*cost_s)
+            duration(work.as_seconds()),
+            duration(cost.as_seconds())
         ),
-        Advice::OpenOnce { visits, cost_s } => format!(
+        Advice::OpenOnce { visits, cost } => format!(
             "The region is opened {}, which costs a thread {} each time, more than its work: open it once, \
              around the loop.",
             times(*visits),
-            duration(*cost_s)
+            duration(cost.as_seconds())
         ),
         Advice::Balance => "Threads wait for those that have more to do: make the parts of equal work, \
          smaller, or hand them out while they are worked on (schedule(dynamic))."
@@ -113,13 +113,16 @@ fn times(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proust_profile::Ns;
+
     use super::*;
 
     /// Around a loop whose iterations are independent there may be one in which each needs the one before, as
     /// in solvers: a construct cannot move out of that.
     #[test]
     fn a_construct_that_cannot_move_outwards_has_advice_too() {
-        let text = advice(&Advice::MoveOutwards { visits: 1000, work_s: 1e-6, cost_s: 1e-4 });
+        let text =
+            advice(&Advice::MoveOutwards { visits: 1000, work: Ns::new(1000), cost: Ns::new(100_000) });
         assert!(text.contains("outwards") && text.contains("nowait"), "{text}");
     }
 }

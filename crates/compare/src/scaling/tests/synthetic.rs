@@ -152,17 +152,18 @@ fn each_class_of_loss_is_found_alone() {
         // Two threads lost a quarter of a second each, of 1.5 s of processor time.
         let program = &places.list[0];
         assert!(
-            (program.excess_s - 0.5).abs() < 1e-9 && (program.loss - 1.0 / 3.0).abs() < 1e-9,
+            program.excess == Ns::from_seconds(0.5) && (program.loss - 1.0 / 3.0).abs() < 1e-8,
             "{account}"
         );
-        assert_eq!(program.accounts, [(Some(account), program.excess_s)], "{account}");
+        assert_eq!(program.accounts, [(Some(account), program.excess)], "{account}");
         assert_eq!(program.verdict, Verdict::More, "{account}");
         let at = &places.list[node(&ensemble, place) as usize];
-        assert!((at.excess_s - 0.5).abs() < 1e-9, "{account} is lost at its place");
+        assert_eq!(at.excess, Ns::from_seconds(0.5), "{account} is lost at its place");
         let more = ensemble.causes(0, 1).more_than(&ensemble.causes(0, 0));
-        let (largest, seconds) = more.largest().unwrap();
+        let (largest, time) = more.largest().unwrap();
         assert_eq!(largest, cause, "{account}");
-        assert!((seconds - 0.5).abs() < 1e-9 && (more.sum_s() - 0.5).abs() < 1e-9, "{account}: {more:?}");
+        let half = Ns::from_seconds(0.5);
+        assert_eq!((time, more.sum()), (half, half), "{account}: {more:?}");
     }
 }
 
@@ -188,7 +189,11 @@ fn losses_mixed_add_up_over_accounts_and_over_the_tree() {
     for (count, n) in [(1, 2.0), (2, 4.0)] {
         let places = Places::of(&ensemble, Kind::Strong, count).list;
         let of = |account: Account| {
-            places[0].accounts.iter().find(|(a, _)| *a == Some(account)).map_or(0.0, |(_, s)| *s)
+            places[0]
+                .accounts
+                .iter()
+                .find(|(a, _)| *a == Some(account))
+                .map_or(0.0, |(_, time)| time.as_seconds())
         };
         let close = |a: f64, b: f64| (a - b).abs() < 1e-6;
         assert!(close(of(Account::Compute), n * 0.01 * (n - 1.0)));
@@ -197,21 +202,25 @@ fn losses_mixed_add_up_over_accounts_and_over_the_tree() {
         assert!(close(of(Account::Serial), 0.1 * (n - 1.0)));
         assert!(close(of(Account::Runtime), 0.005 * (n - 1.0)));
         for place in &places {
-            let sum: f64 = place.accounts.iter().map(|(_, seconds)| seconds).sum();
-            assert!(close(sum, place.excess_s));
+            let sum: Ns = place.accounts.iter().map(|(_, time)| time).sum();
+            assert!(close(sum.as_seconds(), place.excess.as_seconds()));
             // The own of a line is part of its function's.
             let parts = places.iter().filter(|other| {
                 ensemble.joint().parent(other.node) == Some(place.node) && !is_line(&ensemble, other.node)
             });
-            let parts: f64 = parts.map(|part| part.excess_s).sum();
+            let parts: Ns = parts.map(|part| part.excess).sum();
             if !is_line(&ensemble, place.node) {
-                assert!(close(place.own_excess_s + parts, place.excess_s), "{place:?} and parts of {parts}");
+                let sum = place.own_excess + parts;
+                assert!(
+                    close(sum.as_seconds(), place.excess.as_seconds()),
+                    "{place:?} and parts of {parts:?}"
+                );
             }
         }
     }
     // A problem that grows with its threads is expected to cost as much more.
     let weak = Places::of(&ensemble, Kind::Weak, 1);
-    assert!((weak.list[0].excess_s - (weak.list[0].cost_s - 2.0 * weak.list[0].first_s)).abs() < 1e-9);
+    assert_eq!(weak.list[0].excess, weak.list[0].cost - weak.list[0].first * 2.0);
 }
 
 fn is_line(ensemble: &Ensemble<'_>, node: JointId) -> bool {
@@ -234,7 +243,7 @@ fn a_construct_too_deep_in_the_nest_is_found_at_its_line() {
     let runs: Vec<Swept> =
         [1.0, 1.02, 0.99].iter().flat_map(|&noise| [1, 2, 4].map(|n| construct_inside(n, noise))).collect();
     let ensemble = Ensemble::new(&runs);
-    let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(1.0)));
+    let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(Ns::from_seconds(1.0))));
     assert_eq!(assessment.places[0].set(), [2, 4]);
     assert_eq!(assessment.places[0].minimal(), Some((2, 1)));
     assert_eq!(assessment.findings.len(), 1, "{:#?}", assessment.findings);
@@ -255,7 +264,7 @@ fn runs_that_did_not_do_the_same_are_told() {
     };
     let runs = [run(1, 10).swept(1), run(2, 20).swept(2), run(1, 10).swept(1), run(2, 20).swept(2)];
     let ensemble = Ensemble::new(&runs);
-    let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(1.0)));
+    let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(Ns::from_seconds(1.0))));
     let [only] = assessment.disagreements[..] else { panic!("{:?}", assessment.disagreements) };
     assert_eq!((only.fewest, only.most), ((10, 1), (20, 2)));
     let site = node(&ensemble, SITE) as usize;
@@ -308,7 +317,7 @@ fn ten_runs_of_many_contexts() {
     let laid = begun.elapsed();
     let places = Places::of(&ensemble, Kind::Strong, 4);
     let lost = begun.elapsed();
-    let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(1.0)));
+    let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(Ns::from_seconds(1.0))));
     println!(
         "{} places: outlined {outlined:?}, laid over each other {laid:?}, losses {lost:?}, degradation \
          {:?}; {} findings",

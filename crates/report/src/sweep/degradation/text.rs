@@ -147,7 +147,8 @@ impl FindingRow {
             text.push_str(&format!("    {bend}{name}\n"));
         }
         let [causes, more] = &self.split;
-        let scale = Scale::seconds([causes.sum_s(), more.sum_s()]);
+        let (all, all_more) = (causes.sum().as_seconds(), more.sum().as_seconds());
+        let scale = Scale::seconds([all, all_more]);
         let mut table = Table::new([
             (scale.title("processor time"), Align::Right),
             ("%".into(), Align::Right),
@@ -156,21 +157,22 @@ impl FindingRow {
         ]);
         let mut rows: Vec<_> = causes
             .iter()
-            .filter(|(cause, s)| s.abs() + more[*cause].abs() >= 0.005 * causes.sum_s())
+            .filter(|(cause, time)| time.abs() + more[*cause].abs() >= causes.sum() * 0.005)
             .collect();
-        rows.sort_by(|a, b| more[b.0].total_cmp(&more[a.0]));
-        for (cause, seconds) in rows {
+        rows.sort_by(|a, b| more[b.0].cmp(&more[a.0]));
+        for (cause, time) in rows {
+            let seconds = time.as_seconds();
             table.row(vec![
                 scale.show(seconds).into(),
-                percent(seconds, causes.sum_s()).into(),
-                signed(&scale, more[cause]).into(),
+                percent(seconds, all).into(),
+                signed(&scale, more[cause].as_seconds()).into(),
                 wording::cause(cause).into(),
             ]);
         }
         table.row(vec![
-            scale.show(causes.sum_s()).into(),
-            percent(causes.sum_s(), causes.sum_s()).into(),
-            signed(&scale, more.sum_s()).into(),
+            scale.show(all).into(),
+            percent(all, all).into(),
+            signed(&scale, all_more).into(),
             format!("of {}", self.cause).into(),
         ]);
         text.push_str(&table.render(style));

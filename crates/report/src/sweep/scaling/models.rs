@@ -2,6 +2,7 @@
 
 use proust_compare::JointId;
 use proust_compare::scaling::{Ensemble, Model, Sample, fit};
+use proust_profile::Ns;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,19 +40,22 @@ struct PredictionRow {
 pub(super) fn models(ensemble: &Ensemble<'_>, order: &[(JointId, usize)]) -> Vec<ModelRow> {
     let counts = ensemble.counts();
     let mut rows = Vec::new();
-    let mut add = |of: String, id: Option<JointId>, values: &dyn Fn(usize) -> Vec<f64>| {
-        let samples: Vec<Sample> =
-            (0..counts.len()).filter_map(|at| Sample::of(f64::from(counts[at]), &values(at))).collect();
+    let mut add = |of: String, id: Option<JointId>, values: &dyn Fn(usize) -> Vec<Ns>| {
+        let sample = |at: usize| {
+            let seconds: Vec<f64> = values(at).into_iter().map(Ns::as_seconds).collect();
+            Sample::of(f64::from(counts[at]), &seconds)
+        };
+        let samples: Vec<Sample> = (0..counts.len()).filter_map(sample).collect();
         if let Some(model) = fit(&samples) {
             rows.push(ModelRow::new(of, id, &model));
         }
     };
-    add("wall time of the program".into(), None, &|at| ensemble.group(at).map(|run| run.wall_s).collect());
-    add("processor time of the program".into(), Some(0), &|at| ensemble.costs_s(0, at));
+    add("wall time of the program".into(), None, &|at| ensemble.group(at).map(|run| run.wall).collect());
+    add("processor time of the program".into(), Some(0), &|at| ensemble.costs(0, at));
     let has_formula = |node: JointId| node != 0 && !wording::is_entrance(ensemble, node);
     for &(node, _) in order.iter().filter(|(node, _)| has_formula(*node)).take(MODELS) {
         let of = format!("processor time of {}", plain_name(ensemble, node));
-        add(of, Some(node), &|at| ensemble.costs_s(node, at));
+        add(of, Some(node), &|at| ensemble.costs(node, at));
     }
     rows
 }
