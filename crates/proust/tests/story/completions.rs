@@ -70,7 +70,7 @@ fn runs_and_their_rows_complete() {
     // Without the folder, the newest run is meant; what stands behind the cursor does not count.
     assert_eq!(completed_in_bash(folder, &["report", "callers", "mai", "--strict"], 3), ["main"]);
     assert_eq!(
-        completed_in_bash(folder, &["report", name, "--define", "'busy=cpu_s/wall_s'", "--sort", "bus"], 6),
-        ["busy"]
+        completed_in_bash(folder, &["report", name, "--define", "'load=cpu_s/wall_s'", "--sort", "loa"], 6),
+        ["load"]
     );
 }
