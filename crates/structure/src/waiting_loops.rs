@@ -7,6 +7,9 @@
 //! The other kind has PAUSE, the instruction by which a program says that it waits. Such a loop may count how
 //! often it has looked, and may try to take a lock by an atomic exchange.
 //!
+//! A loop that reads the same place twice is neither: it tries again only if what it read has changed meanwhile
+//! (a sequence lock's reader), which it rarely does.
+//!
 //! A call of a function that only orders accesses to memory ([`FENCES`]) is none.
 //!
 //! Loops are looked for in x86-64 code only, and only short ones: waiting takes few instructions.
@@ -65,11 +68,16 @@ fn waits(code: &[u8], begin: u64, address: u64, is_fence: &dyn Fn(u64) -> bool) 
                 if !(begin..=address).contains(&first) || end.wrapping_sub(first) > LONGEST_BYTES {
                     continue;
                 }
-                let body: Vec<Instruction> = instructions(first).take_while(|one| one.ip() < end).collect();
+                let range: Vec<Instruction> = instructions(first).take_while(|one| one.ip() < end).collect();
                 // Elsewhere the bytes are read in another way, or end in between.
-                let fits = body.iter().any(|one| one.ip() == address)
-                    && body.last().is_some_and(|last| last.next_ip() == end);
-                if fits && Loop::new(&body, is_fence).is_some_and(|found| found.waits(is_innermost)) {
+                if range.last().is_none_or(|last| last.next_ip() != end) {
+                    continue;
+                }
+                let body = those_that_go_round(&range);
+                if !body.iter().any(|one| one.ip() == address) {
+                    continue;
+                }
+                if Loop::new(&body, is_fence).is_some_and(|found| found.waits(is_innermost)) {
                     return true;
                 }
                 is_innermost = false;
@@ -82,10 +90,41 @@ fn waits(code: &[u8], begin: u64, address: u64, is_fence: &dyn Fn(u64) -> bool) 
     false
 }
 
+/// Of the instructions up to a branch back to the first of them those from which it can be reached: the others
+/// are executed when the loop is over.
+fn those_that_go_round(range: &[Instruction]) -> Vec<Instruction> {
+    let at = |ip: u64| range.binary_search_by_key(&ip, Instruction::ip).ok();
+    let mut goes_round = vec![false; range.len()];
+    if let Some(last) = goes_round.last_mut() {
+        *last = true;
+    }
+    loop {
+        let before = goes_round.clone();
+        for (number, instruction) in range.iter().enumerate().rev().skip(1) {
+            let target = match instruction.flow_control() {
+                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                    at(instruction.near_branch_target())
+                }
+                _ => None,
+            };
+            let continues =
+                !matches!(instruction.flow_control(), FlowControl::UnconditionalBranch | FlowControl::Return);
+            goes_round[number] |=
+                continues && goes_round[number + 1] || target.is_some_and(|target| goes_round[target]);
+        }
+        if goes_round == before {
+            break;
+        }
+    }
+    range.iter().zip(goes_round).filter(|(_, goes_round)| *goes_round).map(|(one, _)| *one).collect()
+}
+
 /// What the instructions of a loop do, all together.
 #[derive(Debug, Default)]
 struct Loop {
     reads: bool,
+    /// It reads one place twice.
+    reads_twice: bool,
     pauses: bool,
     /// Something is stored in the function's own frame, as by code that was not optimised.
     keeps: bool,
@@ -100,6 +139,7 @@ impl Loop {
     fn new(body: &[Instruction], is_fence: &dyn Fn(u64) -> bool) -> Option<Loop> {
         let mut found = Loop::default();
         let mut registers = Registers::default();
+        let mut read = Vec::new();
         let mut info = InstructionInfoFactory::new();
         let end = body.last()?.next_ip();
         // Up to here instructions may be skipped.
@@ -121,7 +161,13 @@ impl Loop {
             if instruction.flow_control() != FlowControl::Return && !is_locked_nothing(instruction) {
                 for memory in used.used_memory() {
                     match memory.access() {
-                        OpAccess::Read | OpAccess::CondRead => found.reads = true,
+                        OpAccess::Read | OpAccess::CondRead => {
+                            let place =
+                                (memory.base(), memory.index(), memory.scale(), memory.displacement());
+                            found.reads_twice |= read.contains(&place) && !is_in_frame(memory.base());
+                            found.reads = true;
+                            read.push(place);
+                        }
                         OpAccess::None | OpAccess::NoMemAccess => {}
                         // It stores the same each time, until another thread has cleared it.
                         _ if is_test_and_set(instruction) => found.reads = true,
@@ -142,7 +188,8 @@ impl Loop {
 
     fn waits(&self, is_innermost: bool) -> bool {
         let by_its_word = self.pauses && is_innermost;
-        let by_what_it_does = self.reads && !self.keeps && !self.exchanges && !self.carries;
+        let by_what_it_does =
+            self.reads && !self.reads_twice && !self.keeps && !self.exchanges && !self.carries;
         by_its_word || by_what_it_does
     }
 }

@@ -54,6 +54,19 @@ fn a_loop_that_pauses_may_count() {
 }
 
 #[test]
+fn what_is_executed_when_the_loop_is_over_is_no_part_of_it() {
+    // 0: mov eax, [rdi] ; 2: test eax, eax ; 4: je 9 ; 6: inc ecx ; 8: ret ; 9: pause ; b: jmp 0
+    let code = [0x8b, 0x07, 0x85, 0xc0, 0x74, 3, 0xff, 0xc1, 0xc3, 0xf3, 0x90, 0xeb, 0xf3];
+    assert_eq!(waiting(&code), [0, 2, 4, 9, 11]);
+}
+
+#[test]
+fn who_reads_once_more_whether_it_has_changed_does_not_wait() {
+    // 0: mov eax, [rdi] ; 2: mov rdx, [rsi] ; 5: mov ecx, [rdi] ; 7: cmp eax, ecx ; 9: jne 0
+    assert_eq!(waiting(&[0x8b, 0x07, 0x48, 0x8b, 0x16, 0x8b, 0x0f, 0x39, 0xc8, 0x75, 0xf5]), NOTHING);
+}
+
+#[test]
 fn bytes_that_are_no_code_are_none() {
     assert_eq!(waiting(&[]), NOTHING);
     // A branch into the middle of an instruction, and one before the code begins.

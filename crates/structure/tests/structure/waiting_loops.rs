@@ -68,6 +68,12 @@ uint32_t work_mix(uint32_t x, int n) {
     for (int i = 0; i < n; i++) { x ^= x << 13; x ^= x >> 17; x ^= x << 5; }
     return x;
 }
+long work_sequence(volatile unsigned *sequence, volatile long *data) {
+    unsigned before;
+    long found;
+    do { before = *sequence; found = *data; } while (before != *sequence);
+    return found;
+}
 int work_calling(volatile int *flag, int (*next)(void)) { while (*flag == 0) next(); return 0; }
 int main(void) { return 0; }
 "#;
