@@ -7,8 +7,8 @@
 //! The other kind has PAUSE, the instruction by which a program says that it waits. Such a loop may count how
 //! often it has looked, and may try to take a lock by an atomic exchange.
 //!
-//! A loop that reads the same place twice is neither: it tries again only if what it read has changed meanwhile
-//! (a sequence lock's reader), which it rarely does.
+//! A loop that reads the same place twice is neither: it tries again only if what it read has changed
+//! meanwhile (a sequence lock's reader), which it rarely does.
 //!
 //! A call of a function that only orders accesses to memory ([`FENCES`]) is none.
 //!
@@ -90,8 +90,8 @@ fn waits(code: &[u8], begin: u64, address: u64, is_fence: &dyn Fn(u64) -> bool) 
     false
 }
 
-/// Of the instructions up to a branch back to the first of them those from which it can be reached: the others
-/// are executed when the loop is over.
+/// Of the instructions up to a branch back to the first of them those from which it can be reached: the
+/// others are executed when the loop is over.
 fn those_that_go_round(range: &[Instruction]) -> Vec<Instruction> {
     let at = |ip: u64| range.binary_search_by_key(&ip, Instruction::ip).ok();
     let mut goes_round = vec![false; range.len()];
