@@ -14,6 +14,9 @@ const TRIES: usize = 3;
 /// Ways that are tried as long as no point of one is reached: some work is due in few calls only.
 const MOST_WAYS: usize = 8;
 
+/// In the first of them all is used for the first time, and the second still differs from those that follow.
+const LAPS_UNTIL_ALL_IS_USED: usize = 2;
+
 /// What is to be done.
 pub struct Laps {
     /// `programs/stepped.c`, built.
@@ -26,8 +29,6 @@ pub struct Laps {
     pub first: usize,
     /// So many points at most, evenly spread.
     pub points: usize,
-    /// Which part of them, from 0, and of how many.
-    pub part: (usize, usize),
 }
 
 /// What came of it.
@@ -158,23 +159,19 @@ impl Laps {
     }
 
     /// The way of the call, once all has been used for the first time.
-    fn way(&self, traced: &Traced, own: &Own, in_quiet: bool) -> Result<Vec<Point>, Lost> {
-        if !later_lap(traced) || !later_lap(traced) {
+    fn way(&self, traced: &Traced, own: &Own) -> Result<Vec<Point>, Lost> {
+        if !(0..LAPS_UNTIL_ALL_IS_USED).all(|_| later_lap(traced)) {
             return Err(Lost::Differs);
         }
-        path::find(traced, own, in_quiet, usize::MAX)
+        path::find(traced, own, false, usize::MAX)
     }
 
-    fn chosen(&self, count: usize) -> Vec<usize> {
-        let stride = count.div_ceil(self.points.max(1)).max(1);
+    /// Of so many points as many as `most`, evenly spread.
+    fn chosen(&self, count: usize, most: usize) -> Vec<usize> {
+        let stride = count.div_ceil(most.max(1)).max(1);
         // Not always the same ones, if they are few: the process's number decides where to begin.
         let first = if stride == 1 { 0 } else { std::process::id() as usize % stride };
-        let (part, parts) = self.part;
-        (first..count)
-            .step_by(stride)
-            // Both odd and even ones: every other process is killed in its first lap.
-            .filter(|&point| point >= self.first && point / 2 % parts == part)
-            .collect()
+        (first..count).step_by(stride).collect()
     }
 
     fn interrupt(&self, outcome: &mut Outcome) {
@@ -216,7 +213,7 @@ impl Laps {
         failures: &mut i64,
         outcome: &mut Outcome,
     ) -> bool {
-        let points = match self.way(traced, own, false) {
+        let points = match self.way(traced, own) {
             Ok(points) => points,
             Err(lost) => {
                 outcome.wrong.push(format!("the way was not found: {lost:?}"));
@@ -235,7 +232,10 @@ impl Laps {
                 return false;
             }
         }
-        for goal in self.chosen(points.len()) {
+        for goal in self.chosen(points.len(), self.points) {
+            if goal < self.first {
+                continue;
+            }
             outcome.tried += 1;
             for attempt in 0..TRIES {
                 traced.answer(1);
@@ -272,45 +272,70 @@ impl Laps {
         true
     }
 
-    /// A process for each point, which is killed there.
+    /// In the first lap, when all is used for the first time, and in a later one: a process for each point at
+    /// which what one leaves behind has changed.
     fn kill(&self, outcome: &mut Outcome) {
-        let Some((traced, own)) = self.start(outcome) else { return };
-        let points = match self.way(&traced, &own, true) {
-            Ok(points) => points,
-            Err(lost) => {
-                outcome.wrong.push(format!("the way was not found: {lost:?}"));
-                return;
-            }
-        };
-        traced.kill();
-        outcome.points = points.len();
-        for goal in self.chosen(points.len()) {
-            outcome.tried += 1;
-            let Some((traced, own)) = self.start(outcome) else { return };
-            // Every other one in its first lap, when all is used for the first time, and nothing is where it
-            // is later: so many instructions are counted.
-            let is_first_lap = goal % 2 == 0;
-            let mut came = Err(Lost::Differs);
-            if !is_first_lap {
-                if !later_lap(&traced) || !later_lap(&traced) {
-                    return outcome.failed(goal, points[goal].address, "the program ended by itself");
-                }
-                came = path::follow(&traced, &points, goal, true);
-                // It took another way, as all that the clock does: in the next lap they are counted, too.
-                if came == Err(Lost::Differs) && !later_lap(&traced) {
-                    return outcome.failed(goal, points[goal].address, "the program ended by itself");
-                }
-            }
-            if came == Err(Lost::Differs) {
-                came = path::find(&traced, &own, true, goal + 1).map(drop);
-            }
-            match came {
-                Ok(()) => outcome.reached += 1,
+        for laps_before in [0, LAPS_UNTIL_ALL_IS_USED] {
+            let Some((traced, own)) = self.start_of_lap(laps_before, outcome) else { return };
+            let (points, changing) = match path::find_what_changes(&traced, &own) {
+                Ok(found) => found,
                 Err(lost) => {
-                    outcome.failed(goal, points[goal].address, &format!("{lost:?} before it was killed"))
+                    outcome.wrong.push(format!("the way was not found: {lost:?}"));
+                    return;
+                }
+            };
+            traced.kill();
+            outcome.points += points.len();
+            let most = self.points.div_ceil(2);
+            for goal in self.chosen(changing.len(), most).into_iter().map(|at| changing[at]) {
+                if goal < self.first {
+                    continue;
+                }
+                outcome.tried += 1;
+                if !self.kill_at(&points, goal, laps_before, outcome) {
+                    return;
+                }
+                if outcome.tried.is_multiple_of(100) {
+                    eprintln!("{} kill: point {goal} of {}", self.call, points.len());
                 }
             }
-            traced.kill();
         }
+    }
+
+    /// False if nothing can be started any more.
+    fn kill_at(&self, points: &[Point], goal: usize, laps_before: usize, outcome: &mut Outcome) -> bool {
+        let mut came = Err(Lost::Differs);
+        // One that took another way, as all that the clock does: in another process instructions are counted.
+        for is_counted in [false, true] {
+            let Some((traced, own)) = self.start_of_lap(laps_before, outcome) else { return false };
+            came = if is_counted {
+                path::find(&traced, &own, true, goal + 1).map(drop)
+            } else {
+                path::follow(&traced, points, goal, true)
+            };
+            traced.kill();
+            if came.is_ok() {
+                break;
+            }
+        }
+        match came {
+            Ok(()) => outcome.reached += 1,
+            Err(lost) => {
+                outcome.failed(goal, points[goal].address, &format!("{lost:?} before it was killed"))
+            }
+        }
+        true
+    }
+
+    /// A process that has made so many laps and begins another one.
+    fn start_of_lap(&self, laps_before: usize, outcome: &mut Outcome) -> Option<(Traced, Own)> {
+        let (traced, own) = self.start(outcome)?;
+        for _ in 0..laps_before {
+            if !later_lap(&traced) {
+                outcome.wrong.push("the program ended by itself".to_owned());
+                return None;
+            }
+        }
+        Some((traced, own))
     }
 }

@@ -6,11 +6,12 @@
 //!
 //! ```text
 //! cargo test --release -p proust --test stepping -- --whole [--how return|jump|fork|kill] [--call NAME] \
-//!     [--from CALL:POINT] [--part N/PARTS]
+//!     [--from CALL:POINT]
 //! ```
 
 mod laps;
 mod path;
+mod remains;
 mod tracer;
 
 use std::path::{Path, PathBuf};
@@ -38,8 +39,6 @@ struct Asked {
     /// Calls before this one are left out, and points before that one of it.
     from: Option<(String, usize)>,
     whole: bool,
-    /// Which part of the points, from 0, and of how many.
-    part: (usize, usize),
 }
 
 fn main() -> ExitCode {
@@ -63,7 +62,6 @@ fn main() -> ExitCode {
             how: value("--how").unwrap_or_default(),
             first: number("--first"),
             points: number("--points"),
-            part: part(value("--part")),
         };
         println!("{}", laps.run().line());
         return ExitCode::SUCCESS;
@@ -77,20 +75,8 @@ fn main() -> ExitCode {
             None => (text, 0),
         }),
         whole: has("--whole"),
-        part: part(value("--part")),
     };
     all(&asked)
-}
-
-/// The part `N/PARTS`, as its number from 0 and how many there are; all is one part.
-fn part(text: Option<String>) -> (usize, usize) {
-    let Some(text) = text else { return (0, 1) };
-    let numbers = text.split_once('/').and_then(|(n, parts)| Some((n.parse().ok()?, parts.parse().ok()?)));
-    let (n, parts): (usize, usize) =
-        numbers.filter(|(n, parts)| (1..=*parts).contains(n)).unwrap_or_else(|| {
-            panic!("--part {text}: a number and how many parts there are, such as 1/16");
-        });
-    (n - 1, parts)
 }
 
 fn all(asked: &Asked) -> ExitCode {
@@ -109,7 +95,7 @@ fn all(asked: &Asked) -> ExitCode {
             }
             let first = asked.from.as_ref().filter(|(name, _)| name == call).map_or(0, |(_, point)| *point);
             let points = if asked.whole { usize::MAX } else { FEW };
-            match one(&program, call, how, (first, points, asked.part)) {
+            match one(&program, call, how, (first, points)) {
                 Verdict::Skipped(why) => {
                     println!("SKIP: {why}");
                     return ExitCode::SUCCESS;
@@ -135,17 +121,17 @@ enum Verdict {
     Skipped(String),
 }
 
-/// All laps of one call under one recording, and what the report says of it. `range`: the first point, how
-/// many, and which part of them.
-fn one(program: &Path, call: &str, how: &str, range: (usize, usize, (usize, usize))) -> Verdict {
-    let (first, points, (part, parts)) = range;
+/// All laps of one call under one recording, and what the report says of it. `range`: the first point, and
+/// how many.
+fn one(program: &Path, call: &str, how: &str, range: (usize, usize)) -> Verdict {
+    let (first, points) = range;
     let folder = tempfile::Builder::new().prefix("proust-stepping-").tempdir().expect("a temporary folder");
     let run = folder.path().join("run");
     let own = std::env::current_exe().expect("this program has a path");
     let mut record = Command::new(env!("CARGO_BIN_EXE_proust"));
     record.arg("record").arg("-o").arg(&run).arg("--").arg(own);
     record.args(["--inside", call, "--how", how, "--first", &first.to_string()]);
-    record.args(["--points", &points.to_string(), "--part", &format!("{}/{parts}", part + 1)]);
+    record.args(["--points", &points.to_string()]);
     record.arg("--program").arg(program);
     let output = record.stdin(std::process::Stdio::null()).output().expect("proust can be started");
     let printed = String::from_utf8_lossy(&output.stdout);

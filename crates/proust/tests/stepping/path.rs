@@ -1,5 +1,6 @@
 //! The collector's instructions on the way of one call: found by a first lap, and come to by the others.
 
+use crate::remains::Remains;
 use crate::tracer::{Mark, Stop, Traced};
 
 /// An instruction that is about to be executed.
@@ -54,6 +55,34 @@ impl Own {
 /// Steps from the mark at which the call begins to the one at its end, or until so many instructions were
 /// found. With `in_quiet` also through what is done with all signals blocked.
 pub fn find(traced: &Traced, own: &Own, in_quiet: bool, most: usize) -> Result<Vec<Point>, Lost> {
+    find_seen(traced, own, in_quiet, most, |_| {})
+}
+
+/// As [`find`] through all of the call; and of its points, by their numbers, those at which a process that is
+/// killed leaves something else behind than at the one before.
+pub fn find_what_changes(traced: &Traced, own: &Own) -> Result<(Vec<Point>, Vec<usize>), Lost> {
+    let mut remains = Remains::of(traced);
+    let mut changing = Vec::new();
+    let mut number = 0;
+    let points = find_seen(traced, own, true, usize::MAX, |is_alone| {
+        // What a system call wrote is not necessarily mapped.
+        if remains.differ(traced, !is_alone) || !is_alone {
+            changing.push(number);
+        }
+        number += 1;
+    })?;
+    Ok((points, changing))
+}
+
+/// `seen` is called at each point, with whether nothing but the last instruction was executed since the one
+/// before, and that was no system call.
+fn find_seen(
+    traced: &Traced,
+    own: &Own,
+    in_quiet: bool,
+    most: usize,
+    mut seen: impl FnMut(bool),
+) -> Result<Vec<Point>, Lost> {
     let mut points: Vec<Point> = Vec::new();
     let mut stands_at = traced.registers();
     for _ in 0..MOST_STEPS {
@@ -94,6 +123,7 @@ pub fn find(traced: &Traced, own: &Own, in_quiet: bool, most: usize) -> Result<V
                 last.is_followed = follows;
             }
             points.push(Point { address: stands_at.rip, sp: stands_at.rsp, is_followed: false });
+            seen(follows && !at_system_call);
             if points.len() >= most {
                 return Ok(points);
             }

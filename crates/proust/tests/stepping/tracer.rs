@@ -171,12 +171,7 @@ impl Traced {
 
     /// A word of its memory.
     pub fn word(&self, address: u64) -> u64 {
-        let mut word = 0_u64;
-        let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 8 };
-        let remote = libc::iovec { iov_base: address as *mut _, iov_len: 8 };
-        // SAFETY: reads from the child into a word of this frame.
-        unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
-        word
+        self.bytes(address, 8).try_into().map_or(0, u64::from_le_bytes)
     }
 
     /// Whether a signal of the program would wait now.
@@ -258,10 +253,33 @@ impl Traced {
         (status, printed)
     }
 
+    /// So many bytes of its memory, or as many of them as there are.
+    pub fn bytes(&self, address: u64, length: usize) -> Vec<u8> {
+        let mut bytes: Vec<u8> = Vec::with_capacity(length);
+        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: length };
+        let remote = libc::iovec { iov_base: address as *mut _, iov_len: length };
+        // SAFETY: the kernel writes at most `length` bytes, which are reserved, and returns how many.
+        unsafe {
+            let read = libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0);
+            bytes.set_len(read.max(0) as usize);
+        }
+        bytes
+    }
+
     /// Where the files with one of these names are mapped, all their parts.
     pub fn ranges(&self, names: &[&str]) -> Vec<(u64, u64)> {
+        self.mapped(|line| names.iter().any(|name| line.contains(name)))
+    }
+
+    /// What it maps to be written and shared with others.
+    pub fn shared_ranges(&self) -> Vec<(u64, u64)> {
+        self.mapped(|line| line.split(' ').nth(1).is_some_and(|rights| rights.ends_with("w-s")))
+    }
+
+    /// The mappings whose lines in `/proc/PID/maps` are as wanted.
+    fn mapped(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<(u64, u64)> {
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        let lines = maps.lines().filter(|line| names.iter().any(|name| line.contains(name)));
+        let lines = maps.lines().filter(|line| is_wanted(line));
         let bounds = lines.filter_map(|line| line.split(' ').next()?.split_once('-'));
         let number = |text| u64::from_str_radix(text, 16).ok();
         bounds.filter_map(|(from, to)| Some((number(from)?, number(to)?))).collect()
