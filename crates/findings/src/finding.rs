@@ -114,6 +114,8 @@ kinds! {
     MpiGroupableCollectives "mpi-groupable-collectives";
     /// A rank waits for one message while others are there that it takes later.
     MpiWrongOrder "mpi-wrong-order";
+    /// Threads wait for much of the run, and no other kind gives the cause.
+    UnexplainedWait "unexplained-wait";
     /// A marked interval loses most of the run's lost time, in parts that one processor executes, or all.
     IntervalSequential "interval-sequential";
     /// Likewise, in parallel parts that have less work at once than there are processors.

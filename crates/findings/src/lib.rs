@@ -20,6 +20,7 @@
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //! - `mpi`: ranks that others wait for, serial chains, small messages, the order of messages
+//! - `unexplained`: waits of which no other kind gives the cause
 //! - `intervals`: the marked interval that loses most, and why, by its characteristics
 //!
 //! Beside the findings there is [`effort()`]: work, idleness and overhead by context, and a reading of their
@@ -67,6 +68,7 @@ mod tasks;
 mod tests;
 pub mod thresholds;
 mod transfers;
+mod unexplained;
 
 use proust_profile::Profile;
 use rayon::prelude::*;
@@ -151,7 +153,8 @@ impl Whole {
         let processors = ledger.drawn_up_with();
         let intervals = || Some(asked?.answer(&run, insides?.finish(&processors)));
         let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues, intervals);
-        let found = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
+        let mut found: Vec<Finding> = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
+        found.extend(unexplained::find(&facts, &found));
         let findings = rank::ranked(&facts, found);
         let operations = facts.sums;
         Ok(Whole { ledger, blame, operations, findings })

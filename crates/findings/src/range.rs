@@ -68,6 +68,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::OmpUnevenLoop
         | Kind::OmpSleepingWaits
         | Kind::BusyWait
+        | Kind::UnexplainedWait
         | Kind::MpiLateSender
         | Kind::MpiLateReceiver
         | Kind::MpiImbalance

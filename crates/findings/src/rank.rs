@@ -11,7 +11,8 @@ use super::thresholds::LEAST_SHARE;
 /// The most that are shown.
 pub const MOST: usize = 10;
 
-/// Largest recoverable amount first, those about an interval as a whole last; of the same cause and account
+/// Largest recoverable amount first; waits without a known cause and what is about an interval as a whole last;
+/// of the same cause and account
 /// only the largest; nothing that hardly matters.
 ///
 /// More threads than processors lose time that no change gives back: that is worth a note even so. Where a
@@ -28,8 +29,9 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
         (finding.low, finding.high) = range::range(facts, finding);
     }
     found.sort_by(|a, b| {
-        let by_place = a.kind.is_of_interval().cmp(&b.kind.is_of_interval());
-        by_place
+        let last = |one: &Finding| (one.kind.is_of_interval(), one.kind == Kind::UnexplainedWait);
+        last(a)
+            .cmp(&last(b))
             .then_with(|| b.recoverable.cmp(&a.recoverable))
             .then_with(|| b.lost.cmp(&a.lost))
             .then_with(|| (a.kind, a.cause.line).cmp(&(b.kind, b.cause.line)))

@@ -99,6 +99,7 @@ thresholds! {
     POLL_SLEEP_S at_most ns(20_000_000) "how long such a sleep was, on average";
     POLL_ASLEEP at_least share(0.05) "of the run in which everything stood still for such a sleep";
     YIELDS at_least count(1000.0) "times that the processor was given away";
+    UNEXPLAINED at_least share(0.1) "of the total, in waits that no other finding explains";
     BUSY_WAIT at_least share(0.1) "of the processor time, in loops of one function that only wait";
     SPIN_SAMPLES at_least count(30.0) "samples in giving it away";
     CHURN_THREADS at_least count(100.0) "threads of one kind that began";

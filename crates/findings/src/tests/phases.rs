@@ -221,8 +221,19 @@ fn a_barrier_waits_for_who_has_more_to_do() {
     let finding = one(&found, Kind::LateThread);
     near(finding.lost, 0.59);
     assert_eq!((cause(finding), finding.account.as_str()), ("large", "barrier"));
+    assert!(!has(&found, Kind::UnexplainedWait), "{found:#?}");
     // It has as much to do, but was in the run queue.
-    assert!(!has(&run(40, 40, 0.59), Kind::LateThread));
+    let found = run(40, 40, 0.59);
+    assert!(!has(&found, Kind::LateThread));
+    let finding = one(&found, Kind::UnexplainedWait);
+    near(finding.lost, 0.59);
+    assert_eq!((cause(finding), finding.account.as_str()), ("meet", "barrier"));
+    assert_eq!(finding.sure, Sure::Possible);
+    let of_it: Ns =
+        finding.evidence[2..].iter().map(|figure| Ns::from_seconds(figure.amount.in_unit())).sum();
+    near(of_it, 0.59);
+    // A tenth of the total is the least.
+    assert!(!has(&run(90, 90, 0.09), Kind::UnexplainedWait));
 }
 
 #[test]

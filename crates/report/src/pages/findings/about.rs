@@ -36,6 +36,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::SleepPoll => "nothing else proceeds while a thread sleeps and checks, again and again",
         Kind::SpinWait => "a thread waits by yielding its processor again and again",
         Kind::BusyWait => "a thread waits in a loop that does nothing but read memory",
+        Kind::UnexplainedWait => "threads wait for much of the run, and no cause can be established",
         Kind::ThreadChurn => "very many short-lived threads",
         Kind::TinyIo => "each call moves only a few",
         Kind::SyncStorm => "files are synchronised with their device again and again",

@@ -26,6 +26,11 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::FirstTouch | Kind::FaultStartup | Kind::FaultChurn => {
             &[("tree --metrics minor_faults,fault_s", "where faults happen")]
         }
+        Kind::UnexplainedWait => &[
+            ("tree --sort caused_s", "what others waited for"),
+            ("threads", "what each thread spent its time on"),
+            ("timeline", "who waited when"),
+        ],
         Kind::BusyWait => &[
             ("flat --by line --sort busy_wait_s", "the lines that wait"),
             ("tree --sort busy_wait_s", "what called them"),

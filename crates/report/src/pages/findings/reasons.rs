@@ -53,6 +53,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SleepPoll => "lost = the time in which nobody did anything while somebody slept there",
         Kind::SpinWait => "lost = processor time in giving the processor away",
         Kind::BusyWait => "lost = processor time in loops that do nothing but read memory (busy_wait_s)",
+        Kind::UnexplainedWait => {
+            "lost = waiting at this place, at most what is left of its account by the other findings"
+        }
         Kind::ThreadChurn => {
             "lost = processor time of making threads + what the kernel used in those that lived shortly"
         }

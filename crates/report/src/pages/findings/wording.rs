@@ -31,6 +31,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::SleepPoll => "polling by sleeping",
         Kind::SpinWait => "spin-waiting",
         Kind::BusyWait => "busy waiting",
+        Kind::UnexplainedWait => "waits without a known cause",
         Kind::ThreadChurn => "short-lived threads",
         Kind::TinyIo => "I/O of a few bytes",
         Kind::SyncStorm => "files synchronised again and again",
@@ -127,6 +128,7 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::SleepPoll => format!("Everything stands still while {who} sleeps until its next check"),
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
         Kind::BusyWait => format!("{who} only reads memory until another thread has written there"),
+        Kind::UnexplainedWait => format!("Threads wait in {who}, and no cause can be established"),
         Kind::ThreadChurn => format!("{who} creates threads that live only briefly"),
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
@@ -287,6 +289,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Find out which thread it waits for, and why that one is late. Where waits are long, or other \
              threads need the processor, look some thousand times and then block: a condition variable, a \
              semaphore, a barrier of the runtime's."
+        }
+        Kind::UnexplainedWait => {
+            "Where others had no processor, measure again on a quiet machine, or with fewer threads; otherwise \
+             compare what the threads did before they waited here."
         }
         Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
         Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",

@@ -1,0 +1,67 @@
+//! Waits for which no other kind of finding gives a cause.
+//!
+//! On a busy machine most waits are for threads that had no processor, and what the program itself adds cannot
+//! be told from them; elsewhere the causes may be too many and too small. Where threads waited for much of the
+//! total, the place is named all the same: a finding of this kind is possible at most, and comes last.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use proust_account::blame::{BlameRow, CauseKind};
+use proust_account::ledger::{Account, Class};
+use proust_profile::Ns;
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+
+/// `found`: by the other kinds.
+pub(super) fn find(facts: &Facts<'_>, found: &[Finding]) -> Vec<Finding> {
+    let waits = Account::ALL.into_iter().filter(|account| account.class() == Class::Waiting);
+    waits.filter_map(|account| unexplained(facts, account, found)).collect()
+}
+
+fn unexplained(facts: &Facts<'_>, account: Account, found: &[Finding]) -> Option<Finding> {
+    let explained: Vec<&Finding> = found.iter().filter(|one| one.account == account.id()).collect();
+    let waited = Ns::of(facts.ledger.accounts[account]);
+    let rest = (waited - explained.iter().map(|one| one.lost).sum()).max(Ns::ZERO);
+    let mut checks = Checks::default();
+    if !facts.total.is_positive() || !checks.holds(&limits::UNEXPLAINED, rest / facts.total) {
+        return None;
+    }
+    let named: FxHashSet<_> = (explained.iter())
+        .flat_map(|one| one.victims.iter().filter_map(|victim| victim.place.context))
+        .map(|context| facts.places.line_key(context))
+        .collect();
+    let mut by_place: BTreeMap<_, Vec<&BlameRow>> = BTreeMap::new();
+    for row in facts.blame.rows.iter().filter(|row| row.account == account) {
+        by_place.entry(facts.places.line_key(row.context)).or_default().push(row);
+    }
+    by_place.retain(|place, _| !named.contains(place));
+    let sum = |rows: &[&BlameRow], of: &dyn Fn(CauseKind) -> bool| -> Ns {
+        rows.iter().filter(|row| of(row.cause.kind)).map(|row| Ns::of(row.ns)).sum()
+    };
+    let rows = by_place.into_values().max_by_key(|rows| sum(rows, &|_| true))?;
+    let here = sum(&rows, &|_| true);
+    let lost = here.min(rest);
+    if !facts.matters(&mut checks, lost, Ns::ZERO) {
+        return None;
+    }
+    let context = rows.iter().map(|row| row.context).min()?;
+    let cause = facts.located(facts.places.place(context), rows.iter().map(|row| row.location));
+    let mut finding = facts.finding(Kind::UnexplainedWait, account, lost, Ns::ZERO, cause);
+    finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns))));
+    let displaced = sum(&rows, &|kind| kind == CauseKind::Displaced);
+    let unknown = sum(&rows, &|kind| kind == CauseKind::Unknown);
+    finding.evidence = vec![
+        Figure::time(format!("of {account} that no other finding explains"), rest),
+        Figure::time("waited at this place", here),
+        Figure::time("of it for threads that had no processor", displaced),
+        Figure::time("of it for threads that had more to do", here - displaced - unknown),
+        Figure::time("of it for a reason that is not known", unknown),
+    ];
+    finding.sure = Sure::Possible;
+    finding.checks = checks.kept();
+    Some(finding)
+}
