@@ -121,6 +121,8 @@ pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (Ns, Ns) {
             lost: finding.lost,
             least: match finding.kind {
                 Kind::Oversubscription => finding.lost,
+                // Nothing says that the program can change it.
+                Kind::UnexplainedWait => Ns::ZERO,
                 _ => finding.recoverable,
             },
             error: finding.error,

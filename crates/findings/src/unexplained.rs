@@ -1,7 +1,7 @@
 //! Waits for which no other kind of finding gives a cause.
 //!
 //! On a busy machine most waits are for threads that had no processor, and what the program itself adds cannot
-//! be told from them; elsewhere the causes may be too many and too small. Where threads waited for much of the
+//! be told from them; everywhere the causes may be too many and too small. Where threads waited for much of the
 //! total, the place is named all the same: a finding of this kind is possible at most, and comes last.
 
 use std::collections::BTreeMap;
@@ -39,27 +39,28 @@ fn unexplained(facts: &Facts<'_>, account: Account, found: &[Finding]) -> Option
         by_place.entry(facts.places.line_key(row.context)).or_default().push(row);
     }
     by_place.retain(|place, _| !named.contains(place));
+    let all: Vec<&BlameRow> = by_place.values().flatten().copied().collect();
     let sum = |rows: &[&BlameRow], of: &dyn Fn(CauseKind) -> bool| -> Ns {
         rows.iter().filter(|row| of(row.cause.kind)).map(|row| Ns::of(row.ns)).sum()
     };
     let rows = by_place.into_values().max_by_key(|rows| sum(rows, &|_| true))?;
-    let here = sum(&rows, &|_| true);
-    let lost = here.min(rest);
+    let everywhere = sum(&all, &|_| true);
+    let lost = everywhere.min(rest);
     if !facts.matters(&mut checks, lost, Ns::ZERO) {
         return None;
     }
     let context = rows.iter().map(|row| row.context).min()?;
     let cause = facts.located(facts.places.place(context), rows.iter().map(|row| row.location));
     let mut finding = facts.finding(Kind::UnexplainedWait, account, lost, Ns::ZERO, cause);
-    finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns))));
-    let displaced = sum(&rows, &|kind| kind == CauseKind::Displaced);
-    let unknown = sum(&rows, &|kind| kind == CauseKind::Unknown);
+    finding.victims = facts.victims(all.iter().map(|row| (row.location, row.context, Ns::of(row.ns))));
+    let displaced = sum(&all, &|kind| kind == CauseKind::Displaced);
+    let unknown = sum(&all, &|kind| kind == CauseKind::Unknown);
     finding.evidence = vec![
-        Figure::time(format!("of {account} that no other finding explains"), rest),
-        Figure::time("waited at this place", here),
-        Figure::time("of it for threads that had no processor", displaced),
-        Figure::time("of it for threads that had more to do", here - displaced - unknown),
-        Figure::time("of it for a reason that is not known", unknown),
+        Figure::time("waited at this place", sum(&rows, &|_| true)),
+        Figure::time("at this and other places that no finding names", everywhere),
+        Figure::time("of that for threads that had no processor", displaced),
+        Figure::time("of that for threads that had more to do", everywhere - displaced - unknown),
+        Figure::time("of that for a reason that is not known", unknown),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();

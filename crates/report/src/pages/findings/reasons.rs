@@ -54,7 +54,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SpinWait => "lost = processor time in giving the processor away",
         Kind::BusyWait => "lost = processor time in loops that do nothing but read memory (busy_wait_s)",
         Kind::UnexplainedWait => {
-            "lost = waiting at this place, at most what is left of its account by the other findings"
+            "lost = waiting at all places that no finding names, at most what the others leave of its account"
         }
         Kind::ThreadChurn => {
             "lost = processor time of making threads + what the kernel used in those that lived shortly"

@@ -128,7 +128,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::SleepPoll => format!("Everything stands still while {who} sleeps until its next check"),
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
         Kind::BusyWait => format!("{who} only reads memory until another thread has written there"),
-        Kind::UnexplainedWait => format!("Threads wait in {who}, and no cause can be established"),
+        Kind::UnexplainedWait => {
+            format!("Threads wait, most of all in {who}, and no cause can be established")
+        }
         Kind::ThreadChurn => format!("{who} creates threads that live only briefly"),
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
