@@ -75,7 +75,14 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     // one that had a processor.
     let is_handed_out =
         facts.regions.as_ref().is_some_and(|of| rows.iter().any(|row| of.is_handed_out(row.context)));
-    finding.sure = if is_handed_out { Sure::Possible } else { Sure::Likely };
+    // How long it had none is known from sample to sample, but not for each of many short waits.
+    let (excess, queued) = (waited / (waited + displaced), facts.queued(late) / waited.max(Ns::SHORTEST));
+    let is_sure = !is_handed_out && limits::LATE_SURE.holds(excess) && limits::LATE_QUEUED.holds(queued);
+    if is_sure {
+        checks.holds(&limits::LATE_SURE, excess);
+        checks.holds(&limits::LATE_QUEUED, queued);
+    }
+    finding.sure = if is_sure { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -78,6 +78,10 @@ thresholds! {
     LATE_SHARE at_least share(0.6) "of the waiting at the barrier, for the same thread";
     LATE_TIMES at_least count(5.0) "waits at the barrier";
     LATE_EXCESS at_least share(0.3) "of the waiting for the late thread, while it had a processor";
+    LATE_SURE at_least share(0.9)
+        "of the waiting for the late thread, while it had a processor, to be likely a fault";
+    LATE_QUEUED at_most share(0.25)
+        "of the waiting for the late thread, as long as it had no processor, to be likely a fault";
     TASK_OVERHEAD at_least share(0.25)
         "of the threads' processor time, spent on waking, waiting and handing over";
     TASK_WAITS at_least count(1000.0) "times that threads waited for work, or for each other";
