@@ -184,10 +184,48 @@ static void meet(double larger_s, double smaller_s)
 static void late_thread(double seconds) { meet(seconds * 0.75, seconds * 0.25); }
 static void late_thread_repaired(double seconds) { meet(seconds / 2, seconds / 2); }
 
+/* unexplained-wait: the same, but the one that has more is now this thread and now that one; repaired, both
+   have as much. */
+struct turns {
+    struct part parts[2];
+    int first;
+};
+
+KEPT static void meets_in_turn(const struct turns *turns)
+{
+    double waited = 0;
+    for (int i = 0; i < MEETINGS; i++) {
+        larger_part(turns->parts[(i + turns->first) % 2].seconds / MEETINGS);
+        double since = wall();
+        pthread_barrier_wait(&meeting);
+        waited += wall() - since;
+    }
+    has_lost(waited);
+}
+
+static void *in_turn(void *argument)
+{
+    meets_in_turn(argument);
+    return NULL;
+}
+
+static void meet_in_turn(double larger_s, double smaller_s)
+{
+    struct turns turns[2] = {{{{larger_s}, {smaller_s}}, 0}, {{{larger_s}, {smaller_s}}, 1}};
+    pthread_barrier_init(&meeting, NULL, 2);
+    start(in_turn, &turns[0]);
+    start(in_turn, &turns[1]);
+    join_all();
+}
+
+static void unexplained_wait(double seconds) { meet_in_turn(seconds * 0.75, seconds * 0.25); }
+static void unexplained_wait_repaired(double seconds) { meet_in_turn(seconds / 2, seconds / 2); }
+
 const struct finding_case phase_cases[] = {
     {"serial-phase", serial_phase, serial_phase_repaired},
     {"long-task", long_task, long_task_repaired},
     {"idle-pool", idle_pool, idle_pool_repaired},
     {"late-thread", late_thread, late_thread_repaired},
+    {"unexplained-wait", unexplained_wait, unexplained_wait_repaired},
     {NULL, NULL, NULL},
 };
