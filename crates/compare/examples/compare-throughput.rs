@@ -78,7 +78,7 @@ fn profile(run: u32, contexts: u32) -> Profile {
     for context in 0..contexts {
         for location in 0..THREADS {
             for (metric, amount) in
-                [(Metric::Cpu, 0.005), (Metric::Samples, 1.0), (Metric::CpuSquares, 2.5e-5)]
+                [(Metric::Cpu, 5_000_000), (Metric::Samples, 1), (Metric::CpuSquares, 25_000_000)]
             {
                 profile.values.push(Value {
                     context: ContextId(context),

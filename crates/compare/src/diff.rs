@@ -71,12 +71,12 @@ pub struct RowChange {
 
 /// An amount by row, of one run, and the basis of its error.
 struct Column {
-    values: Amounts,
-    cpu: Amounts,
-    errors: Amounts,
-    queued: Amounts,
+    values: Amounts<f64>,
+    cpu: Amounts<f64>,
+    errors: Amounts<f64>,
+    queued: Amounts<f64>,
     /// Of short operations the squares of their sums.
-    short: Option<Amounts>,
+    short: Option<Amounts<f64>>,
 }
 
 /// Of walls that differ by less than this part it is said that they are the same.
@@ -273,8 +273,8 @@ impl<'r> Diff<'r> {
         let matters = self.matters_of(measure);
         let observe =
             |(column, run, by): &(Column, &ComparedRun, &Disturbance), row: usize, inclusive: bool| {
-                let pick = |of: &Amounts| if inclusive { of.inclusive[row] } else { of.exclusive[row] };
-                let time = |of: &Amounts| Ns::from_seconds(pick(of));
+                let pick = |of: &Amounts<f64>| if inclusive { of.inclusive[row] } else { of.exclusive[row] };
+                let time = |of: &Amounts<f64>| Ns::from_seconds(pick(of));
                 let value = pick(&column.values);
                 let sampled = run.sampled(time(&column.cpu), time(&column.errors), time(&column.queued));
                 let all = squares_of(measure).map_or(0.0, |squares| run.outline.total(squares));

@@ -1,5 +1,7 @@
 //! Several outlines as one tree, and the amounts of each run in it.
 
+use std::ops::AddAssign;
+
 use proust_profile::{ContextId, ContextKind, Metric};
 use rustc_hash::FxHashMap;
 
@@ -138,8 +140,8 @@ impl<'o> Joint<'o> {
         self.function_of[node as usize]
     }
 
-    /// Each node's own amount in a run.
-    pub fn own(&self, run: usize, measure: impl Into<Measure>) -> Vec<f64> {
+    /// Each node's own amount in a run, in whole numbers.
+    pub fn own(&self, run: usize, measure: impl Into<Measure>) -> Vec<u128> {
         self.spread(run, self.outlines[run].own(measure))
     }
 
@@ -161,45 +163,50 @@ impl<'o> Joint<'o> {
         self.places[run].iter().map(in_run).collect()
     }
 
-    fn spread(&self, run: usize, by_node: Option<&[f64]>) -> Vec<f64> {
-        let Some(by_node) = by_node else { return vec![0.0; self.len()] };
-        self.places[run].iter().map(|&node| by_node.get(node as usize).copied().unwrap_or(0.0)).collect()
+    fn spread<T: Copy + Default>(&self, run: usize, by_node: Option<&[T]>) -> Vec<T> {
+        let Some(by_node) = by_node else { return vec![T::default(); self.len()] };
+        let of_node = |&node: &NodeId| by_node.get(node as usize).copied().unwrap_or_default();
+        self.places[run].iter().map(of_node).collect()
     }
 
-    /// A run's amounts by node, as [`Amounts::by_context`] has them by context.
-    pub fn amounts(&self, run: usize, measure: impl Into<Measure>) -> Amounts {
-        self.upwards(&self.own(run, measure))
+    /// A run's amounts by node in the measure's unit, as [`Amounts::by_context`] has them by context.
+    pub fn amounts(&self, run: usize, measure: impl Into<Measure>) -> Amounts<f64> {
+        let measure = measure.into();
+        self.upwards(&self.own(run, measure)).shown(measure.unit())
     }
 
-    /// A run's amounts by function: recursion counts once, as in [`Amounts::by_function`].
-    pub fn amounts_by_function(&self, run: usize, measure: impl Into<Measure>) -> Amounts {
-        self.over_functions(&self.amounts(run, measure))
+    /// A run's amounts by function in the measure's unit: recursion counts once, as in
+    /// [`Amounts::by_function`].
+    pub fn amounts_by_function(&self, run: usize, measure: impl Into<Measure>) -> Amounts<f64> {
+        let measure = measure.into();
+        self.over_functions(&self.upwards(&self.own(run, measure))).shown(measure.unit())
     }
 
     /// Standard errors of the CPU time, by node, as in [`Amounts::errors_by_context`], s; CPU time that no
     /// sample belongs to may be anywhere.
-    pub fn errors(&self, run: usize) -> Amounts {
+    pub fn errors(&self, run: usize) -> Amounts<f64> {
         let squares = self.upwards(&self.own_squares(run));
         self.errors_of(run, squares, &self.amounts(run, Metric::Cpu))
     }
 
     /// Standard errors of the CPU time, by function, s.
-    pub fn errors_by_function(&self, run: usize) -> Amounts {
+    pub fn errors_by_function(&self, run: usize) -> Amounts<f64> {
         let squares = self.upwards(&self.own_squares(run));
         let squares = self.over_functions(&squares);
         self.errors_of(run, squares, &self.amounts_by_function(run, Metric::Cpu))
     }
 
-    fn errors_of(&self, run: usize, squares: Amounts, values: &Amounts) -> Amounts {
+    fn errors_of(&self, run: usize, squares: Amounts<f64>, values: &Amounts<f64>) -> Amounts<f64> {
         proust_query::errors(squares, values, self.outlines[run].sampling())
     }
 
     /// Spreads each node's own amount upwards.
-    fn upwards(&self, own: &[f64]) -> Amounts {
+    fn upwards<T: Copy + AddAssign>(&self, own: &[T]) -> Amounts<T> {
         let (mut inclusive, mut exclusive) = (own.to_vec(), own.to_vec());
         for id in (0..self.len()).rev() {
             if let Some(parent) = self.nodes[id].parent {
-                inclusive[parent as usize] += inclusive[id];
+                let below = inclusive[id];
+                inclusive[parent as usize] += below;
             }
             let owner = self.exclusive_of[id] as usize;
             if owner != id {
@@ -218,9 +225,9 @@ impl<'o> Joint<'o> {
         std::iter::successors(above(&id), above).find_map(|id| self.function_of[id])
     }
 
-    fn over_functions(&self, by_node: &Amounts) -> Amounts {
+    fn over_functions<T: Copy + Default + AddAssign>(&self, by_node: &Amounts<T>) -> Amounts<T> {
         let count = self.functions.len();
-        let mut amounts = Amounts { inclusive: vec![0.0; count], exclusive: vec![0.0; count] };
+        let mut amounts = Amounts::nothing(count);
         for (id, function) in self.function_of.iter().enumerate() {
             let Some(function) = *function else {
                 // What is executed in an interval, and not called there, is the function's that marks it.

@@ -1,6 +1,7 @@
 //! A run's tree of contexts by their names in the source, with their amounts.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use proust_profile::{Context, ContextId, ContextKind, LocationId, Metric, Ns, Profile};
 use rustc_hash::FxHashMap;
@@ -25,7 +26,7 @@ pub struct Outline {
     pub(super) nodes: Vec<Node>,
     pub(super) texts: Texts,
     node_of: Vec<NodeId>,
-    own: BTreeMap<Measure, Vec<f64>>,
+    own: BTreeMap<Measure, Vec<u128>>,
     most: BTreeMap<Measure, Vec<f64>>,
     squares: Vec<f64>,
     executions: Vec<u64>,
@@ -86,7 +87,7 @@ impl Outline {
                 continue;
             }
             let own = outline.folded(&selection.own(measure), count);
-            if own.iter().any(|&amount| amount != 0.0) {
+            if own.iter().any(|&amount| amount > 0) {
                 outline.own.insert(measure, own);
             }
         }
@@ -94,8 +95,8 @@ impl Outline {
         // CPU time that is known without any sample is charged to where a thread began: it may belong
         // anywhere.
         let unsampled = outline.squares.iter_mut().zip(outline.own.get(&cpu).into_iter().flatten());
-        for (square, seconds) in unsampled.filter(|(square, _)| **square == 0.0) {
-            *square = seconds * seconds;
+        for (square, &ns) in unsampled.filter(|(square, _)| **square == 0.0) {
+            *square = Ns::of_sum(ns).as_seconds().powi(2);
         }
         for &measure in spread {
             let most = outline.most_of_one_location(selection, measure);
@@ -105,9 +106,9 @@ impl Outline {
         outline
     }
 
-    fn folded(&self, by_context: &[f64], count: usize) -> Vec<f64> {
-        let mut own = vec![0.0; count];
-        for (&node, amount) in self.node_of.iter().zip(by_context) {
+    fn folded<T: Copy + Default + AddAssign>(&self, by_context: &[T], count: usize) -> Vec<T> {
+        let mut own = vec![T::default(); count];
+        for (&node, &amount) in self.node_of.iter().zip(by_context) {
             own[node as usize] += amount;
         }
         own
@@ -193,18 +194,18 @@ impl Outline {
 
     /// The largest inclusive amount of a single location, by node.
     fn most_of_one_location(&self, selection: &Selection<'_>, measure: Measure) -> Vec<f64> {
-        let mut rows: Vec<(LocationId, NodeId, f64)> = Vec::new();
+        let mut rows: Vec<(LocationId, NodeId, u64)> = Vec::new();
         selection.each(measure, |context, location, amount| {
             rows.push((location, self.node_of[context.index()], amount));
         });
         rows.sort_unstable_by_key(|&(location, node, _)| (location, node));
-        let mut most = vec![0.0_f64; self.nodes.len()];
-        let mut inclusive = vec![0.0; self.nodes.len()];
+        let mut most = vec![0_u128; self.nodes.len()];
+        let mut inclusive = vec![0_u128; self.nodes.len()];
         let mut is_touched = vec![false; self.nodes.len()];
         for of_location in rows.chunk_by(|a, b| a.0 == b.0) {
             let mut touched = Vec::new();
             for &(_, node, amount) in of_location {
-                inclusive[node as usize] += amount;
+                inclusive[node as usize] += u128::from(amount);
                 let mut at = Some(node);
                 while let Some(id) = at.filter(|&id| !is_touched[id as usize]) {
                     is_touched[id as usize] = true;
@@ -223,7 +224,7 @@ impl Outline {
                 }
             }
         }
-        most
+        most.into_iter().map(|sum| measure.unit().shown(sum)).collect()
     }
 
     /// A thread that is always there shows how often a region was executed, or a site in it reached.
@@ -270,14 +271,16 @@ impl Outline {
         self.own.keys().copied()
     }
 
-    /// Each node's own amount, summed over locations; None if there is nothing of this measure anywhere.
-    pub fn own(&self, measure: impl Into<Measure>) -> Option<&[f64]> {
+    /// Each node's own amount in whole numbers, summed over locations; None if there is nothing of this measure
+    /// anywhere.
+    pub fn own(&self, measure: impl Into<Measure>) -> Option<&[u128]> {
         self.own.get(&measure.into()).map(Vec::as_slice)
     }
 
-    /// The sum over all nodes.
+    /// The sum over all nodes, in the measure's unit.
     pub fn total(&self, measure: impl Into<Measure>) -> f64 {
-        self.own(measure).map_or(0.0, |own| own.iter().fold(0.0, |sum, amount| sum + amount))
+        let measure = measure.into();
+        self.own(measure).map_or(0.0, |own| measure.unit().shown(own.iter().sum()))
     }
 
     /// By node the largest inclusive amount that a single location has; None for measures that were not asked

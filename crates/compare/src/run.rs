@@ -96,7 +96,7 @@ impl ComparedRun {
         }
         let mut cpu: FxHashMap<LocationId, Ns> = FxHashMap::default();
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
-            *cpu.entry(value.location).or_default() += Ns::from_seconds(value.amount);
+            *cpu.entry(value.location).or_default() += Ns::of(value.amount);
         }
         for thread in &mut run.threads {
             thread.cpu = cpu.get(&thread.location).copied().unwrap_or_default();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
-    Profile, Value,
+    Ns, Profile, Value,
 };
 
 use super::{Joint, Outline};
@@ -55,7 +55,8 @@ pub(super) fn profile_from(build_id: &str, begin: u32, paths: &[(&str, f64)]) ->
         *values.entry(at).or_default() += seconds;
     }
     for (context, seconds) in values {
-        for (metric, amount) in [(Metric::Cpu, seconds), (Metric::Samples, (seconds * 100.0).round())] {
+        let ns = Ns::from_seconds(seconds).unsigned();
+        for (metric, amount) in [(Metric::Cpu, ns), (Metric::Samples, ns / 10_000_000)] {
             profile.values.push(Value {
                 context: ContextId(context),
                 location: LocationId(0),
@@ -92,7 +93,7 @@ pub(super) fn outline(profile: &Profile) -> Outline {
 pub(super) fn shown(profiles: &[Profile]) -> Vec<String> {
     let outlines: Vec<Outline> = profiles.iter().map(outline).collect();
     let joint = Joint::of(&outlines);
-    let owns: Vec<Vec<f64>> = (0..joint.runs()).map(|run| joint.own(run, Metric::Cpu)).collect();
+    let owns: Vec<Vec<u128>> = (0..joint.runs()).map(|run| joint.own(run, Metric::Cpu)).collect();
     let mut lines = Vec::new();
     for node in 0..joint.len() as u32 {
         let mut path = Vec::new();
@@ -109,7 +110,7 @@ pub(super) fn shown(profiles: &[Profile]) -> Vec<String> {
         }
         path.reverse();
         let amounts = (0..joint.runs()).map(|run| match joint.node_in(node, run) {
-            Some(_) => owns[run][node as usize].to_string(),
+            Some(_) => Ns::of_sum(owns[run][node as usize]).as_seconds().to_string(),
             None => "-".into(),
         });
         let amounts: Vec<String> = amounts.collect();

@@ -5,19 +5,14 @@ use std::collections::BTreeMap;
 use proust_profile::{ContextId, LocationId, Unit};
 use proust_query::{Measure, Selection};
 
-/// Amounts of a measure by location and context; seconds are in nanoseconds. What rounds to nothing is left
-/// out.
+/// Amounts of a measure by location and context; seconds are in nanoseconds.
 pub fn by_location(selection: &Selection<'_>, measure: Measure) -> BTreeMap<(LocationId, ContextId), u64> {
-    let mut sums: BTreeMap<(LocationId, ContextId), f64> = BTreeMap::new();
+    let mut sums: BTreeMap<(LocationId, ContextId), u64> = BTreeMap::new();
     selection.each(measure, |context, location, amount| {
-        *sums.entry((location, context)).or_default() += amount;
+        let sum = sums.entry((location, context)).or_default();
+        *sum = sum.saturating_add(amount);
     });
-    sums.into_iter().map(|(key, amount)| (key, whole(measure, amount))).filter(|(_, n)| *n > 0).collect()
-}
-
-/// Units in a unit of the measure.
-pub fn whole(measure: Measure, amount: f64) -> u64 {
-    (if measure.unit() == Unit::SECONDS { amount * 1e9 } else { amount }).round() as u64
+    sums
 }
 
 /// The unit of the whole numbers.

@@ -33,7 +33,7 @@ fn waiting_function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId>
 }
 
 fn busy_wait(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
-    let time = |value: &Value| Ns::from_seconds(value.amount);
+    let time = |value: &Value| Ns::of(value.amount);
     let lost: Ns = values.iter().map(|value| time(value)).sum();
     let share = lost.share_of(facts.all_cpu);
     let contexts: BTreeSet<ContextId> = values.iter().map(|value| value.context).collect();

@@ -46,7 +46,7 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
     let (mut making_time, mut system) = (Ns::ZERO, Ns::ZERO);
     let is_mine = |location: LocationId| profile.locations[location].process == process;
     for value in profile.values.iter().filter(|value| is_mine(value.location)) {
-        let time = Ns::from_seconds(value.amount);
+        let time = Ns::of(value.amount);
         let is_short = short.binary_search(&value.location).is_ok();
         match value.metric {
             Metric::Cpu if !is_short && makes_threads(facts, value.context) => {

@@ -37,7 +37,7 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
     let of_start = of_start.filter(|&id| facts.starts[id.index()] == start && facts.queued(id).is_positive());
     let place = start.map_or_else(Place::default, |start| facts.places.declared(start));
     let place = facts.located(place, of_start);
-    let switches: f64 = (facts.profile.values.iter())
+    let switches: u64 = (facts.profile.values.iter())
         .filter(|value| value.metric == Metric::InvoluntarySwitches)
         .map(|value| value.amount)
         .sum();
@@ -48,7 +48,7 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         Figure::count("threads active at once", f64::from(facts.ledger.active)),
         Figure::count("processors available", facts.available),
         Figure::time("runnable, without a processor", lost),
-        Figure::count("times that a thread lost its processor to another", switches),
+        Figure::count("times that a thread lost its processor to another", switches as f64),
     ];
     // The same work takes as long on the same processors, whichever thread does it.
     finding.recoverable = Ns::ZERO;

@@ -98,24 +98,24 @@ pub fn effort(selection: &Selection<'_>) -> Vec<Effort> {
     let profile = selection.profile();
     let is_overhead = Overhead::of(profile);
     let count = profile.contexts.len();
-    let (mut work, mut idleness, mut overhead) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
+    let (mut work, mut idleness, mut overhead) = (vec![0_u128; count], vec![0; count], vec![0; count]);
     for account in WORK {
-        selection.each(Measure::Account(account), |context, _, seconds| {
+        selection.each(Measure::Account(account), |context, _, ns| {
             let of = if is_overhead.has(context) { &mut overhead } else { &mut work };
-            of[context.index()] += seconds;
+            of[context.index()] += u128::from(ns);
         });
     }
     for measure in OVERHEAD.map(Measure::Account).into_iter().chain([Measure::Metric(Metric::Measurement)]) {
-        selection.each(measure, |context, _, seconds| overhead[context.index()] += seconds);
+        selection.each(measure, |context, _, ns| overhead[context.index()] += u128::from(ns));
     }
     for account in IDLENESS {
-        selection.each(Measure::Caused(Some(account)), |context, _, seconds| {
-            idleness[context.index()] += seconds;
+        selection.each(Measure::Caused(Some(account)), |context, _, ns| {
+            idleness[context.index()] += u128::from(ns);
         });
     }
-    let inclusive = |own: Vec<f64>| {
-        let seconds = over_contexts(profile, selection.forest(), &own).inclusive;
-        seconds.into_iter().map(Ns::from_seconds).collect::<Vec<Ns>>()
+    let inclusive = |own: Vec<u128>| {
+        let sums = over_contexts(profile, selection.forest(), &own).inclusive;
+        sums.into_iter().map(Ns::of_sum).collect::<Vec<Ns>>()
     };
     let (work, idleness, overhead) = (inclusive(work), inclusive(idleness), inclusive(overhead));
     (0..count).map(|id| Effort { work: work[id], idleness: idleness[id], overhead: overhead[id] }).collect()

@@ -93,14 +93,17 @@ impl<'r> Facts<'r> {
         let calls = calls(&sums);
         let operations = Operations::of(profile);
         let places = Places::new(profile, &calls);
-        let own = |wanted: Metric| {
-            let mut own = vec![0.0; profile.contexts.len()];
+        let own_sums = |wanted: Metric| {
+            let mut own = vec![0_u128; profile.contexts.len()];
             for value in profile.values.iter().filter(|value| value.metric == wanted) {
-                own[value.context.index()] += value.amount;
+                own[value.context.index()] += u128::from(value.amount);
             }
             own
         };
-        let own_times = |wanted| own(wanted).into_iter().map(Ns::from_seconds).collect::<Vec<Ns>>();
+        let own = |wanted: Metric| {
+            own_sums(wanted).into_iter().map(|sum| wanted.unit().shown(sum)).collect::<Vec<f64>>()
+        };
+        let own_times = |wanted| own_sums(wanted).into_iter().map(Ns::of_sum).collect::<Vec<Ns>>();
         let (cpu, squares) = (own_times(Metric::Cpu), own(Metric::CpuSquares));
         let sampling = Sampling { cpu: cpu.iter().sum(), squares: squares.iter().sum() };
         let starts = starts(profile, &calls, &places);
@@ -389,8 +392,7 @@ fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) 
             && let Some(phase) = places.phase(value.context)
             && let Some(function) = profile.contexts[phase].function
         {
-            *spent.entry(value.location).or_default().entry(function).or_default() +=
-                Ns::from_seconds(value.amount);
+            *spent.entry(value.location).or_default().entry(function).or_default() += Ns::of(value.amount);
         }
     }
     let mut kinds = starts.to_vec();

@@ -30,7 +30,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     for value in facts.profile.values.iter().filter(|value| value.metric == Metric::MinorFaults) {
         if facts.places.start(value.context).is_some() {
             let process = facts.profile.locations[value.location].process;
-            by_process.entry(process).or_default().add(value.location, value.context, value.amount);
+            by_process.entry(process).or_default().add(value.location, value.context, value.amount as f64);
         }
     }
     for row in facts.ledger.spent.iter().filter(|row| row.account == Account::Fault) {

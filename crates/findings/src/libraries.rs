@@ -64,7 +64,7 @@ fn slow_library(facts: &Facts<'_>) -> Option<Finding> {
     let mut library = None;
     for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
         if let Some(path) = is_reference(value.context) {
-            *inside.entry(value.context).or_default() += Ns::from_seconds(value.amount);
+            *inside.entry(value.context).or_default() += Ns::of(value.amount);
             by.insert(value.location);
             library = Some(path);
         }

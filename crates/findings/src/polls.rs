@@ -113,8 +113,7 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     finding.error = error;
     let own = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     let own = own.filter(|value| contexts.contains(&value.context));
-    finding.victims =
-        facts.victims(own.map(|value| (value.location, value.context, Ns::from_seconds(value.amount))));
+    finding.victims = facts.victims(own.map(|value| (value.location, value.context, Ns::of(value.amount))));
     finding.evidence = vec![
         Figure::count("times that the processor was given away", sum.calls),
         Figure::time("processor time spent on that", lost),

@@ -31,7 +31,7 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
         .filter(|value| value.metric == Metric::Cpu && is_mine(LocationId(value.location.0)))
     {
         if overhead.has(value.context) {
-            *by_context.entry(value.context).or_default() += Ns::from_seconds(value.amount);
+            *by_context.entry(value.context).or_default() += Ns::of(value.amount);
         }
     }
     let lost: Ns = by_context.values().sum();

@@ -10,9 +10,10 @@ mod phases;
 mod processes;
 mod threads;
 
+use proust_profile::sample_metrics::{SAMPLE_METRICS, amounts_of_sample};
 use proust_profile::{
-    Context, ContextId, ContextKind, EventRow, Function, FunctionId, Location, LocationId, Metric, Module,
-    ModuleId, Ns, OperationId, Process, ProcessId, Profile, ReleaseRow, SampleRow, Target, Value,
+    Context, ContextId, ContextKind, EventRow, Function, FunctionId, Location, LocationId, Module, ModuleId,
+    Ns, OperationId, Process, ProcessId, Profile, ReleaseRow, SampleRow, Target, Value,
 };
 
 use super::{Finding, Kind, findings};
@@ -210,20 +211,11 @@ impl Builder {
         let mut sums = std::collections::BTreeMap::new();
         for row in profile.samples.iter() {
             cpu_ns[row.location.index()] += row.cpu_ns;
-            let seconds = |ns: u64| Ns::of(ns).as_seconds();
-            for (metric, amount) in [
-                (Metric::Cpu, seconds(row.cpu_ns)),
-                (Metric::User, seconds(row.user_ns)),
-                (Metric::System, seconds(row.system_ns)),
-                (Metric::Samples, 1.0),
-                (Metric::MinorFaults, f64::from(row.minor_faults)),
-                (Metric::CpuSquares, seconds(row.cpu_ns).powi(2)),
-                (Metric::BusyWait, if row.is_busy_wait { seconds(row.cpu_ns) } else { 0.0 }),
-            ] {
-                *sums.entry((row.context, row.location, metric)).or_insert(0.0) += amount;
+            for (metric, amount) in SAMPLE_METRICS.into_iter().zip(amounts_of_sample(&row)) {
+                *sums.entry((row.context, row.location, metric)).or_insert(0) += amount;
             }
         }
-        let values = sums.into_iter().filter(|(_, amount)| *amount != 0.0);
+        let values = sums.into_iter().filter(|(_, amount)| *amount > 0);
         profile.values = values
             .map(|((context, location, metric), amount)| Value { context, location, metric, amount })
             .collect();

@@ -22,7 +22,7 @@ const TICK_SAMPLES: u64 = 100;
 const TICK_SHARE: f64 = 0.25;
 
 /// So many samples in code that was made at run time and has no names, and such a share of a process's.
-const UNNAMED_SAMPLES: f64 = 10.0;
+const UNNAMED_SAMPLES: u64 = 10;
 const UNNAMED_SHARE: f64 = 0.1;
 
 /// All notes. `profile` is finished but for them; its processes are those of `logs`, in their order.
@@ -102,19 +102,19 @@ fn about_unnamed_code(notes: &mut Vec<RunNote>, profile: &Profile) {
             profile.contexts.get(context).and_then(|context| profile.functions.get(context.function?));
         function.is_some_and(|function| function.module.is_none() && function.name == OUTSIDE)
     };
-    let mut samples: BTreeMap<ProcessId, (f64, f64)> = BTreeMap::new();
+    let mut samples: BTreeMap<ProcessId, (u64, u64)> = BTreeMap::new();
     for value in profile.values.iter().filter(|value| value.metric == Metric::Samples) {
         let (outside, all) = samples.entry(profile.locations[value.location].process).or_default();
         *all += value.amount;
-        *outside += if is_outside(value.context) { value.amount } else { 0.0 };
+        *outside += if is_outside(value.context) { value.amount } else { 0 };
     }
     for (id, (outside, all)) in samples {
-        if outside >= UNNAMED_SAMPLES && outside >= all * UNNAMED_SHARE {
+        if outside >= UNNAMED_SAMPLES && outside as f64 >= all as f64 * UNNAMED_SHARE {
             let process = &profile.processes[id];
             notes.push(RunNote::UnnamedCode {
                 process: Which { name: process.name.clone(), pid: process.pid },
-                samples: outside as u64,
-                of: all as u64,
+                samples: outside,
+                of: all,
             });
         }
     }

@@ -1,6 +1,6 @@
 //! What operations are, and what they add to the metrics.
 
-use crate::{EventRow, IndexVec, Metric, Nature, OperationId, OperationKind, Profile, Unit};
+use crate::{EventRow, IndexVec, Metric, Nature, OperationId, OperationKind, Profile};
 
 /// What operations count into, in the order of their numbers.
 pub const EVENT_METRICS: [Metric; 7] = [
@@ -60,15 +60,6 @@ pub fn amounts_of_event(nature: Option<Nature>, event: &EventRow) -> [u64; EVENT
     ]
 }
 
-/// The same with the metrics' names, those with zero included, in their units.
-pub fn metrics_of_event(nature: Option<Nature>, event: &EventRow) -> [(Metric, f64); EVENT_METRICS.len()] {
-    let amounts = amounts_of_event(nature, event);
-    let amount = |metric: Metric, amount: u64| {
-        if metric.unit() == Unit::SECONDS_SQUARED { amount as f64 / 1e12 } else { amount as f64 }
-    };
-    std::array::from_fn(|i| (EVENT_METRICS[i], amount(EVENT_METRICS[i], amounts[i])))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,9 +74,9 @@ mod tests {
         assert_eq!(of(Nature::Write), [0, 3, 1, 0, 100, 0, 0]);
         assert_eq!(of(Nature::Transfer), [0, 3, 1, 100, 100, 0, 0]);
         assert_eq!(of(Nature::Manage), [0, 3, 1, 0, 0, 0, 0]);
-        assert_eq!(metrics_of_event(None, &event)[0], (Metric::Waits, 3.0));
+        assert_eq!(amounts_of_event(None, &event)[0], 3);
         let sum = EventRow { summed: true, time_ns: 2_000_000, ..event };
         assert_eq!(amounts_of_event(Some(Nature::Lock), &sum)[5..], [4_000_000, 0]);
-        assert_eq!(metrics_of_event(Some(Nature::Read), &sum)[6], (Metric::IoSquares, 4e-6));
+        assert_eq!(amounts_of_event(Some(Nature::Read), &sum)[5..], [0, 4_000_000]);
     }
 }

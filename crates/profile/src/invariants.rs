@@ -109,12 +109,6 @@ pub enum BrokenInvariant {
         /// What could have been filled.
         misordered_ns: u64,
     },
-    /// An amount that is no number.
-    #[error("values row {row} holds no finite amount")]
-    NotFinite {
-        /// The row at fault.
-        row: usize,
-    },
 }
 
 fn in_range<Id, T>(
@@ -307,9 +301,6 @@ impl Profile {
         for (row, value) in self.values.iter().enumerate() {
             in_range("values", row, "context", value.context, &self.contexts)?;
             in_range("values", row, "location", value.location, &self.locations)?;
-            if !value.amount.is_finite() {
-                return Err(BrokenInvariant::NotFinite { row });
-            }
             let key = (value.context, value.location, value.metric);
             if previous.is_some_and(|previous| previous >= key) {
                 let order = "by context, location and metric, each combination once";

@@ -15,7 +15,8 @@
 //! - [`facts`]: facts about the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
-//! - [`operations`]: what these operations are; [`event_metrics`]: what they add to the metrics
+//! - [`operations`]: what these operations are; [`event_metrics`], [`sample_metrics`]: what operations and
+//!   samples add to the metrics
 //! - `intervals`: marked intervals, and their executions
 //! - `regions`: parallel regions, the threads in them, and their work and waits there
 //! - `messages`: communicators of MPI, messages, and waits for their partners
@@ -48,6 +49,7 @@ pub mod processor_set;
 mod regions;
 pub mod releases;
 pub mod run_file;
+pub mod sample_metrics;
 pub mod samples;
 pub mod seek;
 pub mod sweep_file;
@@ -95,8 +97,9 @@ pub struct Value {
     pub location: LocationId,
     /// What.
     pub metric: Metric,
-    /// How much, in the metric's unit. Inclusive amounts are computed, never stored.
-    pub amount: f64,
+    /// How much, in whole numbers of what the unit is based on ([`Unit::shown`]). Inclusive amounts are
+    /// computed, never stored.
+    pub amount: u64,
 }
 
 /// The analysed, self-contained database of a run.

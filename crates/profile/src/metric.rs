@@ -1,7 +1,7 @@
 //! What is counted: the registry of stored metrics.
 //!
-//! All of them are sums: the amount of several contexts or locations is the sum of theirs. What is none, such
-//! as a ratio, is derived of sums where it is shown.
+//! All of them are sums: the amount of several contexts or locations is the sum of theirs. Amounts are whole
+//! numbers ([`Unit::shown`]). What is no sum, such as a ratio, is derived of sums where it is shown.
 
 use crate::Unit;
 

@@ -51,21 +51,20 @@ impl<'p> Waits<'p> {
 
 /// What a call adds by itself, without what it started: time, work, wait, collectives, their bytes, other
 /// calls.
-fn amounts_of_call(kind: OperationKind, event: &EventRow, waited_ns: u64) -> [(Metric, f64); 6] {
-    let seconds = |ns: u64| ns as f64 / 1e9;
+fn amounts_of_call(kind: OperationKind, event: &EventRow, waited_ns: u64) -> [(Metric, u64); 6] {
     let is_runtime = kind.nature == Nature::Runtime;
     let waited_ns = waited_ns.min(event.time_ns);
     let work_ns = if is_runtime { 0 } else { event.time_ns - waited_ns };
-    let calls = f64::from(event.calls);
+    let calls = u64::from(event.calls);
     let is_exchange = kind.detail == Detail::Exchange;
     let is_message = matches!(kind.detail, Detail::Send | Detail::Receive | Detail::SendReceive);
     [
-        (Metric::Mpi, seconds(event.time_ns)),
-        (Metric::MpiWork, seconds(work_ns)),
-        (Metric::MpiWait, if is_runtime { 0.0 } else { seconds(waited_ns) }),
-        (Metric::MpiCollectives, if is_exchange { calls } else { 0.0 }),
-        (Metric::MpiCollectiveBytes, if is_exchange { event.bytes as f64 } else { 0.0 }),
-        (Metric::MpiOtherCalls, if is_exchange || is_message { 0.0 } else { calls }),
+        (Metric::Mpi, event.time_ns),
+        (Metric::MpiWork, work_ns),
+        (Metric::MpiWait, if is_runtime { 0 } else { waited_ns }),
+        (Metric::MpiCollectives, if is_exchange { calls } else { 0 }),
+        (Metric::MpiCollectiveBytes, if is_exchange { event.bytes } else { 0 }),
+        (Metric::MpiOtherCalls, if is_exchange || is_message { 0 } else { calls }),
     ]
 }
 
@@ -73,7 +72,7 @@ fn amounts_of_call(kind: OperationKind, event: &EventRow, waited_ns: u64) -> [(M
 pub fn each_amount(
     profile: &Profile,
     has: impl Fn(&EventRow) -> bool,
-    mut add: impl FnMut(ContextId, LocationId, Metric, f64),
+    mut add: impl FnMut(ContextId, LocationId, Metric, u64),
 ) {
     let operations = Operations::of(profile);
     if profile.events.is_empty() || !operations.any(|kind| kind.family == Family::Mpi) {
@@ -86,7 +85,7 @@ pub fn each_amount(
         let Some(kind) = kind.filter(|_| has(event)) else { continue };
         let waited_ns = waits.find(event).map_or(0, PartnerWaitRow::length_ns);
         for (metric, amount) in amounts_of_call(kind, event, waited_ns) {
-            if amount != 0.0 {
+            if amount != 0 {
                 add(event.context, event.location, metric, amount);
             }
         }
@@ -95,14 +94,14 @@ pub fn each_amount(
         let TransferRow { sends, receives, sent_bytes, received_bytes, .. } = *row;
         let TransferRow { collectives, collective_bytes, .. } = *row;
         for (metric, amount) in [
-            (Metric::MpiSends, f64::from(sends)),
-            (Metric::MpiReceives, f64::from(receives)),
-            (Metric::MpiSentBytes, sent_bytes as f64),
-            (Metric::MpiReceivedBytes, received_bytes as f64),
-            (Metric::MpiCollectives, f64::from(collectives)),
-            (Metric::MpiCollectiveBytes, collective_bytes as f64),
+            (Metric::MpiSends, sends.into()),
+            (Metric::MpiReceives, receives.into()),
+            (Metric::MpiSentBytes, sent_bytes),
+            (Metric::MpiReceivedBytes, received_bytes),
+            (Metric::MpiCollectives, collectives.into()),
+            (Metric::MpiCollectiveBytes, collective_bytes),
         ] {
-            if amount != 0.0 {
+            if amount != 0 {
                 add(row.context, row.location, metric, amount);
             }
         }
@@ -166,19 +165,19 @@ mod tests {
             ..Profile::default()
         };
         let of = |wanted: Metric, has: fn(&EventRow) -> bool| {
-            let mut sum = 0.0;
+            let mut sum = 0;
             each_amount(&profile, has, |_, _, metric, amount| {
-                sum += if metric == wanted { amount } else { 0.0 };
+                sum += if metric == wanted { amount } else { 0 };
             });
-            (sum * 1e9).round() as u64
+            sum
         };
         let all = |wanted| of(wanted, |_| true);
         assert_eq!((all(Metric::Mpi), all(Metric::MpiWork), all(Metric::MpiWait)), (6_500, 3_500, 2_000));
-        assert_eq!(all(Metric::MpiReceivedBytes), 4_000_000_000);
-        assert_eq!((all(Metric::MpiSends), all(Metric::MpiReceives)), (0, 1_000_000_000));
-        assert_eq!(all(Metric::MpiCollectiveBytes), 64_000_000_000);
+        assert_eq!(all(Metric::MpiReceivedBytes), 4);
+        assert_eq!((all(Metric::MpiSends), all(Metric::MpiReceives)), (0, 1));
+        assert_eq!(all(Metric::MpiCollectiveBytes), 64);
         // The beginning of MPI and the call that is none of the others.
-        assert_eq!((all(Metric::MpiCollectives), all(Metric::MpiOtherCalls)), (1_000_000_000, 2_000_000_000));
+        assert_eq!((all(Metric::MpiCollectives), all(Metric::MpiOtherCalls)), (1, 2));
         assert_eq!(of(Metric::MpiReceives, |event| event.begin_ns > 5_000), 0);
     }
 }

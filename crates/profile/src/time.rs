@@ -32,6 +32,11 @@ impl Ns {
         if ns > i64::MAX as u64 { Ns::MAX } else { Ns(ns as i64) }
     }
 
+    /// A sum of amounts that are times.
+    pub const fn of_sum(ns: u128) -> Ns {
+        if ns > i64::MAX as u128 { Ns::MAX } else { Ns(ns as i64) }
+    }
+
     /// The nearest time to so many seconds, which were read; what is no number is no time.
     pub fn from_seconds(seconds: f64) -> Ns {
         Ns((seconds * 1e9).round() as i64)
@@ -186,7 +191,8 @@ mod tests {
             assert_eq!(Ns::from_seconds(seconds), Ns::new(ns), "{seconds}");
         }
         assert_eq!(Ns::new(30_000_000).as_seconds(), 0.03);
-        assert_eq!((Ns::of(u64::MAX), Ns::new(-1).unsigned()), (Ns::MAX, 0));
+        assert_eq!((Ns::of(u64::MAX), Ns::of_sum(1 << 100), Ns::of_sum(7)), (Ns::MAX, Ns::MAX, Ns::new(7)));
+        assert_eq!(Ns::new(-1).unsigned(), 0);
     }
 
     #[test]

@@ -24,6 +24,23 @@ impl Unit {
     /// How often something happened.
     pub const COUNT: Unit = Unit { count: 1, ..Unit::RATIO };
 
+    /// A sum of amounts in this unit. Amounts are kept as whole numbers of what a unit is based on: seconds
+    /// as nanoseconds, seconds squared as microseconds squared, of which 64 bits hold enough, and all others
+    /// as they are. So sums are exact, in any order, until they are shown.
+    pub fn shown(self, sum: u128) -> f64 {
+        self.of_base(sum as f64)
+    }
+
+    /// A number that was computed of amounts, such as a deviation, in this unit.
+    pub fn of_base(self, number: f64) -> f64 {
+        // A division, since no negative power of ten is a binary fraction.
+        match self {
+            Unit::SECONDS => number / 1e9,
+            Unit::SECONDS_SQUARED => number / 1e12,
+            _ => number,
+        }
+    }
+
     /// The unit of a product; None where an exponent has no room.
     pub fn times(self, other: Unit) -> Option<Unit> {
         self.combined(other, i8::checked_add)
@@ -79,6 +96,12 @@ impl Serialize for Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_are_shown_in_their_unit() {
+        let shown = [Unit::SECONDS, Unit::SECONDS_SQUARED, Unit::BYTES].map(|unit| unit.shown(30_000_000));
+        assert_eq!(shown, [0.03, 3e-5, 3e7]);
+    }
 
     #[test]
     fn quotients_and_products_have_their_units() {

@@ -17,7 +17,7 @@ fn every_invariant_is_checked() {
             context: ContextId(1),
             location: LocationId(0),
             metric: Metric::Cpu,
-            amount: 1.0,
+            amount: 1,
         }],
         samples: vec![SampleRow::default()].into(),
         operations: vec![OperationInfo::default()].into(),
@@ -29,14 +29,13 @@ fn every_invariant_is_checked() {
         ..Profile::default()
     };
     assert_eq!(good.check(), Ok(()));
-    let broken: [fn(&mut Profile); 21] = [
+    let broken: [fn(&mut Profile); 20] = [
         |p| p.contexts[ContextId(0)].parent = Some(ContextId(0)),
         |p| p.contexts[ContextId(1)].parent = None,
         |p| p.contexts[ContextId(1)].parent = Some(ContextId(1)),
         |p| p.contexts[ContextId(1)].function = Some(FunctionId(0)),
         |p| p.locations[LocationId(0)].process = ProcessId(1),
         |p| p.values[0].context = ContextId(2),
-        |p| p.values[0].amount = f64::INFINITY,
         |p| p.values.push(p.values[0]),
         |p| p.samples.edit(|samples| samples[0].context = ContextId(2)),
         |p| p.samples.edit(|samples| samples[0].location = LocationId(1)),

@@ -1,21 +1,36 @@
 //! Inclusive and exclusive amounts.
 
-use proust_profile::{ContextId, ContextKind, Metric, Ns, Profile};
+use std::ops::AddAssign;
+
+use proust_profile::{ContextId, ContextKind, Metric, Ns, Profile, Unit};
 
 use super::forest::Forest;
 use super::measure::Measure;
 use super::selection::Selection;
 
-/// Amounts of one measure, by context or by function.
+/// Amounts of one measure, by context or by function: sums of whole numbers, or what is shown of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Amounts {
+pub struct Amounts<T = u128> {
     /// With everything below. A function that is on a path several times counts once.
-    pub inclusive: Vec<f64>,
+    pub inclusive: Vec<T>,
     /// Without what it calls: of a frame or inlined call its own and that of its lines and loops.
-    pub exclusive: Vec<f64>,
+    pub exclusive: Vec<T>,
+}
+
+impl<T: Clone + Default> Amounts<T> {
+    /// Nothing, in so many rows.
+    pub fn nothing(rows: usize) -> Amounts<T> {
+        Amounts { inclusive: vec![T::default(); rows], exclusive: vec![T::default(); rows] }
+    }
 }
 
 impl Amounts {
+    /// As they are shown in this unit.
+    pub fn shown(&self, unit: Unit) -> Amounts<f64> {
+        let shown = |sums: &[u128]| sums.iter().map(|&sum| unit.shown(sum)).collect();
+        Amounts { inclusive: shown(&self.inclusive), exclusive: shown(&self.exclusive) }
+    }
+
     /// A measure by context.
     pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
         over_contexts(selection.profile(), selection.forest(), &selection.own(measure))
@@ -32,27 +47,28 @@ impl Amounts {
     /// total the variance is Σ w² (1 − p)² over the samples here, and Σ w² p² over those elsewhere. The total
     /// itself is known exactly from the CPU clock. Samples are taken at random distances, so this is valid
     /// whatever the program repeats; of what takes much longer than the distances the true error is smaller.
-    pub fn errors_by_context(selection: &Selection<'_>) -> Amounts {
+    pub fn errors_by_context(selection: &Selection<'_>) -> Amounts<f64> {
         let squares = over_contexts(selection.profile(), selection.forest(), selection.squares());
-        let values = Amounts::by_context(selection, Metric::Cpu);
+        let values = Amounts::by_context(selection, Metric::Cpu).shown(Unit::SECONDS);
         errors(squares, &values, Sampling::of(selection))
     }
 
     /// Standard errors of the CPU seconds by function.
-    pub fn errors_by_function(selection: &Selection<'_>) -> Amounts {
+    pub fn errors_by_function(selection: &Selection<'_>) -> Amounts<f64> {
         let squares = over_functions(selection.profile(), selection.forest(), selection.squares());
-        let values = Amounts::by_function(selection, Metric::Cpu);
+        let values = Amounts::by_function(selection, Metric::Cpu).shown(Unit::SECONDS);
         errors(squares, &values, Sampling::of(selection))
     }
 }
 
 /// Spreads each context's own amount upwards.
-pub fn over_contexts(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts {
+pub fn over_contexts<T: Copy + AddAssign>(profile: &Profile, forest: &Forest, own: &[T]) -> Amounts<T> {
     let mut inclusive = own.to_vec();
     let mut exclusive = own.to_vec();
     for (id, context) in profile.contexts.iter().enumerate().rev() {
         if let Some(parent) = context.parent {
-            inclusive[parent.index()] += inclusive[id];
+            let below = inclusive[id];
+            inclusive[parent.index()] += below;
         }
         let owner = forest.exclusive_of(ContextId::from_index(id)).index();
         if owner != id {
@@ -63,12 +79,13 @@ pub fn over_contexts(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts
 }
 
 /// Spreads each context's own amount over the functions on its path.
-pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts {
+pub(super) fn over_functions<T: Copy + Default + AddAssign>(
+    profile: &Profile,
+    forest: &Forest,
+    own: &[T],
+) -> Amounts<T> {
     let contexts = over_contexts(profile, forest, own);
-    let mut amounts = Amounts {
-        inclusive: vec![0.0; profile.functions.len()],
-        exclusive: vec![0.0; profile.functions.len()],
-    };
+    let mut amounts = Amounts::nothing(profile.functions.len());
     for id in profile.contexts.keys() {
         if let Some(function) = forest.called_function(profile, id) {
             amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
@@ -98,10 +115,7 @@ pub struct Sampling {
 impl Sampling {
     /// That of the samples of a selection.
     pub fn of(selection: &Selection<'_>) -> Sampling {
-        Sampling {
-            cpu: Ns::from_seconds(selection.total(Metric::Cpu)),
-            squares: selection.squares().iter().sum(),
-        }
+        Sampling { cpu: Ns::of_sum(selection.total(Metric::Cpu)), squares: selection.squares().iter().sum() }
     }
 
     /// The standard error of an amount of CPU time, where the samples there have this sum of squares, s².
@@ -119,7 +133,7 @@ impl Sampling {
 }
 
 /// Standard errors by the squares of the weights of samples.
-pub fn errors(squares: Amounts, values: &Amounts, all: Sampling) -> Amounts {
+pub fn errors(squares: Amounts<f64>, values: &Amounts<f64>, all: Sampling) -> Amounts<f64> {
     let error = |(square, value): (f64, &f64)| all.deviation(*value, square);
     Amounts {
         inclusive: squares.inclusive.into_iter().zip(&values.inclusive).map(error).collect(),

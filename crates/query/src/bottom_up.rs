@@ -79,8 +79,7 @@ impl BottomUp {
     /// A measure by node.
     pub fn amounts(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
         let contexts = Amounts::by_context(selection, measure);
-        let mut amounts =
-            Amounts { inclusive: vec![0.0; self.nodes.len()], exclusive: vec![0.0; self.nodes.len()] };
+        let mut amounts = Amounts::nothing(self.nodes.len());
         for (id, node) in self.node_of_context.iter_enumerated() {
             if let Some(node) = *node {
                 amounts.exclusive[node] += contexts.exclusive[id.index()];
@@ -91,8 +90,9 @@ impl BottomUp {
         }
         for (id, node) in self.nodes.iter().enumerate().rev() {
             if let Some(parent) = node.parent {
-                amounts.exclusive[parent] += amounts.exclusive[id];
-                amounts.inclusive[parent] += amounts.inclusive[id];
+                let (inclusive, exclusive) = (amounts.inclusive[id], amounts.exclusive[id]);
+                amounts.exclusive[parent] += exclusive;
+                amounts.inclusive[parent] += inclusive;
             }
         }
         amounts

@@ -39,6 +39,7 @@ mod scope_note;
 mod scoped_account;
 mod selection;
 mod statistics;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -62,3 +63,4 @@ pub use scope_note::{Known, MatchKind, ScopeNote};
 pub use scoped_account::ScopedAccount;
 pub use selection::{Selection, UnknownFunction, functions_called, with_times};
 pub use statistics::{Spread, Statistics};
+pub use summary::Summary;

@@ -150,12 +150,12 @@ impl Measure {
         !matches!(self, Measure::Metric(_))
     }
 
-    /// Calls `take` for each row of a ledger that counts, with what it counts as and seconds; of
+    /// Calls `take` for each row of a ledger that counts, with what it counts as and nanoseconds; of
     /// [`Measure::Master`] for those of all threads, since a ledger does not know which was first.
-    pub(super) fn each_row(self, ledger: &Ledger, mut take: impl FnMut(ContextId, LocationId, Doing, f64)) {
+    pub(super) fn each_row(self, ledger: &Ledger, mut take: impl FnMut(ContextId, LocationId, Doing, u64)) {
         let mut rows = |rows: &[proust_account::ledger::Row], counts: &dyn Fn(Account) -> bool| {
             for row in rows.iter().filter(|row| counts(row.account)) {
-                take(row.context, row.location, Doing::Active(row.account), row.ns as f64 / 1e9);
+                take(row.context, row.location, Doing::Active(row.account), row.ns);
             }
         };
         let queued = |account| matches!(account, Account::Oversubscribed | Account::Preempted);
@@ -182,7 +182,7 @@ impl Measure {
             _ => return,
         };
         for row in ledger.passive.iter().filter(|row| wanted.is_none_or(|wanted| row.reason == wanted)) {
-            take(row.context, row.location, Doing::Passive(row.reason), row.ns as f64 / 1e9);
+            take(row.context, row.location, Doing::Passive(row.reason), row.ns);
         }
     }
 }

@@ -15,9 +15,9 @@ pub struct Neighbour {
     pub function: Option<FunctionId>,
     /// Callers: inclusive amount of the function when called from there. Callees: what was spent below the
     /// function in this callee.
-    pub inclusive: f64,
+    pub inclusive: u128,
     /// Callers: the function's own part of it. Callees: the callee's own part.
-    pub exclusive: f64,
+    pub exclusive: u128,
 }
 
 /// A function's callers and callees with exactly attributed amounts.
@@ -28,9 +28,9 @@ pub struct Neighbour {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbours {
     /// Inclusive amount of the function.
-    pub inclusive: f64,
+    pub inclusive: u128,
     /// Exclusive amount of the function.
-    pub exclusive: f64,
+    pub exclusive: u128,
     /// Whether the function calls itself, directly or through others.
     pub recursive: bool,
     /// Its callers, largest amount first.
@@ -52,8 +52,8 @@ impl Neighbours {
         let (profile, forest) = (selection.profile(), selection.forest());
         let own = selection.own(measure);
         let mut result = Neighbours::default();
-        let mut callers: FxHashMap<Option<FunctionId>, (f64, f64)> = FxHashMap::default();
-        let mut callees: FxHashMap<Option<FunctionId>, (f64, f64)> = FxHashMap::default();
+        let mut callers: FxHashMap<Option<FunctionId>, (u128, u128)> = FxHashMap::default();
+        let mut callees: FxHashMap<Option<FunctionId>, (u128, u128)> = FxHashMap::default();
         let mut positions: Vec<Position> = Vec::with_capacity(profile.contexts.len());
         for (id, context) in profile.contexts.iter().enumerate() {
             let above = context.parent.map_or(Position::Outside, |parent| positions[parent.index()]);
@@ -78,7 +78,7 @@ impl Neighbours {
             };
             positions.push(position);
             let amount = own[id];
-            if amount == 0.0 {
+            if amount == 0 {
                 continue;
             }
             if let Position::Inside { caller, callee, callee_is_nearest } = position {
@@ -93,7 +93,7 @@ impl Neighbours {
                     Some(_) => {
                         let to = callees.entry(callee).or_default();
                         to.0 += amount;
-                        to.1 += if callee_is_nearest { amount } else { 0.0 };
+                        to.1 += if callee_is_nearest { amount } else { 0 };
                     }
                 }
             }
@@ -104,11 +104,11 @@ impl Neighbours {
     }
 }
 
-fn largest_first(amounts: FxHashMap<Option<FunctionId>, (f64, f64)>) -> Vec<Neighbour> {
+fn largest_first(amounts: FxHashMap<Option<FunctionId>, (u128, u128)>) -> Vec<Neighbour> {
     let mut neighbours: Vec<Neighbour> = amounts
         .into_iter()
         .map(|(function, (inclusive, exclusive))| Neighbour { function, inclusive, exclusive })
         .collect();
-    neighbours.sort_by(|a, b| b.inclusive.total_cmp(&a.inclusive).then(a.function.cmp(&b.function)));
+    neighbours.sort_by(|a, b| b.inclusive.cmp(&a.inclusive).then(a.function.cmp(&b.function)));
     neighbours
 }

@@ -1,8 +1,9 @@
 //! Amounts by what is on a path: modules, source lines. What is on a path several times counts once.
 
 use std::hash::Hash;
+use std::ops::AddAssign;
 
-use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Metric, ModuleId, Profile};
+use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Metric, ModuleId, Profile, Unit};
 use rustc_hash::FxHashMap;
 
 use super::amounts::{self, Amounts, Sampling};
@@ -100,9 +101,10 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
     }
 
     /// Standard errors of the CPU seconds by position of the things, as [`Amounts::errors_by_context`].
-    pub fn errors(&self, selection: &Selection<'_>) -> Amounts {
+    pub fn errors(&self, selection: &Selection<'_>) -> Amounts<f64> {
         let squares = self.over(selection.profile(), selection.squares());
-        amounts::errors(squares, &self.amounts(selection, Metric::Cpu), Sampling::of(selection))
+        let cpu = self.amounts(selection, Metric::Cpu).shown(Unit::SECONDS);
+        amounts::errors(squares, &cpu, Sampling::of(selection))
     }
 
     /// Which thing a context brings onto a path on which it is not yet.
@@ -116,14 +118,14 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
     }
 
     /// Spreads each context's own amount over the things on its path.
-    fn over(&self, profile: &Profile, own: &[f64]) -> Amounts {
+    fn over<T: Copy + Default + AddAssign>(&self, profile: &Profile, own: &[T]) -> Amounts<T> {
         let mut inclusive = own.to_vec();
-        let mut amounts =
-            Amounts { inclusive: vec![0.0; self.keys.len()], exclusive: vec![0.0; self.keys.len()] };
+        let mut amounts = Amounts::nothing(self.keys.len());
         // Children are behind their parents.
         for (id, context) in profile.contexts.iter_enumerated().rev() {
             if let Some(parent) = context.parent {
-                inclusive[parent.index()] += inclusive[id.index()];
+                let below = inclusive[id.index()];
+                inclusive[parent.index()] += below;
             }
             if let Some(row) = self.owner[id] {
                 amounts.exclusive[row] += own[id.index()];
@@ -136,7 +138,7 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
     }
 
     /// The part of a measure that is nobody's own.
-    pub fn rest(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> f64 {
+    pub fn rest(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> u128 {
         let own = selection.own(measure);
         self.owner.iter().zip(own).filter(|(owner, _)| owner.is_none()).map(|(_, amount)| amount).sum()
     }
@@ -198,23 +200,22 @@ mod tests {
         })
     }
 
-    /// Whole numbers, whose sums are exact in any order.
     fn of_paths<K: Copy + Eq + Hash>(
         profile: &Profile,
         brings: impl Fn(ContextId) -> Option<K>,
         own: impl Fn(&[ContextId]) -> Option<K>,
-    ) -> (FxHashMap<K, [f64; 2]>, f64) {
-        let (mut found, mut rest) = (FxHashMap::<K, [f64; 2]>::default(), 0.0);
+    ) -> (FxHashMap<K, [u128; 2]>, u128) {
+        let (mut found, mut rest) = (FxHashMap::<K, [u128; 2]>::default(), 0);
         for value in &profile.values {
             let up = std::iter::successors(Some(value.context), |&id| profile.contexts[id].parent);
             let path: Vec<ContextId> = up.collect();
             let keys: FxHashSet<K> = path.iter().filter_map(|&id| brings(id)).collect();
             for key in keys {
-                found.entry(key).or_default()[0] += value.amount;
+                found.entry(key).or_default()[0] += u128::from(value.amount);
             }
             match own(&path) {
-                Some(key) => found.entry(key).or_default()[1] += value.amount,
-                None => rest += value.amount,
+                Some(key) => found.entry(key).or_default()[1] += u128::from(value.amount),
+                None => rest += u128::from(value.amount),
             }
         }
         (found, rest)
@@ -223,7 +224,7 @@ mod tests {
     fn check<K: Copy + Eq + Hash + std::fmt::Debug>(
         selection: &Selection<'_>,
         on_path: &OnPath<K>,
-        of: impl Fn(&Profile) -> (FxHashMap<K, [f64; 2]>, f64),
+        of: impl Fn(&Profile) -> (FxHashMap<K, [u128; 2]>, u128),
     ) {
         let profile = selection.profile();
         let (mut expected, rest) = of(profile);
@@ -240,15 +241,16 @@ mod tests {
             let of_key = expected.remove(key).unwrap_or_default();
             assert_eq!([amounts.inclusive[row], amounts.exclusive[row]], of_key, "{key:?}");
             for (which, found) in [&spread.inclusive[row], &spread.exclusive[row]].into_iter().enumerate() {
-                let each = by_location.iter().map(|of| of.get(key).map_or(0.0, |amounts| amounts[which]));
+                let each = by_location.iter().map(|of| of.get(key).map_or(0, |amounts| amounts[which]));
                 let (least, most) =
-                    each.fold((f64::MAX, 0.0), |(least, most), one| (one.min(least), one.max(most)));
-                assert_eq!((found.sum, found.min, found.max), (of_key[which], least, most), "{key:?}");
+                    each.fold((u128::MAX, 0), |(least, most), one| (one.min(least), one.max(most)));
+                let expected = [of_key[which], least, most].map(|sum| Unit::SECONDS.shown(sum));
+                assert_eq!([found.sum, found.min, found.max], expected, "{key:?}");
             }
         }
         assert!(expected.is_empty(), "{expected:?}");
         assert_eq!(on_path.rest(selection, Metric::Cpu), rest);
-        assert_eq!(amounts.exclusive.iter().sum::<f64>() + rest, selection.total(Metric::Cpu));
+        assert_eq!(amounts.exclusive.iter().sum::<u128>() + rest, selection.total(Metric::Cpu));
     }
 
     proptest! {

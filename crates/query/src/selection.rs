@@ -14,8 +14,9 @@ use super::forest::{Forest, called_function};
 use super::measure::Measure;
 use super::scope_note::{Known, ScopeNote};
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
-use proust_profile::event_metrics::{Operations, metrics_of_event};
+use proust_profile::event_metrics::{EVENT_METRICS, Operations, amounts_of_event};
 use proust_profile::mpi_metrics::each_amount;
+use proust_profile::sample_metrics::{SAMPLE_METRICS, amounts_of_sample};
 
 mod between_samples;
 mod inventory;
@@ -94,9 +95,9 @@ impl Scope {
             && self.states.is_none()
     }
 
-    /// Which part of such time is in scope, as far as its state decides.
-    fn share(&self, location: LocationId, context: ContextId, doing: Doing) -> f64 {
-        self.states.as_ref().map_or(1.0, |states| states.share(location, context, doing))
+    /// The part of so much such time that is in scope, as far as its state decides.
+    fn part(&self, location: LocationId, context: ContextId, doing: Doing, ns: u64) -> u64 {
+        self.states.as_ref().map_or(ns, |states| states.part(location, context, doing, ns))
     }
 
     /// A row represents the time before it: it belongs to the range in which that ended.
@@ -245,7 +246,7 @@ impl<'p> Selection<'p> {
     /// Whether any of the time in which a location does this in a context is in scope, as far as the state
     /// decides.
     pub fn has_state(&self, location: LocationId, context: ContextId, doing: impl Into<Doing>) -> bool {
-        self.in_scope.share(location, context, doing.into()) > 0.0
+        self.in_scope.part(location, context, doing.into(), u64::MAX) > 0
     }
 
     /// Whether states decide what is in scope.
@@ -265,9 +266,9 @@ impl<'p> Selection<'p> {
         self.in_scope.has_sample(row)
     }
 
-    /// Calls `take` with context, location and own amount for all there is of a measure in scope. A context
-    /// may occur several times.
-    pub fn each(&self, measure: impl Into<Measure>, mut take: impl FnMut(ContextId, LocationId, f64)) {
+    /// Calls `take` with context, location and own amount, in whole numbers, for all there is of a measure in
+    /// scope. A context may occur several times.
+    pub fn each(&self, measure: impl Into<Measure>, mut take: impl FnMut(ContextId, LocationId, u64)) {
         let measure = measure.into();
         if let Measure::Metric(metric) = measure {
             for value in self.values.iter().filter(|value| value.metric == metric) {
@@ -278,14 +279,14 @@ impl<'p> Selection<'p> {
                 let location = &self.profile.locations[location];
                 self.profile.processes[location.process].pid == location.tid
             };
-            measure.each_row(ledger, |context, location, doing, seconds| {
+            measure.each_row(ledger, |context, location, doing, ns| {
                 if measure == Measure::Master && !is_master(location) {
                     return;
                 }
                 if self.in_scope.contexts[context.index()] && self.in_scope.locations[location.index()] {
-                    let share = self.in_scope.share(location, context, doing);
-                    if share > 0.0 {
-                        take(context, location, seconds * share);
+                    let ns = self.in_scope.part(location, context, doing, ns);
+                    if ns > 0 {
+                        take(context, location, ns);
                     }
                 }
             });
@@ -301,38 +302,45 @@ impl<'p> Selection<'p> {
             scope.contexts[context.index()] && scope.locations[location.index()]
         };
         for row in ledger.spent.iter().filter(|row| in_scope(row.context, row.location)) {
-            let share = scope.share(row.location, row.context, Doing::Active(row.account));
-            times[row.location.index()].0[row.account] += part(row.ns, share);
+            let doing = Doing::Active(row.account);
+            times[row.location.index()].0[row.account] +=
+                scope.part(row.location, row.context, doing, row.ns);
         }
         for row in ledger.passive.iter().filter(|row| in_scope(row.context, row.location)) {
-            let share = scope.share(row.location, row.context, Doing::Passive(row.reason));
-            times[row.location.index()].1[row.reason] += part(row.ns, share);
+            let doing = Doing::Passive(row.reason);
+            times[row.location.index()].1[row.reason] += scope.part(row.location, row.context, doing, row.ns);
         }
         times
     }
 
     /// Each context's own amount of a measure, summed over the locations in scope.
-    pub fn own(&self, measure: impl Into<Measure>) -> Vec<f64> {
-        let mut own = vec![0.0; self.profile.contexts.len()];
-        self.each(measure, |context, _, amount| own[context.index()] += amount);
+    pub fn own(&self, measure: impl Into<Measure>) -> Vec<u128> {
+        let mut own = vec![0; self.profile.contexts.len()];
+        self.each(measure, |context, _, amount| own[context.index()] += u128::from(amount));
         own
     }
 
     /// Sum of a measure over everything in scope.
-    pub fn total(&self, measure: impl Into<Measure>) -> f64 {
-        let mut total = 0.0;
-        self.each(measure, |_, _, amount| total += amount);
+    pub fn total(&self, measure: impl Into<Measure>) -> u128 {
+        let mut total = 0;
+        self.each(measure, |_, _, amount| total += u128::from(amount));
         total
+    }
+
+    /// The same as it is shown, in the measure's unit.
+    pub fn shown_total(&self, measure: impl Into<Measure>) -> f64 {
+        let measure = measure.into();
+        measure.unit().shown(self.total(measure))
     }
 
     /// Whether each context has any amount in scope, itself or below: stored, spent, passive or caused.
     pub fn used_contexts(&self) -> Vec<bool> {
         let mut used = vec![false; self.profile.contexts.len()];
         for value in self.values.iter() {
-            used[value.context.index()] |= value.amount != 0.0;
+            used[value.context.index()] |= value.amount > 0;
         }
         for measure in [Measure::Wall, Measure::Empty, Measure::Caused(None)] {
-            self.each(measure, |context, _, amount| used[context.index()] |= amount != 0.0);
+            self.each(measure, |context, _, amount| used[context.index()] |= amount > 0);
         }
         for (id, context) in self.profile.contexts.iter().enumerate().rev() {
             if let Some(parent) = context.parent {
@@ -350,11 +358,14 @@ impl<'p> Selection<'p> {
     /// Each context's own sum of squared sample weights, in square seconds.
     pub fn squares(&self) -> &[f64] {
         self.squares.get_or_init(|| {
-            let mut squares = self.own(Metric::CpuSquares);
+            let shown = |metric: Metric| {
+                self.own(metric).into_iter().map(|sum| metric.unit().shown(sum)).collect::<Vec<f64>>()
+            };
+            let mut squares = shown(Metric::CpuSquares);
             if squares.iter().all(|&square| square == 0.0) {
                 // Where they were not kept: n equal weights of x/n have the sum of squares x²/n.
-                let counts = self.own(Metric::Samples);
-                for ((square, seconds), n) in squares.iter_mut().zip(self.own(Metric::Cpu)).zip(counts) {
+                let counts = shown(Metric::Samples);
+                for ((square, seconds), n) in squares.iter_mut().zip(shown(Metric::Cpu)).zip(counts) {
                     *square = if n > 0.0 { seconds * seconds / n } else { 0.0 };
                 }
             }
@@ -380,49 +391,29 @@ pub fn functions_called(profile: &Profile, text: &str) -> Result<Vec<FunctionId>
     Ok(found)
 }
 
-/// A part of whole nanoseconds; all of them are all.
-fn part(ns: u64, share: f64) -> u64 {
-    if share == 1.0 { ns } else { (ns as f64 * share).round() as u64 }
-}
-
 /// What samples and operations in scope amount to, as values, sorted as a profile's are.
 fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
-    let mut sums: BTreeMap<(ContextId, LocationId, Metric), f64> = BTreeMap::new();
-    let mut add = |context, location, amounts: &[(Metric, f64)]| {
-        for &(metric, amount) in amounts.iter().filter(|(_, amount)| *amount != 0.0) {
-            *sums.entry((context, location, metric)).or_default() += amount;
+    let mut sums: BTreeMap<(ContextId, LocationId, Metric), u64> = BTreeMap::new();
+    let mut add = |context, location, metric, amount: u64| {
+        if amount > 0 {
+            let sum = sums.entry((context, location, metric)).or_default();
+            *sum = sum.saturating_add(amount);
         }
     };
     for row in profile.samples.iter().filter(|row| scope.has_sample(row)) {
-        add(row.context, row.location, &metrics_of_sample(&row));
+        for (metric, amount) in SAMPLE_METRICS.into_iter().zip(amounts_of_sample(&row)) {
+            add(row.context, row.location, metric, amount);
+        }
     }
     let operations = Operations::of(profile);
     for row in profile.events.iter().filter(|row| scope.has_event(row)) {
-        add(row.context, row.location, &metrics_of_event(operations.nature(row.operation), &row));
+        let amounts = amounts_of_event(operations.nature(row.operation), &row);
+        for (metric, amount) in EVENT_METRICS.into_iter().zip(amounts) {
+            add(row.context, row.location, metric, amount);
+        }
     }
-    each_amount(
-        profile,
-        |event| scope.has_event(event),
-        |context, location, metric, amount| add(context, location, &[(metric, amount)]),
-    );
+    each_amount(profile, |event| scope.has_event(event), add);
     sums.into_iter()
         .map(|((context, location, metric), amount)| Value { context, location, metric, amount })
         .collect()
-}
-
-fn metrics_of_sample(row: &SampleRow) -> [(Metric, f64); 11] {
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    [
-        (Metric::Cpu, seconds(row.cpu_ns)),
-        (Metric::User, seconds(row.user_ns)),
-        (Metric::System, seconds(row.system_ns)),
-        (Metric::Samples, if row.tail { 0.0 } else { 1.0 }),
-        (Metric::Measurement, seconds(row.measurement_ns)),
-        (Metric::MinorFaults, f64::from(row.minor_faults)),
-        (Metric::MajorFaults, f64::from(row.major_faults)),
-        (Metric::VoluntarySwitches, f64::from(row.voluntary_switches)),
-        (Metric::InvoluntarySwitches, f64::from(row.involuntary_switches)),
-        (Metric::CpuSquares, if row.tail { 0.0 } else { seconds(row.cpu_ns).powi(2) }),
-        (Metric::BusyWait, if row.is_busy_wait { seconds(row.cpu_ns) } else { 0.0 }),
-    ]
 }

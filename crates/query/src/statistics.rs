@@ -2,13 +2,14 @@
 
 use std::hash::Hash;
 
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{ContextId, LocationId, Unit};
 
 use super::derived::{Derived, Quantity};
 use super::forest::Forest;
 use super::measure::Measure;
 use super::on_path::OnPath;
 use super::selection::Selection;
+use super::summary::Summary;
 
 /// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included:
 /// a function that one thread of many runs is as unbalanced as can be. Of a derived metric they are over the
@@ -51,7 +52,22 @@ impl Statistics {
         self.max - self.mean
     }
 
-    /// Statistics of amounts given for some of the locations; the others count as zero.
+    /// Statistics of whole amounts.
+    fn of_whole(summary: &Summary, locations: usize, unit: Unit) -> Statistics {
+        let sum = unit.shown(summary.sum);
+        Statistics {
+            locations,
+            sum,
+            mean: if locations == 0 { 0.0 } else { sum / locations as f64 },
+            min: unit.shown(summary.min),
+            min_location: summary.min_location,
+            max: unit.shown(summary.max),
+            max_location: summary.max_location,
+            stddev: unit.of_base(summary.deviation(locations)),
+        }
+    }
+
+    /// Statistics of values given for some of the locations; the others count as zero.
     fn of(given: &[(LocationId, f64)], locations: &[LocationId]) -> Statistics {
         let n = locations.len();
         let sum: f64 = given.iter().fold(0.0, |sum, (_, amount)| sum + amount);
@@ -132,7 +148,7 @@ fn owners_by(
 }
 
 /// Amounts of the locations that have any, ascending by location.
-type Given = Vec<(LocationId, f64)>;
+type Given = Vec<(LocationId, u128)>;
 
 /// Statistics by row. `brought_by` says to which row a context's inclusive amount belongs, `owners_of` to
 /// which ones its own amount does.
@@ -147,8 +163,10 @@ fn collect(
     let given = |measure: Measure| given(selection, measure, rows, &brought_by, &owners_of);
     match quantity {
         Quantity::Measure(measure) => {
-            let finish =
-                |given: Vec<Given>| given.iter().map(|given| Statistics::of(given, &compute)).collect();
+            let of = |given: &Given| {
+                Statistics::of_whole(&Summary::of(given, &compute), compute.len(), measure.unit())
+            };
+            let finish = |given: Vec<Given>| given.iter().map(of).collect();
             let [inclusive, exclusive] = given(*measure);
             Spread { inclusive: finish(inclusive), exclusive: finish(exclusive) }
         }
@@ -178,7 +196,7 @@ fn of_derived(derived: &Derived, bases: &[Measure], given: &[&Given], compute: &
     met.dedup();
     let amount = |base: usize, id: LocationId| {
         let at = given[base].binary_search_by_key(&id, |(given, _)| *given);
-        at.map_or(0.0, |at| given[base][at].1)
+        at.map_or(0.0, |at| bases[base].unit().shown(given[base][at].1))
     };
     let values: Vec<(LocationId, f64)> =
         met.iter().filter_map(|&id| Some((id, value(&|base| amount(base, id))?))).collect();
@@ -208,8 +226,8 @@ fn given(
 ) -> [Vec<Given>; 2] {
     let mut inclusive: Vec<Given> = vec![Vec::new(); rows];
     let mut exclusive = inclusive.clone();
-    let add = |given: &mut Given, location, amount: f64| match given.last_mut() {
-        _ if amount == 0.0 => {}
+    let add = |given: &mut Given, location, amount: u128| match given.last_mut() {
+        _ if amount == 0 => {}
         Some((last, sum)) if *last == location => *sum += amount,
         _ => given.push((location, amount)),
     };
@@ -217,7 +235,7 @@ fn given(
         if let Some(row) = brought_by(context) {
             add(&mut inclusive[row], location, above);
         }
-        if own != 0.0 {
+        if own > 0 {
             for row in owners_of(context).into_iter().flatten() {
                 add(&mut exclusive[row], location, own);
             }
@@ -231,21 +249,22 @@ fn given(
 fn each_location(
     selection: &Selection<'_>,
     measure: Measure,
-    mut take: impl FnMut(LocationId, ContextId, f64, f64),
+    mut take: impl FnMut(LocationId, ContextId, u128, u128),
 ) {
     let profile = selection.profile();
-    let mut values: Vec<(LocationId, ContextId, f64)> = Vec::new();
+    let mut values: Vec<(LocationId, ContextId, u64)> = Vec::new();
     selection.each(measure, |context, location, amount| {
         if !profile.locations[location].service {
             values.push((location, context, amount));
         }
     });
     values.sort_by_key(|&(location, ..)| location);
-    let mut amounts = vec![(0.0, 0.0); profile.contexts.len()];
+    let mut amounts = vec![(0, 0); profile.contexts.len()];
     let mut met = vec![false; profile.contexts.len()];
     for values in values.chunk_by(|a, b| a.0 == b.0) {
         let mut touched = Vec::new();
         for &(_, own, amount) in values {
+            let amount = u128::from(amount);
             amounts[own.index()].1 += amount;
             let mut context = Some(own);
             while let Some(id) = context {

@@ -2,10 +2,11 @@
 
 mod callers;
 mod errors;
+mod parts;
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
-    Ns, OperationId, Process, Profile, SampleRow, Value,
+    Ns, OperationId, Process, Profile, SampleRow, Unit, Value,
 };
 
 use super::*;
@@ -87,13 +88,16 @@ fn profile() -> Profile {
                 context: ContextId(context),
                 location: LocationId(location),
                 metric: Metric::Cpu,
-                amount: seconds as f64,
+                amount: seconds * S as u64,
             })
             .collect(),
         samples: samples.into(),
         ..Profile::default()
     }
 }
+
+/// One second in the unit of sums.
+const S: u128 = 1_000_000_000;
 
 fn select<'p>(profile: &'p Profile, expression: &str) -> Selection<'p> {
     Selection::new(profile, &Filter::parse(&[expression]).unwrap())
@@ -102,7 +106,7 @@ fn select<'p>(profile: &'p Profile, expression: &str) -> Selection<'p> {
 #[test]
 fn inclusive_sums_the_subtree_and_exclusive_takes_in_the_lines() {
     let profile = profile();
-    let amounts = Amounts::by_context(&Selection::all(&profile), Metric::Cpu);
+    let amounts = Amounts::by_context(&Selection::all(&profile), Metric::Cpu).shown(Unit::SECONDS);
     assert_eq!(amounts.inclusive[0], 20.0);
     assert_eq!((amounts.inclusive[1], amounts.exclusive[1]), (13.0, 1.0));
     assert_eq!((amounts.inclusive[3], amounts.exclusive[3]), (5.0, 5.0));
@@ -114,7 +118,7 @@ fn inclusive_sums_the_subtree_and_exclusive_takes_in_the_lines() {
 #[test]
 fn recursion_counts_once_in_a_functions_inclusive_amount() {
     let profile = profile();
-    let amounts = Amounts::by_function(&Selection::all(&profile), Metric::Cpu);
+    let amounts = Amounts::by_function(&Selection::all(&profile), Metric::Cpu).shown(Unit::SECONDS);
     assert_eq!(amounts.inclusive, [13.0, 16.0, 7.0, 7.0]);
     assert_eq!(amounts.exclusive, [1.0, 16.0, 3.0, 0.0]);
     assert_eq!(amounts.exclusive.iter().sum::<f64>(), 20.0);
@@ -126,16 +130,25 @@ fn callers_and_callees_sum_to_the_function() {
     let selection = Selection::all(&profile);
     let fact = Neighbours::of(&selection, FunctionId(2), Metric::Cpu);
     assert!(fact.recursive);
-    assert_eq!((fact.inclusive, fact.exclusive), (7.0, 3.0));
-    assert_eq!(fact.callers, [Neighbour { function: Some(FunctionId(0)), inclusive: 7.0, exclusive: 3.0 }]);
-    assert_eq!(fact.callees, [Neighbour { function: Some(FunctionId(1)), inclusive: 4.0, exclusive: 4.0 }]);
+    assert_eq!((fact.inclusive, fact.exclusive), (7 * S, 3 * S));
+    assert_eq!(
+        fact.callers,
+        [Neighbour { function: Some(FunctionId(0)), inclusive: 7 * S, exclusive: 3 * S }]
+    );
+    assert_eq!(
+        fact.callees,
+        [Neighbour { function: Some(FunctionId(1)), inclusive: 4 * S, exclusive: 4 * S }]
+    );
     let work = Neighbours::of(&selection, FunctionId(1), Metric::Cpu);
     let callers: Vec<_> = work.callers.iter().map(|caller| (caller.function, caller.inclusive)).collect();
-    assert_eq!(callers, [(Some(FunctionId(3)), 7.0), (Some(FunctionId(0)), 5.0), (Some(FunctionId(2)), 4.0)]);
-    let main = Neighbours::of(&selection, FunctionId(0), Metric::Cpu);
-    assert_eq!(main.callers, [Neighbour { function: None, inclusive: 13.0, exclusive: 1.0 }]);
     assert_eq!(
-        main.exclusive + main.callees.iter().map(|callee| callee.inclusive).sum::<f64>(),
+        callers,
+        [(Some(FunctionId(3)), 7 * S), (Some(FunctionId(0)), 5 * S), (Some(FunctionId(2)), 4 * S)]
+    );
+    let main = Neighbours::of(&selection, FunctionId(0), Metric::Cpu);
+    assert_eq!(main.callers, [Neighbour { function: None, inclusive: 13 * S, exclusive: S }]);
+    assert_eq!(
+        main.exclusive + main.callees.iter().map(|callee| callee.inclusive).sum::<u128>(),
         main.inclusive
     );
 }
@@ -145,7 +158,7 @@ fn bottom_up_folds_direct_recursion() {
     let profile = profile();
     let selection = Selection::all(&profile);
     let tree = BottomUp::new(&selection, 10);
-    let amounts = tree.amounts(&selection, Metric::Cpu);
+    let amounts = tree.amounts(&selection, Metric::Cpu).shown(Unit::SECONDS);
     let chain = |names: &[u32]| {
         let mut at = None;
         for &name in names {
@@ -207,26 +220,26 @@ fn locations_are_found_by_id_position_name_and_handle() {
 #[test]
 fn functions_keep_the_paths_they_are_on() {
     let profile = profile();
-    assert_eq!(select(&profile, "function=fact").total(Metric::Cpu), 7.0);
-    assert_eq!(select(&profile, "function=fact and function=work").total(Metric::Cpu), 4.0);
-    assert_eq!(select(&profile, "function=work and function!=fact").total(Metric::Cpu), 12.0);
-    assert_eq!(select(&profile, "function=app::sta*").total(Metric::Cpu), 7.0);
-    assert_eq!(select(&profile, "function=f2").total(Metric::Cpu), 7.0);
-    assert_eq!(select(&profile, "module=app").total(Metric::Cpu), 20.0);
-    assert_eq!(select(&profile, "file=a.c").total(Metric::Cpu), 20.0);
+    assert_eq!(select(&profile, "function=fact").shown_total(Metric::Cpu), 7.0);
+    assert_eq!(select(&profile, "function=fact and function=work").shown_total(Metric::Cpu), 4.0);
+    assert_eq!(select(&profile, "function=work and function!=fact").shown_total(Metric::Cpu), 12.0);
+    assert_eq!(select(&profile, "function=app::sta*").shown_total(Metric::Cpu), 7.0);
+    assert_eq!(select(&profile, "function=f2").shown_total(Metric::Cpu), 7.0);
+    assert_eq!(select(&profile, "module=app").shown_total(Metric::Cpu), 20.0);
+    assert_eq!(select(&profile, "file=a.c").shown_total(Metric::Cpu), 20.0);
 }
 
 #[test]
 fn processors_and_time_are_answered_from_the_samples() {
     let profile = profile();
-    assert_eq!(select(&profile, "cpu=1,2").total(Metric::Cpu), 5.0);
-    assert_eq!(select(&profile, "cpu!=6").total(Metric::Cpu), 13.0);
+    assert_eq!(select(&profile, "cpu=1,2").shown_total(Metric::Cpu), 5.0);
+    assert_eq!(select(&profile, "cpu!=6").shown_total(Metric::Cpu), 13.0);
     let early = select(&profile, "time=..2.5s");
-    assert_eq!(early.total(Metric::Cpu), 3.0);
+    assert_eq!(early.shown_total(Metric::Cpu), 3.0);
     assert_eq!(early.notes().len(), 1);
     // What a sample at 2 s stands for was before.
-    assert_eq!(select(&profile, "time=2s.. and thread=0").total(Metric::Cpu), 7.0);
-    assert_eq!(select(&profile, "time=..2s and thread=0").total(Metric::Cpu), 3.0);
+    assert_eq!(select(&profile, "time=2s.. and thread=0").shown_total(Metric::Cpu), 7.0);
+    assert_eq!(select(&profile, "time=..2s and thread=0").shown_total(Metric::Cpu), 3.0);
 }
 
 #[test]
@@ -246,7 +259,7 @@ fn what_matches_nothing_says_what_there_is() {
         };
         assert!(expression.ends_with(&format!("={value}")), "{value}");
         assert_eq!([&known.alike[..], &known.first[..]].concat(), expected, "{expression}");
-        assert_eq!(selection.total(Metric::Cpu), 0.0);
+        assert_eq!(selection.shown_total(Metric::Cpu), 0.0);
     }
 }
 
@@ -254,13 +267,13 @@ fn what_matches_nothing_says_what_there_is() {
 fn the_hot_path_ends_where_time_spreads() {
     let profile = profile();
     let selection = Selection::all(&profile);
-    let amounts = Amounts::by_context(&selection, Metric::Cpu);
+    let amounts = Amounts::by_context(&selection, Metric::Cpu).inclusive;
     assert_eq!(
-        hot_path(selection.forest(), &amounts.inclusive, ContextId(0), 0.5),
+        hot_path(selection.forest(), &amounts, ContextId(0), 0.5),
         [ContextId(0), ContextId(1), ContextId(5), ContextId(7), ContextId(9), ContextId(10)]
     );
     // The program is no place: its largest part is named, however little it is.
-    let from = |root, threshold| hot_path(selection.forest(), &amounts.inclusive, root, threshold);
+    let from = |root, threshold| hot_path(selection.forest(), &amounts, root, threshold);
     assert_eq!(from(ContextId::PROGRAM, 0.99), [ContextId(0), ContextId(1)]);
     assert_eq!(from(ContextId(1), 0.99), [ContextId(1)]);
 }
@@ -269,7 +282,8 @@ fn the_hot_path_ends_where_time_spreads() {
 #[test]
 fn functions_as_compiled_have_what_was_inlined_into_them() {
     let profile = profile();
-    let amounts = |selection: &Selection<'_>| Amounts::by_function(selection, Metric::Cpu);
+    let amounts =
+        |selection: &Selection<'_>| Amounts::by_function(selection, Metric::Cpu).shown(Unit::SECONDS);
     let source = amounts(&Selection::all(&profile));
     let compiled = amounts(&Selection::all(&profile).of_compiled_functions());
     // main, work, fact, start: the worker's 7 s in `work` were inlined into `start`.
@@ -290,16 +304,16 @@ fn functions_as_compiled_have_what_was_inlined_into_them() {
 fn a_subtree_is_a_selection_of_its_own() {
     let profile = profile();
     let selection = Selection::all(&profile).under(ContextId(5));
-    assert_eq!(selection.total(Metric::Cpu), 7.0);
+    assert_eq!(selection.shown_total(Metric::Cpu), 7.0);
     let lines = OnPath::lines(&profile, selection.forest()).amounts(&selection, Metric::Cpu);
-    assert_eq!(lines.exclusive.into_iter().fold(0.0, f64::max), 4.0);
+    assert_eq!(lines.exclusive.into_iter().max(), Some(4 * S));
 }
 
 #[test]
 fn an_empty_profile_is_answered() {
     let profile = Profile::default();
     let selection = Selection::all(&profile);
-    assert_eq!(selection.total(Metric::Cpu), 0.0);
+    assert_eq!(selection.shown_total(Metric::Cpu), 0.0);
     assert!(OnPath::lines(&profile, selection.forest()).keys.is_empty());
     assert!(BottomUp::new(&selection, 5).nodes.is_empty());
     assert!(Spread::by_context(&selection, Metric::Cpu).inclusive.is_empty());
@@ -325,13 +339,13 @@ fn ten_thousand_frames_of_recursion_are_answered() {
         context: ContextId(leaf),
         location: LocationId(1),
         metric: Metric::Cpu,
-        amount: 5.0,
+        amount: 5 * S as u64,
     });
     let selection = Selection::all(&profile);
-    assert_eq!(Amounts::by_function(&selection, Metric::Cpu).inclusive[2], 12.0);
+    assert_eq!(Amounts::by_function(&selection, Metric::Cpu).shown(Unit::SECONDS).inclusive[2], 12.0);
     assert_eq!(Spread::by_function(&selection, Metric::Cpu).inclusive[2].sum, 12.0);
     let tree = BottomUp::new(&selection, 64);
-    let exclusive = tree.amounts(&selection, Metric::Cpu).exclusive;
+    let exclusive = tree.amounts(&selection, Metric::Cpu).shown(Unit::SECONDS).exclusive;
     let roots = tree.nodes.iter().zip(exclusive).filter(|(node, _)| node.parent.is_none());
     assert_eq!(roots.map(|(_, amount)| amount).sum::<f64>(), 25.0);
 }
@@ -378,7 +392,7 @@ fn account() -> Ledger {
 fn seconds_by_account_are_measures_as_metrics_are() {
     let (profile, account) = (profile(), account());
     let selection = Selection::all(&profile).with_rows(&account);
-    let total = |measure| selection.total(measure);
+    let total = |measure| selection.shown_total(measure);
     assert_eq!((total(Measure::Wall), total(Measure::Active)), (29.0, 24.0));
     assert_eq!((total(Measure::Queued), total(Measure::Passive(None))), (1.0, 5.0));
     let caused =
@@ -387,13 +401,13 @@ fn seconds_by_account_are_measures_as_metrics_are() {
     // Everything lost is caused somewhere.
     assert_eq!((total(Measure::Lost), total(Measure::Empty)), (5.0, 6.0));
     // Recursion counts once, and a wait is where it was waited.
-    let lock = Amounts::by_function(&selection, Measure::Account(Account::Lock));
+    let lock = Amounts::by_function(&selection, Measure::Account(Account::Lock)).shown(Unit::SECONDS);
     assert_eq!((lock.inclusive, lock.exclusive), (vec![4.0, 0.0, 4.0, 0.0], vec![0.0, 0.0, 4.0, 0.0]));
     let join = Spread::by_function(&selection, Measure::Passive(Some(PassiveReason::Join)));
     assert_eq!((join.inclusive[1].max, join.inclusive[1].max_location), (5.0, Some(LocationId(1))));
     assert_eq!(join.inclusive[1].mean, 2.5);
     // Without a ledger nothing is known.
-    assert_eq!(Selection::all(&profile).total(Measure::Wall), 0.0);
+    assert_eq!(Selection::all(&profile).shown_total(Measure::Wall), 0.0);
 }
 
 #[test]
@@ -402,13 +416,13 @@ fn accounts_are_restricted_as_cpu_time_is() {
     let of = |expression: &str| {
         let selection = select(&profile, expression).with_rows(&account);
         [Measure::Active, Measure::Passive(None), Measure::Caused(None)]
-            .map(|measure| selection.total(measure))
+            .map(|measure| selection.shown_total(measure))
     };
     assert_eq!(of("thread=worker-*"), [10.0, 5.0, 10.0]);
     assert_eq!(of("function=fact"), [11.0, 0.0, 0.0]);
     assert_eq!(of("function!=fact and thread=app"), [3.0, 0.0, 1.0]);
     let below = Selection::all(&profile).with_rows(&account).under(ContextId(11));
-    assert_eq!((below.total(Measure::Wall), below.total(Measure::Active)), (12.0, 7.0));
+    assert_eq!((below.shown_total(Measure::Wall), below.shown_total(Measure::Active)), (12.0, 7.0));
 }
 
 #[test]
@@ -435,7 +449,7 @@ fn operations_are_counted_in_the_range_in_which_they_end() {
     .into();
     let of = |expression: &str| {
         let selection = select(&profile, expression);
-        [Metric::IoCalls, Metric::ReadBytes, Metric::Waits].map(|metric| selection.total(metric))
+        [Metric::IoCalls, Metric::ReadBytes, Metric::Waits].map(|metric| selection.shown_total(metric))
     };
     assert_eq!(of("time=0s..2s"), [2.0, 100.0, 0.0]);
     assert_eq!(of("time=2s.."), [2.0, 100.0, 2.0]);

@@ -65,12 +65,12 @@ impl Chosen {
             Measure::Metric(metric) if USUAL.contains(&metric) => true,
             // Sums of columns that are there anyway: for users of these names.
             Measure::OmpWork | Measure::OmpWait | Measure::Master => false,
-            measure => selection.total(measure) != 0.0,
+            measure => selection.total(measure) > 0,
         };
         let mut all: Vec<Measure> = Measure::all().filter(is_any).collect();
-        let wall_s = selection.total(Measure::Wall);
+        let wall_s = selection.shown_total(Measure::Wall);
         let matters =
-            |measure: &Measure| all.contains(measure) && selection.total(*measure) >= MATTERS * wall_s;
+            |measure: &Measure| all.contains(measure) && selection.shown_total(*measure) >= MATTERS * wall_s;
         let mut noticed: Vec<Measure> = NOTICED.into_iter().filter(matters).collect();
         // Most first, since not all may have room; but first the loss here, then the loss caused here;
         // passive time is seldom of interest.
@@ -80,7 +80,7 @@ impl Chosen {
                 Measure::Caused(_) => 1,
                 _ => 0,
             };
-            let more = || selection.total(*b).total_cmp(&selection.total(*a));
+            let more = || selection.total(*b).cmp(&selection.total(*a));
             place(a).cmp(&place(b)).then_with(more)
         });
         // CPU time is the only amount where no thread waits.

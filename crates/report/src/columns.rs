@@ -22,9 +22,9 @@ struct Filled {
 
 /// The numbers of a column by row.
 struct Numbers {
-    amounts: Amounts,
+    amounts: Amounts<f64>,
     /// Standard errors, where they are known.
-    errors: Option<Amounts>,
+    errors: Option<Amounts<f64>>,
     /// The handles of the locations that the numbers belong to, where they do.
     locations: Vec<Option<String>>,
 }
@@ -44,9 +44,9 @@ impl Columns {
         Columns::new(columns, |column| match column.summed() {
             Some(CPU) => Numbers {
                 errors: Some(Amounts::errors_by_context(selection)),
-                ..Numbers::sums(Amounts::by_context(selection, CPU))
+                ..Numbers::sums(&Amounts::by_context(selection, CPU), CPU)
             },
-            Some(measure) => Numbers::sums(Amounts::by_context(selection, measure)),
+            Some(measure) => Numbers::sums(&Amounts::by_context(selection, measure), measure),
             None => Numbers::of(&Spread::by_context(selection, column.quantity.clone()), column.over),
         })
     }
@@ -55,9 +55,9 @@ impl Columns {
         Columns::new(columns, |column| match column.summed() {
             Some(CPU) => Numbers {
                 errors: Some(Amounts::errors_by_function(selection)),
-                ..Numbers::sums(Amounts::by_function(selection, CPU))
+                ..Numbers::sums(&Amounts::by_function(selection, CPU), CPU)
             },
-            Some(measure) => Numbers::sums(Amounts::by_function(selection, measure)),
+            Some(measure) => Numbers::sums(&Amounts::by_function(selection, measure), measure),
             None => Numbers::of(&Spread::by_function(selection, column.quantity.clone()), column.over),
         })
     }
@@ -65,7 +65,8 @@ impl Columns {
     /// Only sums: the statistics of a chain of callers are not computed.
     pub fn by_node(selection: &Selection<'_>, tree: &BottomUp, columns: &Chosen) -> Columns {
         Columns::new(columns, |column| {
-            Numbers::sums(tree.amounts(selection, column.summed().expect("a page of sums has no others")))
+            let measure = column.summed().expect("a page of sums has no others");
+            Numbers::sums(&tree.amounts(selection, measure), measure)
         })
     }
 
@@ -76,10 +77,11 @@ impl Columns {
         columns: &Chosen,
     ) -> Columns {
         Columns::new(columns, |column| match column.summed() {
-            Some(CPU) => {
-                Numbers { errors: Some(of.errors(selection)), ..Numbers::sums(of.amounts(selection, CPU)) }
-            }
-            Some(measure) => Numbers::sums(of.amounts(selection, measure)),
+            Some(CPU) => Numbers {
+                errors: Some(of.errors(selection)),
+                ..Numbers::sums(&of.amounts(selection, CPU), CPU)
+            },
+            Some(measure) => Numbers::sums(&of.amounts(selection, measure), measure),
             None => Numbers::of(&Spread::on_path(selection, of, column.quantity.clone()), column.over),
         })
     }
@@ -119,8 +121,8 @@ impl Columns {
 }
 
 impl Numbers {
-    fn sums(amounts: Amounts) -> Numbers {
-        Numbers { amounts, errors: None, locations: Vec::new() }
+    fn sums(sums: &Amounts, measure: Measure) -> Numbers {
+        Numbers { amounts: sums.shown(measure.unit()), errors: None, locations: Vec::new() }
     }
 
     fn of(spread: &Spread, over: Over) -> Numbers {

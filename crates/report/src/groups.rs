@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{LocationId, Metric, ProcessId, Profile};
+use proust_profile::{LocationId, Metric, ProcessId, Profile, Unit};
 use proust_query::{Filter, Handle, Selection};
 use unicode_width::UnicodeWidthStr;
 
@@ -127,16 +127,17 @@ pub struct Group {
 pub fn groups(profile: &Profile, filter: &Filter, by: Grouping) -> Vec<Group> {
     let selection = Selection::new(profile, filter);
     let process_of = |location: LocationId| profile.locations[location].process;
-    let mut cpu_s: BTreeMap<ProcessId, f64> = BTreeMap::new();
+    let mut cpu_ns: BTreeMap<ProcessId, u128> = BTreeMap::new();
     for &location in selection.locations() {
-        cpu_s.entry(process_of(location)).or_default();
+        cpu_ns.entry(process_of(location)).or_default();
     }
     for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
-        *cpu_s.entry(process_of(value.location)).or_default() += value.amount;
+        *cpu_ns.entry(process_of(value.location)).or_default() += u128::from(value.amount);
     }
     let mut groups: Vec<Group> = Vec::new();
     let mut of_program: BTreeMap<&str, usize> = BTreeMap::new();
-    for (&id, &cpu_s) in &cpu_s {
+    for (&id, &cpu_ns) in &cpu_ns {
+        let cpu_s = Unit::SECONDS.shown(cpu_ns);
         let process = &profile.processes[id];
         let known = match by {
             Grouping::Processes => None,
@@ -264,11 +265,11 @@ mod tests {
             arguments: words(&[name, file]),
             ..Process::default()
         };
-        let value = |location: u32, amount: f64| Value {
+        let value = |location: u32, ms: u64| Value {
             location: LocationId(location),
             context: ContextId(0),
             metric: Metric::Cpu,
-            amount,
+            amount: ms * 1_000_000,
         };
         let location = |process: u32| Location { process: ProcessId(process), ..Location::default() };
         let kind = ContextKind::Program;
@@ -276,7 +277,7 @@ mod tests {
         let profile = Profile {
             processes: vec![process("cc1", "a.c"), process("ld", "a.o"), process("cc1", "b.c")].into(),
             locations: vec![location(0), location(1), location(2), location(2)].into(),
-            values: vec![value(0, 1.0), value(1, 2.5), value(2, 1.0), value(3, 0.75)],
+            values: vec![value(0, 1000), value(1, 2500), value(2, 1000), value(3, 750)],
             contexts: vec![program].into(),
             ..Profile::default()
         };

@@ -35,13 +35,13 @@ pub fn named(
             let calls = profile.contexts.iter_enumerated();
             let calls = calls.filter(|(id, context)| used[id.index()] && !is_line(context.kind));
             let mut calls: Vec<_> = calls.map(|(id, _)| id).collect();
-            calls.sort_by(|a, b| inclusive[b.index()].total_cmp(&inclusive[a.index()]).then(a.cmp(b)));
+            calls.sort_by(|a, b| inclusive[b.index()].cmp(&inclusive[a.index()]).then(a.cmp(b)));
             calls.into_iter().map(|id| row(Handle::Context(id), context_name(profile, id))).collect()
         }
         Argument::Function => {
             let inclusive = Amounts::by_function(&Selection::all(profile), Metric::Cpu).inclusive;
             let mut functions: Vec<_> = profile.functions.keys().collect();
-            functions.sort_by(|a, b| inclusive[b.index()].total_cmp(&inclusive[a.index()]).then(a.cmp(b)));
+            functions.sort_by(|a, b| inclusive[b.index()].cmp(&inclusive[a.index()]).then(a.cmp(b)));
             let with_place = |id: FunctionId| {
                 let function = &profile.functions[id];
                 let at = place(function.file.as_deref(), function.line);

@@ -380,7 +380,7 @@ pub(crate) fn heading(style: &Style, title: &str, explanation: &str) -> String {
 
 /// What part of the run a page is about.
 fn scope(selection: &Selection<'_>, question: &Question) -> String {
-    let seconds = duration(selection.total(Metric::Cpu));
+    let seconds = duration(selection.shown_total(Metric::Cpu));
     let of = format!("{seconds} of CPU time in {}", counted(selection.locations().len(), "thread"));
     if question.filter.is_empty() { of } else { format!("{of}, where {}", question.filter) }
 }

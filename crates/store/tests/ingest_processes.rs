@@ -190,7 +190,7 @@ fn a_module_loaded_again_is_the_same_module_and_another_build_is_not() {
     let by_module: Vec<_> = profile.functions.iter().map(|f| f.module.unwrap()).collect();
     assert_eq!(by_module, [ModuleId(0), ModuleId(1), ModuleId(2)]);
     let f1_of_first = profile.contexts.iter().position(|c| c.function == Some(FunctionId(0))).unwrap();
-    let cpu: f64 = profile
+    let cpu_ns: u64 = profile
         .values
         .iter()
         .filter(|v| {
@@ -199,7 +199,7 @@ fn a_module_loaded_again_is_the_same_module_and_another_build_is_not() {
         })
         .map(|v| v.amount)
         .sum();
-    assert!((cpu - 0.010).abs() < 1e-12);
+    assert_eq!(cpu_ns, 10_000_000);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{Metric, Ns};
+use proust_profile::{Metric, Ns, Unit};
 
 use super::super::node::{JointFunctionId, JointId};
 use super::{Diff, RowChange};
@@ -33,7 +33,7 @@ pub struct NeighbourChange {
 /// An amount of a run, and the basis of its error.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
-    amount: f64,
+    amount: u128,
     cpu: Ns,
     queued: Ns,
     squares: f64,
@@ -62,10 +62,11 @@ impl Diff<'_> {
             let add = |of: &mut ByRun, node: usize| {
                 let sum = &mut of[run];
                 sum.amount += own[node];
-                sum.cpu += Ns::from_seconds(cpu[node]);
-                sum.queued += Ns::from_seconds(queued[node]);
+                sum.cpu += Ns::of_sum(cpu[node]);
+                sum.queued += Ns::of_sum(queued[node]);
                 sum.squares += squares[node];
-                sum.short_squares += short.as_ref().map_or(0.0, |short| short[node]);
+                sum.short_squares +=
+                    short.as_ref().map_or(0.0, |short| Unit::SECONDS_SQUARED.shown(short[node]));
             };
             for (node, path) in paths.iter().enumerate() {
                 let Some((caller, callee)) = *path else { continue };
@@ -78,7 +79,7 @@ impl Diff<'_> {
             }
         }
         let changes = |sums: Sums| {
-            let of = sums.into_iter().filter(|(_, of)| of.iter().any(|of| of.amount != 0.0));
+            let of = sums.into_iter().filter(|(_, of)| of.iter().any(|of| of.amount > 0));
             of.map(|(function, of)| NeighbourChange { function, inclusive: self.sum_change(measure, &of) })
                 .collect()
         };
@@ -126,8 +127,9 @@ impl Diff<'_> {
                 let all = squares_of(measure).map_or(0.0, |squares| run.outline.total(squares));
                 let short = error_of_short(sum.short_squares, all);
                 let sampled = Sampled { short, ..run.sampled(sum.cpu, error, sum.queued) };
-                let error = sampled.error(measure, sum.amount);
-                Observation { value: sum.amount, error, disturbed: by.of_measure(measure, sum.amount) }
+                let value = measure.unit().shown(sum.amount);
+                let error = sampled.error(measure, value);
+                Observation { value, error, disturbed: by.of_measure(measure, value) }
             })
             .collect();
         let (a, b) = observations.split_at(self.a.len());

@@ -42,8 +42,8 @@ struct RunAmounts {
     /// The cost of measuring in the times.
     costs: Vec<Cost>,
     /// Processor time, and of it each account.
-    cost: Amounts,
-    accounts: BTreeMap<Account, Amounts>,
+    cost: Amounts<f64>,
+    accounts: BTreeMap<Account, Amounts<f64>>,
     /// With all below.
     segments: BTreeMap<JointId, Segment>,
     /// Of sites, without what is below.

@@ -1,7 +1,7 @@
 //! What holds for any two runs.
 
 use proptest::prelude::*;
-use proust_profile::Metric;
+use proust_profile::{Metric, Ns};
 
 use super::{outline, profile_from};
 use crate::{Joint, Outline};
@@ -58,9 +58,8 @@ proptest! {
         let builds = [("", ""), ("a", "a"), ("a", "b")][builds];
         let (a, b) = (outline_of(builds.0, 0, &a), outline_of(builds.1, 3, &b));
         let joint = Joint::of([&a, &b]);
-        let sum = |run| joint.own(run, Metric::Cpu).iter().sum::<f64>();
-        prop_assert!((sum(0) - a.total(Metric::Cpu)).abs() < 1e-9);
-        prop_assert!((sum(1) - b.total(Metric::Cpu)).abs() < 1e-9);
+        let sum = |run| Ns::of_sum(joint.own(run, Metric::Cpu).iter().sum()).as_seconds();
+        prop_assert_eq!([sum(0), sum(1)], [a.total(Metric::Cpu), b.total(Metric::Cpu)]);
         let functions = joint.amounts_by_function(1, Metric::Cpu).exclusive.iter().sum::<f64>();
         prop_assert!((functions - b.total(Metric::Cpu)).abs() < 1e-9);
         // Each node of a run is one of the joint tree, below what its parent is.

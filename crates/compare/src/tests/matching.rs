@@ -1,6 +1,6 @@
 //! Which places are the same.
 
-use proust_profile::{ContextId, ContextKind, IntervalContext, IntervalInfo, Metric};
+use proust_profile::{ContextId, ContextKind, IntervalContext, IntervalInfo, Metric, Unit};
 
 use super::{outline, profile, profile_from, shown};
 use crate::Joint;
@@ -58,7 +58,8 @@ fn functions_compare_without_debug_information() {
     let names: Vec<&str> = joint.functions().iter().map(|function| function.name.as_str()).collect();
     assert_eq!(names, ["main", "work"]);
     assert_eq!(joint.functions()[1].file.as_deref(), Some("a.c"));
-    let by_function: Vec<Amounts> = (0..2).map(|run| joint.amounts_by_function(run, Metric::Cpu)).collect();
+    let by_function: Vec<Amounts<f64>> =
+        (0..2).map(|run| joint.amounts_by_function(run, Metric::Cpu)).collect();
     assert_eq!(by_function[0].exclusive, [1.0, 2.0]);
     assert_eq!(by_function[1].exclusive, [1.5, 2.5]);
     assert_eq!((by_function[0].inclusive[0], by_function[1].inclusive[0]), (3.0, 4.0));
@@ -90,17 +91,17 @@ fn recursion_counts_once_and_lines_belong_to_their_function() {
     let outlines = [outline(&run)];
     let joint = Joint::of(&outlines);
     let selection = Selection::all(&run);
-    let expected = Amounts::by_function(&selection, Metric::Cpu);
+    let expected = Amounts::by_function(&selection, Metric::Cpu).shown(Unit::SECONDS);
     assert_eq!(joint.amounts_by_function(0, Metric::Cpu), expected);
     assert_eq!(expected.inclusive, [7.0, 3.0]);
-    let by_context = |amounts: Amounts| {
+    let by_context = |amounts: Amounts<f64>| {
         let context = |node| joint.context_in(node, 0).unwrap().index();
         let of = |numbers: &[f64]| {
             (0..joint.len() as u32).map(|node| numbers[context(node)]).collect::<Vec<f64>>()
         };
         Amounts { inclusive: of(&amounts.inclusive), exclusive: of(&amounts.exclusive) }
     };
-    let by_node = by_context(Amounts::by_context(&selection, Metric::Cpu));
+    let by_node = by_context(Amounts::by_context(&selection, Metric::Cpu).shown(Unit::SECONDS));
     assert_eq!(joint.amounts(0, Metric::Cpu), by_node);
     assert_eq!(joint.errors(0), by_context(Amounts::errors_by_context(&selection)));
     assert_eq!(joint.errors_by_function(0), Amounts::errors_by_function(&selection));
@@ -123,7 +124,7 @@ fn what_is_executed_in_an_interval_is_the_functions_that_marks_it() {
         (found.inclusive[at], found.exclusive[at])
     };
     assert_eq!((of("main"), of("work")), ((9.0, 4.0), (5.0, 5.0)));
-    let expected = Amounts::by_function(&Selection::all(&run), Metric::Cpu);
+    let expected = Amounts::by_function(&Selection::all(&run), Metric::Cpu).shown(Unit::SECONDS);
     assert_eq!(expected.exclusive.iter().sum::<f64>(), found.exclusive.iter().sum::<f64>());
 }
 

@@ -22,7 +22,7 @@ fn run(mut profile: Profile, lock_s: u64, findings: Vec<Finding>) -> ComparedRun
     let row = |account, context, ns| Row { location: LocationId(0), account, context, ns };
     let mut ledger = Ledger { processors: 1, ..Ledger::default() };
     for value in profile.values.iter().filter(|value| value.metric == proust_profile::Metric::Cpu) {
-        ledger.spent.push(row(Account::Compute, value.context, (value.amount * S as f64) as u64));
+        ledger.spent.push(row(Account::Compute, value.context, value.amount));
     }
     let last = profile.contexts.len() as u32 - 1;
     if lock_s > 0 {

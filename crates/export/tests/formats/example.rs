@@ -56,9 +56,8 @@ pub fn profile() -> Profile {
                 ..SampleRow::default()
             });
         }
-        let cpu_s = (count * cpu_ns) as f64 / 1e9;
-        let taken = if context == ContextId::PROGRAM { 0.0 } else { count as f64 };
-        for (metric, amount) in [(Metric::Cpu, cpu_s), (Metric::Samples, taken)] {
+        let taken = if context == ContextId::PROGRAM { 0 } else { count };
+        for (metric, amount) in [(Metric::Cpu, count * cpu_ns), (Metric::Samples, taken)] {
             values.push(Value { context, location, metric, amount });
         }
     }

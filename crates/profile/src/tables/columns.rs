@@ -27,7 +27,7 @@ pub(super) enum Cells {
     I64(Vec<i64>),
     /// Such numbers or nothing.
     OptionalI64(Vec<Option<i64>>),
-    /// Few different large numbers: addresses, ids.
+    /// Few different large numbers: addresses, ids, amounts.
     Id(Vec<u64>),
     F64(Vec<f64>),
     Bool(Vec<bool>),

@@ -196,7 +196,7 @@ fn locations(table: &Table, group: usize) -> Result<Vec<Location>, TablesError> 
 }
 
 fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {
-    zip_rows!(table, group; context: ids, location: ids, metric: u32s, amount: f64s;
+    zip_rows!(table, group; context: ids, location: ids, metric: u32s, amount: u64s;
     Value {
         context,
         location,

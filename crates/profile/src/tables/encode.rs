@@ -148,7 +148,7 @@ fn values(profile: &Profile) -> Vec<Column> {
         column!(rows, "context", U32, |r| r.context.0),
         column!(rows, "location", U32, |r| r.location.0),
         column!(rows, "metric", U32, |r| u32::from(r.metric as u16)),
-        column!(rows, "amount", F64, |r| r.amount),
+        column!(rows, "amount", Id, |r| r.amount),
     ]
 }
 

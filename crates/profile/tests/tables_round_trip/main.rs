@@ -29,10 +29,6 @@ const KINDS: [ContextKind; 6] = [
     ContextKind::Interval,
 ];
 
-fn finite() -> impl Strategy<Value = f64> {
-    prop_oneof![Just(0.0), -1e9..1e9_f64, 0.0..1e-12_f64, Just(f64::MAX), Just(0.1 + 0.2)]
-}
-
 fn time() -> impl Strategy<Value = Ns> {
     prop_oneof![Just(Ns::ZERO), Just(Ns::MAX), any::<i64>().prop_map(Ns::new)]
 }
@@ -247,21 +243,25 @@ fn releases(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<ReleaseR
 }
 
 fn values(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<Value>> {
-    proptest::collection::btree_map((0..contexts, 0..locations.max(1), 0..Metric::ALL.len()), finite(), 0..50)
-        .prop_map(move |map| {
-            let mut values: Vec<Value> = map
-                .into_iter()
-                .filter(|_| locations > 0)
-                .map(|((context, location, metric), amount)| Value {
-                    context: ContextId(context),
-                    location: LocationId(location),
-                    metric: Metric::ALL[metric],
-                    amount,
-                })
-                .collect();
-            values.sort_by_key(|v| (v.context, v.location, v.metric));
-            values
-        })
+    proptest::collection::btree_map(
+        (0..contexts, 0..locations.max(1), 0..Metric::ALL.len()),
+        any::<u64>(),
+        0..50,
+    )
+    .prop_map(move |map| {
+        let mut values: Vec<Value> = map
+            .into_iter()
+            .filter(|_| locations > 0)
+            .map(|((context, location, metric), amount)| Value {
+                context: ContextId(context),
+                location: LocationId(location),
+                metric: Metric::ALL[metric],
+                amount,
+            })
+            .collect();
+        values.sort_by_key(|v| (v.context, v.location, v.metric));
+        values
+    })
 }
 
 fn process() -> impl Strategy<Value = Process> {

@@ -2,11 +2,12 @@
 //!
 //! A value is an account (`lock`), a reason for being passive (`sleep`), or else an operation, by its name or
 //! by the begin of a word of it (`critical`, `ordered`, `task`). The rows of a ledger name no operation: of
-//! the time on an account in a context those have as much as the recorded operations there had.
+//! the time on an account in a context those have as much as the recorded operations there had. Parts are
+//! whole nanoseconds: those of all operations sum to the whole, as do those of a clause and its negation.
 
 use std::sync::Arc;
 
-use proust_profile::{ContextId, EventRow, LocationId, Nature, SampleRow, SegmentRow};
+use proust_profile::{ContextId, EventRow, LocationId, Nature, OperationId, SampleRow, SegmentRow};
 use rustc_hash::FxHashMap;
 
 use super::Selection;
@@ -20,9 +21,37 @@ use proust_account::ledger::Account;
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
 
-/// The time of operations in one context, ns, by location and what it counts as: of those that are selected,
-/// and of all.
-type Times = FxHashMap<(LocationId, ContextId, Doing), (u64, u64)>;
+/// The time of operations in one context, by location and what it counts as.
+type Times = FxHashMap<(LocationId, ContextId, Doing), Parts>;
+
+/// Time of operations, one operation after the other.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    all_ns: u64,
+    /// Where in it those are that are selected, ns.
+    selected: Vec<(u64, u64)>,
+}
+
+impl Parts {
+    fn add(&mut self, is_selected: bool, ns: u64) {
+        let from = self.all_ns;
+        self.all_ns = from.saturating_add(ns);
+        if is_selected {
+            match self.selected.last_mut().filter(|(_, to)| *to == from) {
+                Some((_, to)) => *to = self.all_ns,
+                None => self.selected.push((from, self.all_ns)),
+            }
+        }
+    }
+
+    /// The part of so many nanoseconds that belongs to those that are selected. Each border is rounded once,
+    /// for the operations before it as for those behind it.
+    fn of(&self, ns: u64) -> u64 {
+        let whole = u128::from(self.all_ns.max(1));
+        let border = |at: u64| (u128::from(ns) * u128::from(at) / whole) as u64;
+        self.selected.iter().map(|&(from, to)| border(to) - border(from)).sum()
+    }
+}
 
 /// One clause, for one profile.
 #[derive(Clone, Debug)]
@@ -46,9 +75,9 @@ pub(crate) struct StatesInScope {
 }
 
 impl StatesInScope {
-    /// Which part of such time is selected.
-    pub(super) fn share(&self, location: LocationId, context: ContextId, doing: Doing) -> f64 {
-        self.clauses.iter().map(|clause| clause.share(location, context, doing)).product()
+    /// The part of so much such time that is selected.
+    pub(super) fn part(&self, location: LocationId, context: ContextId, doing: Doing, ns: u64) -> u64 {
+        self.clauses.iter().fold(ns, |ns, clause| clause.part(location, context, doing, ns))
     }
 
     pub(super) fn has_sample(&self, row: &SampleRow) -> bool {
@@ -67,27 +96,24 @@ impl StatesInScope {
 }
 
 impl StateClause {
-    fn share_unless_negated(&self, location: LocationId, context: ContextId, doing: Doing) -> f64 {
+    fn part_unless_negated(&self, location: LocationId, context: ContextId, doing: Doing, ns: u64) -> u64 {
         if self.doing.contains(&doing) {
-            return 1.0;
+            return ns;
         }
-        match self.times.get(&(location, context, doing)) {
-            Some(&(selected_ns, all_ns)) if all_ns > 0 => selected_ns as f64 / all_ns as f64,
-            _ => 0.0,
-        }
+        self.times.get(&(location, context, doing)).map_or(0, |parts| parts.of(ns))
     }
 
-    /// Which part of such time is selected.
-    fn share(&self, location: LocationId, context: ContextId, doing: Doing) -> f64 {
-        let share = self.share_unless_negated(location, context, doing);
-        if self.negated { 1.0 - share } else { share }
+    /// The part of so much such time that is selected.
+    fn part(&self, location: LocationId, context: ContextId, doing: Doing, ns: u64) -> u64 {
+        let part = self.part_unless_negated(location, context, doing, ns);
+        if self.negated { ns - part } else { part }
     }
 
     /// `computing`: what processor time counts as where the sample was taken.
     fn has_sample(&self, row: &SampleRow, computing: Doing) -> bool {
         let of_operation = self.mostly.get(&(row.location, row.context)).filter(|_| row.in_operation);
         let doing = of_operation.copied().unwrap_or(computing);
-        self.share(row.location, row.context, doing) >= 0.5
+        self.part(row.location, row.context, doing, u64::MAX) >= u64::MAX / 2
     }
 
     fn has_event(&self, row: &EventRow, doing: Doing) -> bool {
@@ -138,19 +164,25 @@ impl Selection<'_> {
             self.nothing(MatchKind::State, &clause.patterns[missing], names(known));
         }
         let states = OperationStates::of(profile);
-        let mut times = Times::default();
+        let mut of_operations: FxHashMap<(OperationId, LocationId, ContextId, Doing), u64> =
+            FxHashMap::default();
         for event in profile.events.iter() {
-            let event = &event;
-            let doing = Doing::from(states.of_event(event));
-            let (selected_ns, all_ns) = times.entry((event.location, event.context, doing)).or_default();
-            *all_ns = all_ns.saturating_add(event.time_ns);
-            if operations.get(event.operation.index()) == Some(&true) {
-                *selected_ns = selected_ns.saturating_add(event.time_ns);
-            }
+            let doing = Doing::from(states.of_event(&event));
+            let of = of_operations.entry((event.operation, event.location, event.context, doing));
+            let time_ns = of.or_default();
+            *time_ns = time_ns.saturating_add(event.time_ns);
+        }
+        let mut of_operations: Vec<_> = of_operations.into_iter().collect();
+        of_operations.sort_unstable_by_key(|&((operation, ..), _)| operation);
+        let mut times = Times::default();
+        for ((operation, location, context, doing), ns) in of_operations {
+            let is_selected = operations.get(operation.index()) == Some(&true);
+            times.entry((location, context, doing)).or_default().add(is_selected, ns);
         }
         let mut most: FxHashMap<(LocationId, ContextId), (u64, Doing)> = FxHashMap::default();
         for doing in Doing::all() {
-            for (&(location, context, _), &(_, all_ns)) in times.iter().filter(|(key, _)| key.2 == doing) {
+            for (&(location, context, _), parts) in times.iter().filter(|(key, _)| key.2 == doing) {
+                let all_ns = parts.all_ns;
                 let known = most.entry((location, context)).or_insert((all_ns, doing));
                 if all_ns > known.0 {
                     *known = (all_ns, doing);
@@ -188,6 +220,8 @@ fn is_operation(pattern: &Pattern, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -208,6 +242,23 @@ mod tests {
         }
         let quoted = Pattern::Name { text: "omp".into(), quoted: true };
         assert!(!is_operation(&quoted, "omp critical"));
+    }
+
+    proptest! {
+        /// However operations are grouped, the parts of all groups sum to the whole.
+        #[test]
+        fn parts_of_operations_sum_to_the_whole(
+            operations in prop::collection::vec((0..4_usize, prop_oneof![0..9_u64, any::<u64>()]), 1..20),
+            ns: u64,
+        ) {
+            prop_assume!(operations.iter().any(|&(_, time_ns)| time_ns > 0));
+            let of_group = |group: usize| {
+                let mut parts = Parts::default();
+                operations.iter().for_each(|&(of, time_ns)| parts.add(of == group, time_ns));
+                parts.of(ns)
+            };
+            prop_assert_eq!((0..4).map(of_group).map(u128::from).sum::<u128>(), u128::from(ns));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::*;
 fn chains_of_one_function_are_those_among_all() {
     let profile = profile();
     let selection = Selection::all(&profile);
-    let chains = |tree: &BottomUp, wanted: FunctionId| -> Vec<(Vec<FunctionId>, bool, f64, f64)> {
+    let chains = |tree: &BottomUp, wanted: FunctionId| -> Vec<(Vec<FunctionId>, bool, u128, u128)> {
         let amounts = tree.amounts(&selection, Metric::Cpu);
         let chain = |id: usize| {
             let above = std::iter::successors(Some(id), |&id| tree.nodes[id].parent);

@@ -46,8 +46,8 @@ fn errors_of_a_process_are_its_own() {
     profile.locations[LocationId(1)].process = ProcessId(1);
     // Each sample of the main thread stands for 1 s, each of the worker's for 10 ms.
     let squares = |value: &Value| {
-        let weight_s = if value.location == LocationId(1) { 0.01 } else { 1.0 };
-        Value { metric: Metric::CpuSquares, amount: value.amount * weight_s, ..*value }
+        let weight_us = if value.location == LocationId(1) { 10_000 } else { 1_000_000 };
+        Value { metric: Metric::CpuSquares, amount: value.amount / 1000 * weight_us, ..*value }
     };
     let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     let squares: Vec<Value> = cpu.map(squares).collect();

@@ -45,10 +45,12 @@ impl ByLocation {
         }
         let mut rows: FxHashMap<LocationId, RowAmounts> = FxHashMap::default();
         for (id, measure) in chosen.sums() {
-            let mut sums: FxHashMap<LocationId, f64> = FxHashMap::default();
-            selection.each(measure, |_, location, amount| *sums.entry(location).or_default() += amount);
+            let mut sums: FxHashMap<LocationId, u128> = FxHashMap::default();
+            selection.each(measure, |_, location, amount| {
+                *sums.entry(location).or_default() += u128::from(amount);
+            });
             for &location in selection.locations() {
-                let sum = sums.get(&location).copied().unwrap_or(0.0);
+                let sum = measure.unit().shown(sums.get(&location).copied().unwrap_or(0));
                 let amount = Amount { inclusive: sum, exclusive: sum, ..Amount::default() };
                 rows.entry(location).or_default().insert(id.as_str(), amount);
             }

@@ -124,7 +124,7 @@ impl Callers {
         }
         let mut totals = RowAmounts::new();
         for (id, measure) in chosen.sums() {
-            let total = selection.total(measure);
+            let total = selection.shown_total(measure);
             totals.insert(id, Amount { inclusive: total, exclusive: total, ..Amount::default() });
         }
         Ok(Callers {

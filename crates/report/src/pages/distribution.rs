@@ -107,7 +107,7 @@ impl Statistics {
 }
 
 /// Inclusive and exclusive amounts by location, of each measure.
-type Amounts = BTreeMap<LocationId, Vec<[f64; 2]>>;
+type Amounts = BTreeMap<LocationId, Vec<[u128; 2]>>;
 
 /// What a column is computed of, and how.
 struct Counted<'c> {
@@ -124,11 +124,12 @@ impl Counted<'_> {
     }
 
     /// The value of these amounts, one for each measure; NaN if there is none.
-    fn value(&self, amounts: &[[f64; 2]], which: usize) -> f64 {
-        let Some(derived) = self.derived else { return amounts[0][which] };
+    fn value(&self, amounts: &[[u128; 2]], which: usize) -> f64 {
+        let shown = |at: usize| self.measures[at].unit().shown(amounts[at][which]);
+        let Some(derived) = self.derived else { return shown(0) };
         let amount = |wanted: Measure| {
             let at = self.measures.iter().position(|measure| *measure == wanted);
-            at.map_or(0.0, |at| amounts[at][which])
+            at.map_or(0.0, shown)
         };
         derived.of(amount).unwrap_or(f64::NAN)
     }
@@ -136,7 +137,7 @@ impl Counted<'_> {
 
 /// The places in the order of their numbers: threads as they are numbered, processes by rank.
 fn places(profile: &Profile, over: Across, amounts: &Amounts, counted: &Counted<'_>) -> Vec<Place> {
-    let place = |(&id, amounts): (&LocationId, &Vec<[f64; 2]>)| {
+    let place = |(&id, amounts): (&LocationId, &Vec<[u128; 2]>)| {
         let location = &profile.locations[id];
         let process = &profile.processes[location.process];
         Place {
@@ -156,7 +157,7 @@ fn places(profile: &Profile, over: Across, amounts: &Amounts, counted: &Counted<
     for (id, amount) in amounts {
         let process = profile.locations[*id].process;
         let rank = profile.processes[process].rank;
-        let nothing = || (*id, vec![[0.0; 2]; amount.len()]);
+        let nothing = || (*id, vec![[0; 2]; amount.len()]);
         let sums = processes.entry((rank.is_none(), rank, process)).or_insert_with(nothing);
         for (sum, amount) in sums.1.iter_mut().zip(amount) {
             (0..2).for_each(|n| sum[n] += amount[n]);
@@ -202,13 +203,14 @@ impl Distribution {
         };
         let own = selection.forest().exclusive_of(root);
         let counted = Counted::of(&column.quantity);
-        let nothing = vec![[0.0; 2]; counted.measures.len()];
+        let nothing = vec![[0; 2]; counted.measures.len()];
         let mut amounts: Amounts =
             selection.compute_locations().into_iter().map(|id| (id, nothing.clone())).collect();
         let forest = selection.forest();
         for (n, &measure) in counted.measures.iter().enumerate() {
             selection.each(measure, |context, location, amount| {
                 let sums = &mut amounts.entry(location).or_insert_with(|| nothing.clone())[n];
+                let amount = u128::from(amount);
                 sums[0] += amount;
                 if context == root || forest.exclusive_of(context) == own {
                     sums[1] += amount;

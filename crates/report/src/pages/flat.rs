@@ -67,7 +67,7 @@ impl Flat {
         }
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let cut = cut(&mut functions, limit, &order);
-        let totals = sums(&chosen, |measure| selection.total(measure));
+        let totals = sums(&chosen, |measure| selection.shown_total(measure));
         Ok(Flat {
             schema: SCHEMA,
             metrics: numbers.heads(),

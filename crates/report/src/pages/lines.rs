@@ -74,7 +74,7 @@ impl Lines {
         };
         let mut rows: Vec<LineRow> = of.keys.iter().enumerate().map(row).collect();
         rows.retain(|row| row.metrics.has_own());
-        let totals = sums(&chosen, |measure| selection.total(measure));
+        let totals = sums(&chosen, |measure| selection.shown_total(measure));
         rows.sort_by(|a, b| {
             let by_place = || (&a.file, a.line).cmp(&(&b.file, b.line));
             if order.by_name {

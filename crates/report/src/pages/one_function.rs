@@ -1,6 +1,6 @@
 //! The page `callers FUNCTION`: one function with its callers and callees.
 
-use proust_profile::{FunctionId, Profile};
+use proust_profile::{FunctionId, Profile, Unit};
 use proust_query::{Neighbour, Neighbours, Selection, functions_called};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,8 +81,8 @@ impl OneFunction {
             for (column, measure) in chosen.sums() {
                 let neighbours = Neighbours::of(selection, id, measure);
                 recursive |= neighbours.recursive;
-                add(&mut callers, &neighbours.callers, &column);
-                add(&mut callees, &neighbours.callees, &column);
+                add(&mut callers, &neighbours.callers, &column, measure.unit());
+                add(&mut callees, &neighbours.callees, &column, measure.unit());
             }
         }
         let derivations = Derivations::of(&chosen.heads());
@@ -120,15 +120,15 @@ impl OneFunction {
     }
 }
 
-fn add(rows: &mut Vec<(Option<FunctionId>, RowAmounts)>, neighbours: &[Neighbour], column: &str) {
+fn add(rows: &mut Vec<(Option<FunctionId>, RowAmounts)>, neighbours: &[Neighbour], column: &str, unit: Unit) {
     for neighbour in neighbours {
         let position = rows.iter().position(|(id, _)| *id == neighbour.function).unwrap_or_else(|| {
             rows.push((neighbour.function, RowAmounts::new()));
             rows.len() - 1
         });
         let amount: &mut Amount = rows[position].1.entry(column);
-        amount.inclusive += neighbour.inclusive;
-        amount.exclusive += neighbour.exclusive;
+        amount.inclusive += unit.shown(neighbour.inclusive);
+        amount.exclusive += unit.shown(neighbour.exclusive);
     }
 }
 

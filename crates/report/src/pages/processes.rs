@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::ledger::{Account, Accounts, PassiveTimes};
-use proust_profile::{LocationId, Metric, Process, ProcessId, Profile};
+use proust_profile::{LocationId, Metric, Process, ProcessId, Profile, Unit};
 use proust_query::{Handle, Measure, Selection};
 use proust_words::counted;
 use schemars::JsonSchema;
@@ -90,8 +90,8 @@ struct ProcessRow {
 #[derive(Default)]
 struct Sums {
     threads: usize,
-    cpu_s: f64,
-    samples: f64,
+    cpu_ns: u128,
+    samples: u64,
     accounts: Accounts,
     passive: PassiveTimes,
 }
@@ -112,7 +112,7 @@ impl Processes {
         for value in selection.values() {
             let sum = sums.entry(process_of(value.location)).or_default();
             match value.metric {
-                Metric::Cpu => sum.cpu_s += value.amount,
+                Metric::Cpu => sum.cpu_ns += u128::from(value.amount),
                 Metric::Samples => sum.samples += value.amount,
                 _ => {}
             }
@@ -247,9 +247,9 @@ impl ProcessRow {
             ending: process.ending.clone(),
             start_s: process.start.as_seconds(),
             wall_s: (process.end - process.start).as_seconds(),
-            cpu_s: sum.cpu_s,
+            cpu_s: Unit::SECONDS.shown(sum.cpu_ns),
             threads: sum.threads,
-            samples: sum.samples as u64,
+            samples: sum.samples,
             peak_resident_bytes: process.peak_resident_bytes,
             accounts: accounts_of(&sum.accounts),
             passive: passive_of(&sum.passive),

@@ -74,7 +74,7 @@ impl QualityPage {
                 })
                 .collect(),
             notes,
-            cpu_s: selection.total(Metric::Cpu),
+            cpu_s: selection.shown_total(Metric::Cpu),
             scope: (!question.filter.is_empty()).then(|| scope(selection, question)),
             tick_s: profile.facts.tick.as_seconds(),
         })

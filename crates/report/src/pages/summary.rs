@@ -6,7 +6,7 @@ mod hot;
 use proust_account::ledger::{Account, IoAs};
 use proust_findings::Finding;
 use proust_profile::facts::ending;
-use proust_profile::{ContextId, ContextKind, FunctionId, Metric, Ns};
+use proust_profile::{ContextId, ContextKind, FunctionId, Metric, Ns, Unit};
 use proust_query::{Amounts, Handle, OnPath, Selection, hot_path};
 use proust_words::counted;
 use schemars::JsonSchema;
@@ -107,7 +107,7 @@ impl Summary {
         let profile = selection.profile();
         let ledger = drawn.account();
         let limit = question.limit.unwrap_or(ROWS);
-        let by_function = Amounts::by_function(selection, Metric::Cpu);
+        let by_function = Amounts::by_function(selection, Metric::Cpu).shown(Unit::SECONDS);
         let errors = Amounts::errors_by_function(selection);
         let mut functions: Vec<usize> =
             (0..profile.functions.len()).filter(|&id| by_function.exclusive[id] > 0.0).collect();
@@ -131,7 +131,8 @@ impl Summary {
             })
             .collect();
         let lines = OnPath::lines(profile, selection.forest());
-        let (of_line, functions) = (lines.amounts(selection, Metric::Cpu), lines.functions(profile));
+        let of_line = lines.amounts(selection, Metric::Cpu).shown(Unit::SECONDS);
+        let functions = lines.functions(profile);
         let mut hot_lines: Vec<HotLine> = (lines.keys.iter().zip(functions).zip(of_line.exclusive))
             .filter(|(_, exclusive_s)| *exclusive_s > 0.0)
             .map(|((&(file, line), function), exclusive_s)| HotLine {
@@ -147,7 +148,7 @@ impl Summary {
         });
         hot_lines.truncate(limit);
         let inclusive = Amounts::by_context(selection, Metric::Cpu).inclusive;
-        let path = if inclusive.first().is_some_and(|&total| total > 0.0) {
+        let path = if inclusive.first().is_some_and(|&total| total > 0) {
             hot_path(selection.forest(), &inclusive, ContextId(0), 0.5)
         } else {
             Vec::new()
@@ -163,7 +164,7 @@ impl Summary {
                     name: tree::name(profile, id),
                     file: context.file.clone(),
                     line: context.line,
-                    inclusive_s: inclusive[id.index()],
+                    inclusive_s: Unit::SECONDS.shown(inclusive[id.index()]),
                 }
             })
             .collect();
@@ -171,7 +172,7 @@ impl Summary {
         if ledger.with_beyond_ns(Account::Fault) > 0 {
             notes.push(PageNote::FaultEstimated {});
         }
-        let busy_wait_s = selection.total(Metric::BusyWait);
+        let busy_wait_s = selection.shown_total(Metric::BusyWait);
         if busy_wait_s >= BUSY_WAITING * seconds(ledger.total_ns) && busy_wait_s > 0.0 {
             notes.push(PageNote::BusyWaiting { seconds: busy_wait_s });
         }
@@ -199,9 +200,9 @@ impl Summary {
             run: RunBlock::new(profile, drawn.processors),
             ledger: LedgerBlock::new(drawn),
             findings: rows(&shown, &shell_word(&dir), profile),
-            cpu_s: selection.total(Metric::Cpu),
-            user_s: selection.total(Metric::User),
-            system_s: selection.total(Metric::System),
+            cpu_s: selection.shown_total(Metric::Cpu),
+            user_s: selection.shown_total(Metric::User),
+            system_s: selection.shown_total(Metric::System),
             hot_functions,
             hot_lines,
             hot_path,

@@ -103,10 +103,10 @@ impl Threads {
         // Within a range of time, amounts from samples are those of the range too.
         let (windowed, mut sums) = (drawn.is_of_part(), FxHashMap::default());
         for value in selection.values().iter().filter(|_| windowed) {
-            *sums.entry((value.location, value.metric)).or_insert(0.0) += value.amount;
+            *sums.entry((value.location, value.metric)).or_insert(0) += value.amount;
         }
         let known = |id: LocationId, metric, whole| {
-            if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
+            if windowed { sums.get(&(id, metric)).copied().unwrap_or(0) } else { whole }
         };
         let mut caused: FxHashMap<LocationId, u64> = FxHashMap::default();
         for row in drawn.ledger().caused.iter().filter(|row| selection.has_context(row.context)) {
@@ -132,14 +132,14 @@ impl Threads {
                     charged: row.charged,
                     start_s: location.start.as_seconds(),
                     wall_s: seconds(row.wall_ns),
-                    cpu_s: known(row.location, Metric::Cpu, location.cpu.as_seconds()),
+                    cpu_s: seconds(known(row.location, Metric::Cpu, location.cpu.unsigned())),
                     queued_s: if windowed {
                         seconds(row.accounts[Account::Oversubscribed] + row.accounts[Account::Preempted])
                     } else {
                         location.queued.as_seconds()
                     },
                     measurement_s: seconds(row.accounts[Account::Measurement]),
-                    samples: known(row.location, Metric::Samples, location.samples as f64) as u64,
+                    samples: known(row.location, Metric::Samples, location.samples),
                     lost_s: if row.charged { seconds(row.accounts.lost_ns(drawn.io)) } else { 0.0 },
                     caused_s: seconds(caused.get(&row.location).copied().unwrap_or(0)),
                     accounts: accounts_of(&row.accounts),

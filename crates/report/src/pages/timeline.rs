@@ -118,9 +118,9 @@ impl<'s> Timeline<'s> {
         let mut functions = question.depth.map(|depth| Depth::new(profile, depth.get()));
         let strips = Strips { selection, stored, windows: &windows, depth: functions.as_ref() };
         let times = selection.times_of_locations();
-        let mut cpu_s = vec![0.0; profile.locations.len()];
+        let mut cpu_ns = vec![0; profile.locations.len()];
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
-            cpu_s[value.location.index()] += value.amount;
+            cpu_ns[value.location.index()] += value.amount;
         }
         let row = |&id: &LocationId| {
             let location = &profile.locations[id];
@@ -148,7 +148,7 @@ impl<'s> Timeline<'s> {
                 name: location.name.clone(),
                 start_s: location.start.as_seconds(),
                 end_s: location.end.as_seconds(),
-                cpu_s: cpu_s[id.index()],
+                cpu_s: seconds(cpu_ns[id.index()]),
                 active_s: if is_text { active_s(&sums) } else { of_spans_s },
                 accounts: accounts_of(accounts),
                 passive: passive_of(passive),

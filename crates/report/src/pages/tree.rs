@@ -134,7 +134,7 @@ impl Tree {
             stack.extend(children.get(&id).into_iter().flatten().rev());
         }
         let inclusive = Amounts::by_context(&selection, chosen.lead()).inclusive;
-        let hot_path = if contexts.is_empty() || inclusive[root.index()] == 0.0 {
+        let hot_path = if contexts.is_empty() || inclusive[root.index()] == 0 {
             Vec::new()
         } else {
             hot_path(forest, &inclusive, root, 0.5)

@@ -31,7 +31,7 @@ fn json(profile: &Profile, question: Question) -> Value {
 /// The example, and bytes that two contexts of the worker read.
 fn reading() -> Profile {
     let mut profile = profile();
-    for (context, amount) in [(6, 1_000.0), (10, 5_000.0)] {
+    for (context, amount) in [(6, 1_000), (10, 5_000)] {
         let (context, location) = (ContextId(context), LocationId(1));
         profile.values.push(Amount { context, location, metric: Metric::ReadBytes, amount });
     }
@@ -49,7 +49,7 @@ fn amount(profile: &Profile, metric: Metric, context: u64, below: bool) -> f64 {
         }
     };
     let values = profile.values.iter().filter(|value| value.metric == metric && is_below(value.context));
-    values.map(|value| value.amount).sum()
+    metric.unit().shown(values.map(|value| u128::from(value.amount)).sum())
 }
 
 #[test]
@@ -206,7 +206,8 @@ fn threads_are_sorted_by_any_metric() {
                 "waits" => {
                     let is_of = |value: &&Amount| format!("t{}", value.location) == handle;
                     let values = profile.values.iter().filter(is_of);
-                    values.filter(|value| value.metric == Metric::Waits).map(|value| value.amount).sum()
+                    let waits = values.filter(|value| value.metric == Metric::Waits);
+                    waits.map(|value| value.amount as f64).sum()
                 }
                 field => row[field].as_f64().unwrap(),
             }

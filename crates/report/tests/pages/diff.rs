@@ -33,7 +33,7 @@ fn faster() -> Profile {
     });
     for value in profile.values.iter_mut().filter(|value| value.context == ContextId(10)) {
         if matches!(value.metric, Metric::Cpu | Metric::User | Metric::System) {
-            value.amount /= 2.0;
+            value.amount /= 2;
         }
     }
     profile.locations[LocationId(1)].cpu -= Ns::from_seconds(0.25);

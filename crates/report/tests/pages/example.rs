@@ -1,7 +1,7 @@
 //! A run of two threads: the main thread prepares and waits, a worker works; 200 samples a second.
 
 use proust_ingest::operation_info;
-use proust_profile::event_metrics::{Operations, metrics_of_event};
+use proust_profile::event_metrics::{EVENT_METRICS, Operations, amounts_of_event};
 use proust_profile::notes::{ModuleNote, RunNote, Unfollowed, Which};
 use proust_profile::{
     Context, ContextId, ContextKind, EventRow, Function, FunctionId, InsideRow, Location, LocationId, Metric,
@@ -75,18 +75,18 @@ pub fn profile() -> Profile {
     }
     let mut values: Vec<Value> = Vec::new();
     for (metric, amount) in [
-        (Metric::Cpu, 0.005),
-        (Metric::User, 0.0045),
-        (Metric::System, 0.0005),
-        (Metric::Samples, 1.0),
-        (Metric::Measurement, 1e-5),
+        (Metric::Cpu, 5_000_000),
+        (Metric::User, 4_500_000),
+        (Metric::System, 500_000),
+        (Metric::Samples, 1),
+        (Metric::Measurement, 10_000),
     ] {
         for (context, location) in [(3, 0), (6, 1), (8, 1), (10, 1), (11, 1)] {
             values.push(Value {
                 context: ContextId(context),
                 location: LocationId(location),
                 metric,
-                amount: amount * 100.0,
+                amount: amount * 100,
             });
         }
     }
@@ -240,13 +240,14 @@ pub fn waiting() -> Profile {
     in_a_region(&mut profile);
     let operations = Operations::of(&profile);
     for row in profile.events.iter() {
-        for (metric, amount) in metrics_of_event(operations.nature(row.operation), &row) {
+        let amounts = amounts_of_event(operations.nature(row.operation), &row);
+        for (metric, amount) in EVENT_METRICS.into_iter().zip(amounts) {
             let key = (row.context, row.location, metric);
             let known =
                 profile.values.iter_mut().find(|value| (value.context, value.location, value.metric) == key);
             match known {
                 Some(value) => value.amount += amount,
-                None if amount == 0.0 => {}
+                None if amount == 0 => {}
                 None => profile.values.push(Value { context: key.0, location: key.1, metric, amount }),
             }
         }

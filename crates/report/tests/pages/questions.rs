@@ -242,10 +242,10 @@ fn wide() -> Profile {
         file: Some("/src/main.c".into()),
         line: Some(line),
     };
-    let spend = |profile: &mut Profile, context, seconds| {
+    let spend = |profile: &mut Profile, context, ms: u64| {
         let value =
             |metric, amount| proust_profile::Value { context, location: LocationId(0), metric, amount };
-        profile.values.push(value(proust_profile::Metric::Cpu, seconds));
+        profile.values.push(value(proust_profile::Metric::Cpu, ms * 1_000_000));
     };
     for n in 0..100_u32 {
         let function = profile.functions.len() as u32;
@@ -257,9 +257,9 @@ fn wide() -> Profile {
             FunctionId(function),
             100 + n,
         ));
-        spend(&mut profile, ContextId(id), 0.04);
+        spend(&mut profile, ContextId(id), 40);
         profile.contexts.push(frame(ContextId(2), proust_profile::ContextKind::Line, FunctionId(1), 300 + n));
-        spend(&mut profile, ContextId(id + 1), if n < 3 { 0.2 } else { 0.001 });
+        spend(&mut profile, ContextId(id + 1), if n < 3 { 200 } else { 1 });
     }
     profile
 }

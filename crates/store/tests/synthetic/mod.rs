@@ -263,25 +263,19 @@ pub fn profile_of(logs: &[Vec<u8>], run: Option<&RunFile>) -> Profile {
 /// What holds in every profile: its invariants, and that every account of CPU time is the same.
 pub fn assert_consistent(profile: &Profile) {
     profile.check().unwrap();
-    let of_values = |metric: Metric| -> f64 {
+    let of_values = |metric: Metric| -> u64 {
         profile.values.iter().filter(|value| value.metric == metric).map(|value| value.amount).sum()
     };
-    let close = |a: f64, b: f64, what: &str| {
-        assert!((a - b).abs() <= 1e-9 * a.abs().max(b.abs()), "{what}: {a} and {b}");
-    };
     let cpu = of_values(Metric::Cpu);
-    close(cpu, profile.locations.iter().map(|l| l.cpu.as_seconds()).sum(), "contexts and locations");
-    close(cpu, of_values(Metric::User) + of_values(Metric::System), "user and system");
-    close(cpu, profile.samples.iter().map(|s| s.cpu_ns as f64 * 1e-9).sum(), "contexts and samples");
+    assert_eq!(cpu, profile.locations.iter().map(|l| l.cpu.unsigned()).sum::<u64>(), "locations");
+    assert_eq!(cpu, of_values(Metric::User) + of_values(Metric::System), "user and system");
+    assert_eq!(cpu, profile.samples.iter().map(|s| s.cpu_ns).sum::<u64>(), "samples");
     let calls: u64 = profile.events.iter().map(|event| u64::from(event.calls)).sum();
-    close(of_values(Metric::Waits) + of_values(Metric::IoCalls), calls as f64, "contexts and operations");
-    close(calls as f64, profile.quality.events as f64, "operations");
-    close(of_values(Metric::Samples), profile.quality.samples as f64, "samples");
-    close(
-        of_values(Metric::Measurement),
-        profile.locations.iter().map(|l| l.measurement.as_seconds()).sum(),
-        "measurement",
-    );
+    assert_eq!(of_values(Metric::Waits) + of_values(Metric::IoCalls), calls, "operations");
+    assert_eq!(calls, profile.quality.events, "operations");
+    assert_eq!(of_values(Metric::Samples), profile.quality.samples, "samples");
+    let measurement: u64 = profile.locations.iter().map(|l| l.measurement.unsigned()).sum();
+    assert_eq!(of_values(Metric::Measurement), measurement, "measurement");
     for location in &profile.locations {
         assert!(location.start >= Ns::ZERO && location.end >= location.start, "{location:?}");
         assert!(location.queued >= Ns::ZERO && location.queued <= location.wall(), "{location:?}");
@@ -341,11 +335,11 @@ pub fn path(profile: &Profile, context: ContextId) -> String {
 /// Amounts of a metric by context and thread; CPU time in milliseconds, rounded to a microsecond.
 pub fn amounts(profile: &Profile, metric: Metric) -> BTreeMap<(String, u32), f64> {
     let values = profile.values.iter().filter(|value| value.metric == metric);
-    let scale = if metric.unit() == proust_profile::Unit::SECONDS { 1e3 } else { 1.0 };
+    let scale = if metric.unit() == proust_profile::Unit::SECONDS { 1e-6 } else { 1.0 };
     values
         .map(|value| {
             let tid = profile.locations[value.location].tid;
-            ((path(profile, value.context), tid), (value.amount * scale * 1e3).round() / 1e3)
+            ((path(profile, value.context), tid), (value.amount as f64 * scale * 1e3).round() / 1e3)
         })
         .collect()
 }

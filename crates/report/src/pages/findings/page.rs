@@ -87,7 +87,7 @@ impl FindingsPage {
         let findings = rows(&shown, &shell_word(&dir), profile);
         let groups = question.by.map_or_else(Vec::new, |by| groups(profile, by, &shown, &findings));
         let scope = (!question.filter.is_empty()).then(|| {
-            let seconds = duration(selection.total(Metric::Cpu));
+            let seconds = duration(selection.shown_total(Metric::Cpu));
             format!("{seconds} of CPU time, where {}", question.filter)
         });
         Ok(FindingsPage {

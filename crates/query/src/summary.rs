@@ -1,0 +1,108 @@
+//! What the amounts of many locations are together: whole numbers.
+
+use proust_profile::LocationId;
+
+/// Amounts of locations, summed up: what statistics over all of them are computed of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Their sum.
+    pub sum: u128,
+    /// The sum of their squares; what is larger than 128 bits hold stays at the end of the range.
+    pub squares: u128,
+    /// The smallest one.
+    pub min: u128,
+    /// The first location that has it.
+    pub min_location: Option<LocationId>,
+    /// The largest one.
+    pub max: u128,
+    /// The first location that has it.
+    pub max_location: Option<LocationId>,
+}
+
+impl Summary {
+    /// Of amounts given for some of the locations, both ascending; the others have nothing.
+    pub fn of(given: &[(LocationId, u128)], locations: &[LocationId]) -> Summary {
+        let mut summary = Summary::default();
+        let mut add = |location: LocationId, amount: u128| {
+            if summary.min_location.is_none()
+                || (amount, Some(location)) < (summary.min, summary.min_location)
+            {
+                (summary.min, summary.min_location) = (amount, Some(location));
+            }
+            let is_first = summary.max_location.is_none_or(|first| location < first);
+            if summary.max_location.is_none() || amount > summary.max || amount == summary.max && is_first {
+                (summary.max, summary.max_location) = (amount, Some(location));
+            }
+            summary.sum += amount;
+            summary.squares = summary.squares.saturating_add(amount.saturating_mul(amount));
+        };
+        given.iter().for_each(|&(location, amount)| add(location, amount));
+        let of_given = given.iter().map(|(location, _)| Some(*location)).chain(std::iter::repeat(None));
+        let without = locations.iter().zip(of_given).find(|(id, given)| Some(**id) != *given);
+        if let Some((&first, _)) = without {
+            add(first, 0);
+        }
+        summary
+    }
+
+    /// The standard deviation of so many locations as they are, not an estimate for others. Whole numbers lose
+    /// no digits where the spread is small.
+    pub fn deviation(&self, locations: usize) -> f64 {
+        let n = locations as u128;
+        let around = || n.checked_mul(self.squares)?.checked_sub(self.sum.checked_mul(self.sum)?);
+        match around() {
+            _ if n == 0 => 0.0,
+            Some(around) => (around as f64).sqrt() / n as f64,
+            None => {
+                let mean = self.sum as f64 / n as f64;
+                (self.squares as f64 / n as f64 - mean * mean).max(0.0).sqrt()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sums_of_many_large_amounts_are_exact() {
+        let large = (1_u128 << 62) - 3;
+        let given: Vec<(LocationId, u128)> = (0..1_000_000).map(|id| (LocationId(id), large)).collect();
+        let locations: Vec<LocationId> = given.iter().map(|(id, _)| *id).collect();
+        let summary = Summary::of(&given, &locations);
+        assert_eq!(summary.sum, large * 1_000_000);
+        assert_eq!((summary.min, summary.max), (large, large));
+        assert!(summary.deviation(given.len()) < 1e-3 * large as f64);
+    }
+
+    #[test]
+    fn a_small_spread_of_large_amounts_keeps_its_digits() {
+        let hour_ns = 3_600_000_000_000;
+        let given = [(LocationId(0), hour_ns), (LocationId(1), hour_ns + 2)];
+        assert_eq!(Summary::of(&given, &[LocationId(0), LocationId(1)]).deviation(2), 1.0);
+    }
+
+    proptest! {
+        /// As each location by itself, with those that have nothing.
+        #[test]
+        fn it_is_that_of_the_single_locations(amounts in prop::collection::vec(0..5_u128, 1..9)) {
+            let locations: Vec<LocationId> = (0..).take(amounts.len()).map(|id| LocationId(2 * id)).collect();
+            let all: Vec<(LocationId, u128)> = locations.iter().copied().zip(amounts).collect();
+            let given: Vec<(LocationId, u128)> = all.iter().copied().filter(|of| of.1 > 0).collect();
+            let first = |wanted: u128| all.iter().find(|of| of.1 == wanted).map(|of| of.0);
+            let (min, max) = (all.iter().map(|of| of.1).min().unwrap(), all.iter().map(|of| of.1).max().unwrap());
+            let expected = Summary {
+                sum: all.iter().map(|of| of.1).sum(),
+                squares: all.iter().map(|of| of.1 * of.1).sum(),
+                min,
+                min_location: first(min),
+                max,
+                max_location: first(max),
+            };
+            prop_assert_eq!(Summary::of(&given, &locations), expected);
+        }
+    }
+}
