@@ -20,6 +20,7 @@
 //! - `intervals`: marked intervals, and their executions
 //! - `regions`: parallel regions, the threads in them, and their work and waits there
 //! - `messages`: communicators of MPI, messages, and waits for their partners
+//! - [`summary`]: what the amounts of all locations are together
 //! - [`releases`]: releases of objects for which others waited, and wakes
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables and streams
@@ -52,6 +53,7 @@ pub mod run_file;
 pub mod sample_metrics;
 pub mod samples;
 pub mod seek;
+pub mod summary;
 pub mod sweep_file;
 pub mod tables;
 pub mod time;
@@ -84,6 +86,7 @@ pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
 pub use run_file::{Pause, RunFile, SettledRate, Stop};
 pub use samples::{SampleRow, Samples, SamplesBuilder};
 pub use seek::seek;
+pub use summary::{Running, Summary, SummaryRow, SummaryRows};
 pub use sweep_file::SweepFile;
 pub use time::Ns;
 pub use unit::Unit;

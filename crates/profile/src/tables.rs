@@ -16,6 +16,8 @@
 //!   releases.streams        the releases ([`Releases`](crate::Releases))
 //!   stays.streams           the stays in parallel regions ([`Stays`](crate::Stays))
 //!   facts.json              the run's facts and its quality
+//!   summaries.parquet, summaries.json
+//!                           of a run of many locations: what their amounts are together
 //!   …                       what a later stage keeps beside it ([`Building::add`])
 //! ```
 //!
@@ -37,6 +39,7 @@ mod kept;
 mod manifest;
 mod reader;
 mod rows;
+mod summaries;
 
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use proust_profile::facts::NOT_ENDED;
 use proust_profile::notes::Gap;
-use proust_profile::{Metric, RunFile};
+use proust_profile::{Metric, RunFile, Unit};
 use proust_report::{Align, Table, duration, gaps_text, middle, utc};
 use proust_store::{Run, StoreError};
 use proust_words::{counted, verb};
@@ -124,7 +124,7 @@ fn analysed(run: &FoundRun) -> Result<Option<Analysed>, StoreError> {
     let profile = run.profile()?;
     let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     Ok(Some(Analysed {
-        cpu_s: cpu.map(|value| value.amount).sum(),
+        cpu_s: Unit::SECONDS.shown(cpu.map(|value| u128::from(value.amount)).sum()),
         gaps: Gap::all_of(&profile.quality),
         start_unix_s: profile.facts.start_unix_s,
     }))

@@ -17,7 +17,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap_complete::ArgValueCompleter;
 use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
-use proust_query::{Filter, Metrics};
+use proust_query::{Filter, Metrics, Summaries};
 use proust_report::{
     Across, Block, By, Classic, Column, GROUPINGS, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort,
     SweepPage, Written, gaps_listed, listed, written,
@@ -398,7 +398,11 @@ fn note_if_recording(run: &Run) {
 
 /// Builds a page of a run.
 fn written_of(run: &Run, question: &Question, show: &mut dyn FnMut(&Written<'_>)) -> Result<()> {
-    let profile = if question.needs_samples() { run.profile_with_rows()? } else { run.profile()? };
+    let profile = match question {
+        _ if question.needs_samples() => run.profile_with_rows()?,
+        _ if summaries(run, question).is_some() => run.definitions()?,
+        _ => run.profile()?,
+    };
     let style = terminal::style();
     let done = match kept(run, question) {
         Ok(kept) => written(profile, Some(&kept), question, &style, show),
@@ -435,8 +439,16 @@ fn show_run(run: &Run, question: &Question) -> Result<()> {
     Ok(())
 }
 
+/// The summaries of the run, where these answer it.
+fn summaries<'r>(run: &'r Run, question: &Question) -> Option<&'r Summaries> {
+    question.takes_summaries().then(|| run.summaries(question.needs_statistics())).flatten()
+}
+
 /// The results for the whole run that the page needs.
 fn kept<'r>(run: &'r Run, question: &Question) -> Result<Kept<'r>, StoreError> {
+    if let summaries @ Some(_) = summaries(run, question) {
+        return Ok(Kept { summaries, ..Kept::new(run.ledger()?) });
+    }
     if question.needs_rows() {
         let mut kept = Kept::new(run.ledger_with_rows()?);
         if question.takes_blame() {

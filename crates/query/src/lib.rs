@@ -39,7 +39,7 @@ mod scope_note;
 mod scoped_account;
 mod selection;
 mod statistics;
-mod summary;
+mod summaries;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -63,4 +63,4 @@ pub use scope_note::{Known, MatchKind, ScopeNote};
 pub use scoped_account::ScopedAccount;
 pub use selection::{Selection, UnknownFunction, functions_called, with_times};
 pub use statistics::{Spread, Statistics};
-pub use summary::Summary;
+pub use summaries::{MANY_LOCATIONS, Summaries};

@@ -13,6 +13,7 @@ use super::expression::{Filter, Key, Pattern};
 use super::forest::{Forest, called_function};
 use super::measure::Measure;
 use super::scope_note::{Known, ScopeNote};
+use super::summaries::Summaries;
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
 use proust_profile::event_metrics::{EVENT_METRICS, Operations, amounts_of_event};
 use proust_profile::mpi_metrics::each_amount;
@@ -36,6 +37,7 @@ pub struct Selection<'p> {
     locations: Vec<LocationId>,
     values: Cow<'p, [Value]>,
     ledger: Option<&'p Ledger>,
+    summaries: Option<&'p Summaries>,
     in_scope: Scope,
     squares: OnceLock<Vec<f64>>,
     notes: Vec<ScopeNote>,
@@ -126,6 +128,7 @@ impl<'p> Selection<'p> {
             locations: profile.locations.keys().collect(),
             values: Cow::Borrowed(&profile.values),
             ledger: None,
+            summaries: None,
             in_scope: scope,
             squares: OnceLock::new(),
             notes: Vec::new(),
@@ -174,6 +177,18 @@ impl<'p> Selection<'p> {
         self
     }
 
+    /// With the summaries of the run, of which the selection must be the whole, or all below a context: they
+    /// answer questions by context, and the amounts of single locations need not be there.
+    pub fn with_summaries(mut self, summaries: &'p Summaries) -> Selection<'p> {
+        self.summaries = Some(summaries);
+        self
+    }
+
+    /// The summaries that answer in place of amounts.
+    pub(super) fn summaries(&self) -> Option<&'p Summaries> {
+        self.summaries
+    }
+
     /// With functions as they were compiled: what was inlined is a part of the function around it.
     pub fn of_compiled_functions(mut self) -> Selection<'p> {
         self.forest = Forest::of_compiled(self.profile);
@@ -182,7 +197,7 @@ impl<'p> Selection<'p> {
 
     /// Whether it knows seconds by account.
     pub fn has_rows(&self) -> bool {
-        self.ledger.is_some()
+        self.ledger.is_some() || self.summaries.is_some()
     }
 
     /// Only what is below a context, itself included.
@@ -316,12 +331,22 @@ impl<'p> Selection<'p> {
     /// Each context's own amount of a measure, summed over the locations in scope.
     pub fn own(&self, measure: impl Into<Measure>) -> Vec<u128> {
         let mut own = vec![0; self.profile.contexts.len()];
+        if let Some(summaries) = self.summaries {
+            let rows = summaries.rows(measure.into()).iter();
+            rows.filter(|row| self.has_context(row.context))
+                .for_each(|row| own[row.context.index()] = row.own);
+            return own;
+        }
         self.each(measure, |context, _, amount| own[context.index()] += u128::from(amount));
         own
     }
 
     /// Sum of a measure over everything in scope.
     pub fn total(&self, measure: impl Into<Measure>) -> u128 {
+        if let Some(summaries) = self.summaries {
+            let rows = summaries.rows(measure.into()).iter();
+            return rows.filter(|row| self.has_context(row.context)).map(|row| row.own).sum();
+        }
         let mut total = 0;
         self.each(measure, |_, _, amount| total += u128::from(amount));
         total
@@ -336,6 +361,9 @@ impl<'p> Selection<'p> {
     /// Whether each context has any amount in scope, itself or below: stored, spent, passive or caused.
     pub fn used_contexts(&self) -> Vec<bool> {
         let mut used = vec![false; self.profile.contexts.len()];
+        for row in self.summaries.iter().flat_map(|summaries| summaries.all()) {
+            used[row.context.index()] |= row.own > 0 && self.has_context(row.context);
+        }
         for value in self.values.iter() {
             used[value.context.index()] |= value.amount > 0;
         }

@@ -2,14 +2,14 @@
 
 use std::hash::Hash;
 
-use proust_profile::{ContextId, LocationId, Unit};
+use proust_profile::{ContextId, LocationId, Running, Summary, Unit};
 
 use super::derived::{Derived, Quantity};
 use super::forest::Forest;
 use super::measure::Measure;
 use super::on_path::OnPath;
 use super::selection::Selection;
-use super::summary::Summary;
+use super::summaries::Summaries;
 
 /// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included:
 /// a function that one thread of many runs is as unbalanced as can be. Of a derived metric they are over the
@@ -109,9 +109,13 @@ pub struct Spread {
 impl Spread {
     /// Statistics by context.
     pub fn by_context(selection: &Selection<'_>, quantity: impl Into<Quantity>) -> Spread {
+        let quantity = quantity.into();
+        if let (Quantity::Measure(measure), Some(summaries)) = (&quantity, selection.summaries()) {
+            return by_summaries(selection, summaries, *measure);
+        }
         let row_of = |context: ContextId| Some(context.index());
         let size = selection.profile().contexts.len();
-        collect(selection, &quantity.into(), size, row_of, owners_by(selection.forest(), row_of))
+        collect(selection, &quantity, size, row_of, owners_by(selection.forest(), row_of))
     }
 
     /// Statistics by function.
@@ -163,11 +167,9 @@ fn collect(
     let given = |measure: Measure| given(selection, measure, rows, &brought_by, &owners_of);
     match quantity {
         Quantity::Measure(measure) => {
-            let of = |given: &Given| {
-                Statistics::of_whole(&Summary::of(given, &compute), compute.len(), measure.unit())
-            };
-            let finish = |given: Vec<Given>| given.iter().map(of).collect();
-            let [inclusive, exclusive] = given(*measure);
+            let of = |summary: &Summary| Statistics::of_whole(summary, compute.len(), measure.unit());
+            let finish = |summaries: Vec<Summary>| summaries.iter().map(of).collect();
+            let [inclusive, exclusive] = summed(selection, *measure, rows, &brought_by, &owners_of);
             Spread { inclusive: finish(inclusive), exclusive: finish(exclusive) }
         }
         Quantity::Derived(derived) => {
@@ -242,6 +244,56 @@ fn given(
         }
     });
     [inclusive, exclusive]
+}
+
+/// Summaries of the inclusive and exclusive amounts of each context.
+pub(super) fn summed_by_context(selection: &Selection<'_>, measure: Measure) -> [Vec<Summary>; 2] {
+    let row_of = |context: ContextId| Some(context.index());
+    let size = selection.profile().contexts.len();
+    summed(selection, measure, size, row_of, owners_by(selection.forest(), row_of))
+}
+
+/// Summaries of the inclusive and exclusive amounts of each row.
+fn summed(
+    selection: &Selection<'_>,
+    measure: Measure,
+    rows: usize,
+    brought_by: impl Fn(ContextId) -> Option<usize>,
+    owners_of: impl Fn(ContextId) -> [Option<usize>; 2],
+) -> [Vec<Summary>; 2] {
+    let compute = selection.compute_locations();
+    let mut inclusive = vec![Running::default(); rows];
+    let mut exclusive = inclusive.clone();
+    let mut place = 0;
+    each_location(selection, measure, |location, context, above, own| {
+        while compute[place] < location {
+            place += 1;
+        }
+        if let Some(row) = brought_by(context) {
+            inclusive[row].add(place, location, above);
+        }
+        for row in owners_of(context).into_iter().flatten() {
+            exclusive[row].add(place, location, own);
+        }
+    });
+    let finish = |rows: Vec<Running>| rows.into_iter().map(|row| row.finish(&compute)).collect();
+    [finish(inclusive), finish(exclusive)]
+}
+
+/// Statistics by context of a whole run whose summaries are kept.
+fn by_summaries(selection: &Selection<'_>, summaries: &Summaries, measure: Measure) -> Spread {
+    let compute = selection.compute_locations();
+    let nothing = Summary { min_location: compute.first().copied(), ..Summary::default() };
+    let nothing = Summary { max_location: nothing.min_location, ..nothing };
+    let nothing = Statistics::of_whole(&nothing, compute.len(), measure.unit());
+    let size = selection.profile().contexts.len();
+    let mut spread = Spread { inclusive: vec![nothing; size], exclusive: vec![nothing; size] };
+    for row in summaries.rows(measure).iter().filter(|row| selection.has_context(row.context)) {
+        let of = |summary: &Summary| Statistics::of_whole(summary, compute.len(), measure.unit());
+        spread.inclusive[row.context.index()] = of(&row.inclusive);
+        spread.exclusive[row.context.index()] = of(&row.exclusive);
+    }
+    spread
 }
 
 /// Calls `take(location, context, inclusive, own amount)` for every compute location, ascending, and every

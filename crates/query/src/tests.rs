@@ -3,6 +3,7 @@
 mod callers;
 mod errors;
 mod parts;
+mod summaries;
 
 use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,

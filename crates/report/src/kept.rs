@@ -6,7 +6,7 @@ use proust_account::blame::Blame;
 use proust_account::ledger::Ledger;
 use proust_account::stored::StoredTimelines;
 use proust_findings::Finding;
-use proust_query::OperationSums;
+use proust_query::{OperationSums, Summaries};
 
 /// A page that is ready to be written.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub struct Rendered {
 /// operations.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'r> {
-    /// Its account; with its rows where [`crate::Question::needs_rows`] says so.
+    /// Its account; with its rows where [`crate::Question::needs_rows`] says so and there are no summaries.
     pub ledger: &'r Ledger,
     /// What is shown in the summary.
     pub findings: &'r [Finding],
@@ -56,11 +56,14 @@ pub struct Kept<'r> {
     pub operations: Option<&'r OperationSums>,
     /// Its timelines of states, for [`crate::Question::takes_timelines`].
     pub timelines: Option<&'r StoredTimelines>,
+    /// What the amounts of its locations are together, for [`crate::Question::takes_summaries`]: then the
+    /// profile needs no amounts.
+    pub summaries: Option<&'r Summaries>,
 }
 
 impl<'r> Kept<'r> {
     /// Only the account.
     pub fn new(ledger: &'r Ledger) -> Kept<'r> {
-        Kept { ledger, findings: &[], blame: None, operations: None, timelines: None }
+        Kept { ledger, findings: &[], blame: None, operations: None, timelines: None, summaries: None }
     }
 }

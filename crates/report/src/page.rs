@@ -86,6 +86,8 @@ pub enum Need {
     Causes,
     /// The timelines of states.
     Timelines,
+    /// Sums by context: of the whole run as they are kept.
+    Summaries,
     /// Samples and operations.
     Samples,
     /// The same where it is about a part of the run.
@@ -162,19 +164,19 @@ pages! {
         [Findings, PathsOfUser] Orders::Own;
     Tree "tree" Context
         "contexts from the top down, or only what is below a context such as c12"
-        [ColumnsByAccount, Metrics] Orders::All;
+        [ColumnsByAccount, Metrics, Summaries] Orders::All;
     Effort "effort" Context
         "work, idleness and overhead by context, and the conclusion from them"
         [ColumnsByAccount] Orders::Some(&["name", "active_s", "caused_s"]);
     Callers "callers" Function
         "functions with their callers; or one function with its callers and callees"
-        [ColumnsByAccount, Metrics] Orders::All;
+        [ColumnsByAccount, Metrics, Summaries] Orders::All;
     Flat "flat" Nothing
         "functions"
-        [ColumnsByAccount, Metrics] Orders::All;
+        [ColumnsByAccount, Metrics, Summaries] Orders::All;
     Lines "lines" Nothing
         "source lines"
-        [ColumnsByAccount, Metrics] Orders::All;
+        [ColumnsByAccount, Metrics, Summaries] Orders::All;
     Ledger "ledger" Nothing
         "the account in full: of all threads and all empty slots"
         [] Orders::Own;

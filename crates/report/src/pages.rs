@@ -131,7 +131,15 @@ pub fn written(
     // From here on what is between samples of processes is a range of time like others.
     let question = &Question { filter: with_times(profile, &question.filter), ..question.clone() };
     let stored = kept.and_then(|kept| kept.timelines).filter(|_| question.takes_timelines());
-    let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger), stored);
+    let summaries = kept.and_then(|kept| kept.summaries).filter(|_| question.takes_summaries());
+    let ledger = kept.map(|kept| kept.ledger);
+    // Rows are for what summaries do not answer.
+    let ledger =
+        ledger.filter(|kept| summaries.is_some() || !(question.needs_rows() && kept.is_without_rows()));
+    let drawn = Drawn::new(&selection, question, ledger, stored);
+    if let Some(summaries) = summaries {
+        selection = selection.with_summaries(summaries);
+    }
     // A page with columns by account still has its other columns where no account can be made.
     if let Ok(drawn) = &drawn
         && (question.page.needs(Need::ColumnsByAccount) || question.page.needs(Need::AccountRows))

@@ -7,7 +7,7 @@ use proust_query::{Filter, Key, Metrics, Quantity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::column::Column;
+use crate::column::{Column, Over};
 use crate::error::ReportError;
 use crate::groups::{Grouping, RowsOf};
 use crate::page::{Need, Orders, PAGES, PageName};
@@ -220,6 +220,24 @@ impl Question {
     /// Whether the causes of the whole run's losses answer it.
     pub fn takes_blame(&self) -> bool {
         self.page.needs(Need::Causes) && !self.filter.needs_samples() && self.processors.is_none()
+    }
+
+    /// Whether the summaries of the whole run answer it: statistics over locations they have by context and
+    /// measure.
+    pub fn takes_summaries(&self) -> bool {
+        let is_summed = |column: &Column| {
+            column.over == Over::Sum || self.page == PageName::Tree && column.quantity.measure().is_some()
+        };
+        self.page.needs(Need::Summaries)
+            && self.filter.is_empty()
+            && self.processors.is_none()
+            && self.over.is_none()
+            && self.columns.iter().all(is_summed)
+    }
+
+    /// Whether it asks for statistics over locations.
+    pub fn needs_statistics(&self) -> bool {
+        self.columns.iter().any(|column| column.over != Over::Sum)
     }
 
     /// Whether the timelines of states answer it.

@@ -11,7 +11,7 @@ use proust_ingest::{CallPaths, Progress, Symbols, from_binaries};
 use proust_profile::Profile;
 use proust_profile::run_file::{RunFile, RunFileError};
 use proust_profile::tables::{Kept, Provenance, TablesError};
-use proust_query::OperationSums;
+use proust_query::{OperationSums, Summaries};
 
 use super::analysis::{Input, Made};
 use super::error::StoreError;
@@ -36,6 +36,9 @@ pub struct Run {
     notes: RefCell<Vec<Note>>,
     file: OnceCell<Result<RunFile, RunFileError>>,
     made: OnceCell<Made>,
+    definitions: OnceCell<Profile>,
+    /// Without and with statistics over locations.
+    summaries: [OnceCell<Option<Summaries>>; 2],
     profile: OnceCell<Profile>,
     profile_with_rows: OnceCell<Profile>,
     ledger: OnceCell<Ledger>,
@@ -99,6 +102,8 @@ impl Run {
             notes: RefCell::new(notes),
             file: OnceCell::new(),
             made: OnceCell::new(),
+            definitions: OnceCell::new(),
+            summaries: Default::default(),
             profile: OnceCell::new(),
             profile_with_rows: OnceCell::new(),
             ledger: OnceCell::new(),
@@ -160,6 +165,29 @@ impl Run {
             |made| &made.profile,
             |kept| kept.profile_without_rows().map(|profile| self.placed(profile)),
         )
+    }
+
+    /// Its profile; amounts and rows may be missing.
+    ///
+    /// # Errors
+    /// As [`Run::profile`].
+    pub fn definitions(&self) -> Result<&Profile, StoreError> {
+        if let Some(profile) = self.profile_with_rows.get().or(self.profile.get()) {
+            return Ok(profile);
+        }
+        self.part(
+            &self.definitions,
+            |made| &made.profile,
+            |kept| kept.definitions().map(|profile| self.placed(profile)),
+        )
+    }
+
+    /// The summaries of the whole run, where they are kept; with statistics over its locations only if these
+    /// are wanted. Damaged ones are as good as none: what they sum up still answers.
+    pub fn summaries(&self, with_statistics: bool) -> Option<&Summaries> {
+        let (Some(kept), None) = (&self.kept, self.made.get()) else { return None };
+        let read = || Summaries::of(kept.summaries(with_statistics).ok()??, self.definitions().ok()?);
+        self.summaries[usize::from(with_statistics)].get_or_init(read).as_ref()
     }
 
     /// Its profile with the rows.
@@ -359,7 +387,10 @@ impl Run {
         self.note_damage(&damage);
         let made = self.analysed(&mut |_| ())?;
         let in_use = self.profile.get().or(self.profile_with_rows.get());
-        if in_use.is_some_and(|profile| !is_same(profile, &made.profile)) {
+        let is_other = |profile: &Profile| !is_same(profile, &made.profile);
+        if in_use.is_some_and(|profile| is_other(profile) || profile.values != made.profile.values)
+            || self.definitions.get().is_some_and(is_other)
+        {
             return Err(StoreError::Changed { dir: self.dir.clone() });
         }
         Ok(self.made.get_or_init(|| made))
@@ -384,7 +415,7 @@ impl Run {
     }
 }
 
-/// Whether two profiles, with or without their rows, are of the same run at the same time: what refers to one
+/// Whether two profiles, with or without their amounts and rows, are of the same run at the same time: what refers to one
 /// of them then fits the other.
 fn is_same(a: &Profile, b: &Profile) -> bool {
     a.processes == b.processes
@@ -393,5 +424,4 @@ fn is_same(a: &Profile, b: &Profile) -> bool {
         && a.contexts == b.contexts
         && a.operations == b.operations
         && a.regions == b.regions
-        && a.values == b.values
 }

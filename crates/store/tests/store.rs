@@ -15,7 +15,8 @@ use proust_account::timelines::timelines;
 use proust_ingest::{CallPaths, IngestError, Symbols};
 use proust_profile::run_file::{RunFileError, SCHEMA};
 use proust_profile::tables::{Kept, PROFILE_FOLDER};
-use proust_profile::{LocationId, Profile, RunFile};
+use proust_profile::{LocationId, Metric, Profile, RunFile};
+use proust_query::{MANY_LOCATIONS, Measure, Selection};
 use proust_store::{Note, Outdated, Run, StoreError, WaitRules};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{LaneBuilder, header, log, names, noted};
@@ -377,4 +378,37 @@ fn other_rules_for_waits_make_another_profile() {
     assert_eq!(by(&own).quality.samples, 20);
     assert_eq!(symbols.0.load(Relaxed), 2);
     assert!(WaitRules::with("own.table", "no rule at all").is_err());
+}
+
+/// A run of many threads keeps what these are together; where that is damaged, the amounts answer.
+#[test]
+fn a_run_of_many_locations_keeps_summaries() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    assert!(opened(dir.path(), &symbols).unwrap().summaries(true).is_none());
+    profile(dir.path(), &symbols).unwrap();
+    assert!(opened(dir.path(), &symbols).unwrap().summaries(true).is_none(), "it has one thread");
+
+    let lanes: Vec<LaneBuilder> = (0..MANY_LOCATIONS as u32)
+        .map(|tid| {
+            let mut lane = LaneBuilder::new(tid);
+            lane.module(1, "m", 7, 0).node(1, 0, 1, 0x105).begin(9 + tid, 1000, 0);
+            lane.sample(1005, 5, 1).end(9 + tid, 1900, 6);
+            lane
+        })
+        .collect();
+    fs::write(dir.path().join("log/9.plog"), log(header(9), &lanes)).unwrap();
+    profile(dir.path(), &symbols).unwrap();
+    let again = opened(dir.path(), &symbols).unwrap();
+    let summaries = again.summaries(true).unwrap();
+    assert!(again.definitions().unwrap().values.is_empty());
+    let cpu = summaries.rows(Measure::Metric(Metric::Cpu));
+    let selection = Selection::all(again.profile().unwrap());
+    assert_eq!(cpu.iter().map(|row| row.own).sum::<u128>(), selection.total(Metric::Cpu));
+    assert!(cpu[0].inclusive.sum > 0);
+
+    fs::write(kept_file(dir.path(), "summaries.parquet"), "PAR1").unwrap();
+    let damaged = opened(dir.path(), &symbols).unwrap();
+    assert!(damaged.summaries(false).is_none() && damaged.profile().is_ok());
 }

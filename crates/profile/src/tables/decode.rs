@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::encode::{
     COMMUNICATORS, CONTEXTS, EXCHANGES, EXECUTION_SUMS, FUNCTIONS, GATHERINGS, INSIDE, INTERVAL_CONTEXTS,
     INTERVALS, LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS, TRAFFIC,
-    UNMATCHED, VALUES,
+    UNMATCHED,
 };
 use super::error::TablesError;
 use super::reader::Table;
@@ -18,9 +18,9 @@ use crate::{
     TrialSums, Value,
 };
 
-/// Fills all tables of `profile` but the samples, events, releases, stays, executions and waits for
-/// partners.
-pub(super) fn read_all_but_rows(
+/// Fills all tables of `profile` but the amounts, samples, events, releases, stays, executions and waits
+/// for partners.
+pub(super) fn read_definitions(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
 ) -> Result<(), TablesError> {
@@ -29,7 +29,6 @@ pub(super) fn read_all_but_rows(
     profile.modules = rows(&open(MODULES)?, modules)?.into();
     profile.processes = rows(&open(PROCESSES)?, processes)?.into();
     profile.locations = rows(&open(LOCATIONS)?, locations)?.into();
-    profile.values = rows(&open(VALUES)?, values)?;
     profile.operations = rows(&open(OPERATIONS)?, operations)?.into();
     profile.inside = rows(&open(INSIDE)?, inside)?;
     profile.regions = rows(&open(REGIONS)?, regions)?.into();
@@ -55,6 +54,11 @@ fn rows<T>(
         all.append(&mut group_rows(table, group)?);
     }
     Ok(all)
+}
+
+/// The amounts.
+pub(super) fn read_values(table: &Table) -> Result<Vec<Value>, TablesError> {
+    side_by_side(table, values)
 }
 
 /// The executions.

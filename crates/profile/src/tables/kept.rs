@@ -129,12 +129,28 @@ impl Kept {
     /// # Errors
     /// [`TablesError`] when they cannot be read, or contradict each other.
     pub fn profile_without_rows(&self) -> Result<Profile, TablesError> {
+        let mut profile = self.unchecked_definitions()?;
+        profile.values = decode::read_values(&self.table(encode::VALUES)?)?;
+        profile.check().map_err(|source| self.broken(source))?;
+        Ok(profile)
+    }
+
+    /// The same without the amounts, for questions that summary rows answer ([`Kept::summaries`]).
+    ///
+    /// # Errors
+    /// As [`Kept::profile_without_rows`].
+    pub fn definitions(&self) -> Result<Profile, TablesError> {
+        let profile = self.unchecked_definitions()?;
+        profile.check().map_err(|source| self.broken(source))?;
+        Ok(profile)
+    }
+
+    fn unchecked_definitions(&self) -> Result<Profile, TablesError> {
         let path = self.folder.join(FACTS);
         let facts: FactsFile = serde_json::from_slice(&self.bytes(FACTS)?)
             .map_err(|source| TablesError::Json { path, source })?;
         let mut profile = Profile { facts: facts.facts, quality: facts.quality, ..Profile::default() };
-        decode::read_all_but_rows(&mut profile, |name| self.table(name))?;
-        profile.check().map_err(|source| self.broken(source))?;
+        decode::read_definitions(&mut profile, |name| self.table(name))?;
         Ok(profile)
     }
 

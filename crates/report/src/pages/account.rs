@@ -30,7 +30,8 @@ pub(super) struct Drawn<'l> {
 }
 
 impl<'l> Drawn<'l> {
-    /// `kept` is the ledger of the whole run, where it is known already; `stored` are its timelines, for
+    /// `kept` is the ledger of the whole run, where it is known already, with the rows that the page needs;
+    /// `stored` are its timelines, for
     /// pages that are not about causes.
     pub fn new(
         selection: &Selection<'_>,
@@ -39,7 +40,6 @@ impl<'l> Drawn<'l> {
         stored: Option<&StoredTimelines>,
     ) -> Result<Drawn<'l>, ReportError> {
         let filter = &question.filter;
-        let kept = kept.filter(|kept| !(question.needs_rows() && kept.is_without_rows()));
         let scoped = ScopedAccount::of(selection, filter, question.processors, kept, stored)?;
         let (ledger, windows) = (&*scoped.ledger, scoped.windows.as_ref());
         let processors = scoped.processors;

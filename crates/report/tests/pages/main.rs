@@ -16,3 +16,4 @@ mod intervals;
 mod messaging;
 mod questions;
 mod schema;
+mod summaries;

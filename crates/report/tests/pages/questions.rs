@@ -323,7 +323,8 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
         let (blame, operations) = (blame.as_ref(), Some(&operations));
         let timelines = StoredTimelines::of(&profile);
         let timelines = Some(&timelines);
-        let kept = Kept { ledger: &ledger, findings: &findings, blame, operations, timelines };
+        let summaries = None;
+        let kept = Kept { ledger: &ledger, findings: &findings, blame, operations, timelines, summaries };
         let (events, releases) = (Events::default(), Releases::default());
         let rest = Profile { samples: Samples::default(), events, releases, ..profile.clone() };
         for page in [PageName::Io, PageName::Waits, PageName::Locks, PageName::Timeline] {

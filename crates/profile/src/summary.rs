@@ -1,6 +1,6 @@
 //! What the amounts of many locations are together: whole numbers.
 
-use proust_profile::LocationId;
+use crate::{ContextId, LocationId};
 
 /// Amounts of locations, summed up: what statistics over all of them are computed of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,27 +22,27 @@ pub struct Summary {
 impl Summary {
     /// Of amounts given for some of the locations, both ascending; the others have nothing.
     pub fn of(given: &[(LocationId, u128)], locations: &[LocationId]) -> Summary {
-        let mut summary = Summary::default();
-        let mut add = |location: LocationId, amount: u128| {
-            if summary.min_location.is_none()
-                || (amount, Some(location)) < (summary.min, summary.min_location)
-            {
-                (summary.min, summary.min_location) = (amount, Some(location));
+        let mut running = Running::default();
+        for &(location, amount) in given {
+            if let Ok(place) = locations.binary_search(&location) {
+                running.add(place, location, amount);
             }
-            let is_first = summary.max_location.is_none_or(|first| location < first);
-            if summary.max_location.is_none() || amount > summary.max || amount == summary.max && is_first {
-                (summary.max, summary.max_location) = (amount, Some(location));
-            }
-            summary.sum += amount;
-            summary.squares = summary.squares.saturating_add(amount.saturating_mul(amount));
-        };
-        given.iter().for_each(|&(location, amount)| add(location, amount));
-        let of_given = given.iter().map(|(location, _)| Some(*location)).chain(std::iter::repeat(None));
-        let without = locations.iter().zip(of_given).find(|(id, given)| Some(**id) != *given);
-        if let Some((&first, _)) = without {
-            add(first, 0);
         }
-        summary
+        running.finish(locations)
+    }
+
+    fn enter(&mut self, location: LocationId, amount: u128) {
+        let before = |first: Option<LocationId>| first.is_none_or(|first| location < first);
+        if self.min_location.is_none() || amount < self.min || amount == self.min && before(self.min_location)
+        {
+            (self.min, self.min_location) = (amount, Some(location));
+        }
+        if self.max_location.is_none() || amount > self.max || amount == self.max && before(self.max_location)
+        {
+            (self.max, self.max_location) = (amount, Some(location));
+        }
+        self.sum += amount;
+        self.squares = self.squares.saturating_add(amount.saturating_mul(amount));
     }
 
     /// The standard deviation of so many locations as they are, not an estimate for others. Whole numbers lose
@@ -59,6 +59,77 @@ impl Summary {
             }
         }
     }
+}
+
+/// A summary in the making. Locations are added in ascending order; those that have nothing are left out.
+#[derive(Clone, Debug, Default)]
+pub struct Running {
+    summary: Summary,
+    /// The location that was added last, and its amount so far.
+    last: Option<(LocationId, u128)>,
+    /// How many have something.
+    entered: usize,
+    /// The place of the first one that has nothing, as far as it is before one that has something.
+    gap: Option<usize>,
+}
+
+impl Running {
+    /// Adds an amount of the location at this place among all; several of one in a row are one.
+    pub fn add(&mut self, place: usize, location: LocationId, amount: u128) {
+        if amount == 0 {
+            return;
+        }
+        match &mut self.last {
+            Some((last, sum)) if *last == location => *sum += amount,
+            _ => {
+                self.enter_last();
+                if place != self.entered && self.gap.is_none() {
+                    self.gap = Some(self.entered);
+                }
+                self.entered += 1;
+                self.last = Some((location, amount));
+            }
+        }
+    }
+
+    fn enter_last(&mut self) {
+        if let Some((location, amount)) = self.last.take() {
+            self.summary.enter(location, amount);
+        }
+    }
+
+    /// The summary over these locations.
+    pub fn finish(mut self, locations: &[LocationId]) -> Summary {
+        self.enter_last();
+        if let Some(&without) = locations.get(self.gap.unwrap_or(self.entered)) {
+            self.summary.enter(without, 0);
+        }
+        self.summary
+    }
+}
+
+/// A row of what is kept so that pages about a whole run need no amount of a single location.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SummaryRow {
+    /// Where in the program.
+    pub context: ContextId,
+    /// What is counted, by its place among the names of all that is counted.
+    pub measure: u32,
+    /// Its own amount at all locations.
+    pub own: u128,
+    /// The inclusive amounts of the locations that compute.
+    pub inclusive: Summary,
+    /// Their exclusive amounts.
+    pub exclusive: Summary,
+}
+
+/// The rows, by what is counted and context.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SummaryRows {
+    /// The names of what is counted.
+    pub measures: Vec<String>,
+    /// The rows.
+    pub rows: Vec<SummaryRow>,
 }
 
 #[cfg(test)]
