@@ -6,6 +6,7 @@
 //! - [`Limit`]: a change that is not to be: `lost>+5%`
 
 mod cautions;
+mod derived;
 mod findings;
 mod limit;
 mod neighbours;
@@ -20,7 +21,7 @@ use super::run::ComparedRun;
 use super::sampling::{Sampled, error_of_short, squares_of};
 use proust_account::ledger::{Account, IoAs};
 use proust_profile::{ContextId, Metric, Ns, Unit};
-use proust_query::{Amounts, Measure};
+use proust_query::{Amounts, Measure, Quantity};
 use proust_statistics::{Change, Matters, Observation, change};
 
 pub use cautions::{Caution, DisturbedRun, NotComparable, Processors, Sides};
@@ -220,10 +221,10 @@ impl<'r> Diff<'r> {
         Observation { value, error: 0.0, disturbed }
     }
 
-    /// The changes of every context of the joint tree, in one measure.
-    pub fn contexts(&self, measure: Measure) -> Vec<RowChange> {
+    /// The changes of every context of the joint tree, in one quantity.
+    pub fn contexts(&self, quantity: impl Into<Quantity>) -> Vec<RowChange> {
         let joint = &self.joint;
-        self.rows(measure, joint.len(), |run| Column {
+        self.rows(&quantity.into(), joint.len(), |run, measure| Column {
             values: joint.amounts(run, measure),
             cpu: joint.amounts(run, Metric::Cpu),
             errors: joint.errors(run),
@@ -232,10 +233,10 @@ impl<'r> Diff<'r> {
         })
     }
 
-    /// The changes of every function of the joint tree, in one measure.
-    pub fn functions(&self, measure: Measure) -> Vec<RowChange> {
+    /// The changes of every function of the joint tree, in one quantity.
+    pub fn functions(&self, quantity: impl Into<Quantity>) -> Vec<RowChange> {
         let joint = &self.joint;
-        self.rows(measure, joint.functions().len(), |run| Column {
+        self.rows(&quantity.into(), joint.functions().len(), |run, measure| Column {
             values: joint.amounts_by_function(run, measure),
             cpu: joint.amounts_by_function(run, Metric::Cpu),
             errors: joint.errors_by_function(run),
@@ -244,19 +245,26 @@ impl<'r> Diff<'r> {
         })
     }
 
-    /// The change of a measure in the whole program.
-    pub fn measure(&self, measure: Measure) -> Change {
-        self.change(&self.matters_of(measure), |run, by| {
-            let value = run.outline.total(measure);
-            Observation { value, error: 0.0, disturbed: by.of_measure(measure, value) }
-        })
+    /// The change of a quantity in the whole program.
+    pub fn total_of(&self, quantity: impl Into<Quantity>) -> Change {
+        let quantity = quantity.into();
+        let of_run = |(run, by): (&ComparedRun, &Disturbance)| {
+            derived::observed(&quantity, |measure| {
+                let value = run.outline.total(measure);
+                Observation { value, error: 0.0, disturbed: by.of_measure(measure, value) }
+            })
+        };
+        let observed: Vec<_> = self.runs().zip(&self.disturbances).map(of_run).collect();
+        derived::change(&observed, self.a.len(), &self.matters_of(&quantity))
     }
 
-    fn matters_of(&self, measure: Measure) -> Matters {
-        if measure.unit() == Unit::SECONDS {
+    fn matters_of(&self, quantity: &Quantity) -> Matters {
+        // What is derived is no part of the processors' time, also where its unit is seconds.
+        if quantity.measure().is_some() && quantity.unit() == Unit::SECONDS {
             return self.matters();
         }
-        let most = self.runs().map(|run| run.outline.total(measure)).fold(0.0, f64::max);
+        let total = |run: &ComparedRun| derived::value(quantity, |measure| run.outline.total(measure));
+        let most = self.runs().filter_map(total).map(f64::abs).fold(0.0, f64::max);
         Matters { absolute: 0.005 * most, ..self.matters() }
     }
 
@@ -265,14 +273,22 @@ impl<'r> Diff<'r> {
         self.a.iter().chain(self.b)
     }
 
-    fn rows(&self, measure: Measure, count: usize, column: impl Fn(usize) -> Column) -> Vec<RowChange> {
-        let columns: Vec<(Column, &ComparedRun, &Disturbance)> = (self.runs().zip(&self.disturbances))
+    fn rows(
+        &self,
+        quantity: &Quantity,
+        count: usize,
+        column: impl Fn(usize, Measure) -> Column,
+    ) -> Vec<RowChange> {
+        let bases = derived::bases(quantity);
+        let columns: Vec<(Vec<Column>, &ComparedRun, &Disturbance)> = (self.runs().zip(&self.disturbances))
             .zip(&self.places)
-            .map(|((run, by), &place)| (column(place), run, by))
+            .map(|((run, by), &place)| {
+                (bases.iter().map(|&measure| column(place, measure)).collect(), run, by)
+            })
             .collect();
-        let matters = self.matters_of(measure);
-        let observe =
-            |(column, run, by): &(Column, &ComparedRun, &Disturbance), row: usize, inclusive: bool| {
+        let matters = self.matters_of(quantity);
+        let observe_base =
+            |column: &Column, run: &ComparedRun, by: &Disturbance, measure, row: usize, inclusive: bool| {
                 let pick = |of: &Amounts<f64>| if inclusive { of.inclusive[row] } else { of.exclusive[row] };
                 let time = |of: &Amounts<f64>| Ns::from_seconds(pick(of));
                 let value = pick(&column.values);
@@ -287,9 +303,15 @@ impl<'r> Diff<'r> {
                 }
             };
         let changed = |row: usize, inclusive: bool| {
-            let observed: Vec<Observation> = columns.iter().map(|of| observe(of, row, inclusive)).collect();
-            let (before, after) = observed.split_at(self.a.len());
-            Change::of(before, after, &matters)
+            let of_run = |(columns, run, by): &(Vec<Column>, &ComparedRun, &Disturbance)| {
+                derived::observed(quantity, |measure| {
+                    let base = bases.iter().position(|base| *base == measure);
+                    let column = &columns[base.expect("a column for each measure")];
+                    observe_base(column, run, by, measure, row, inclusive)
+                })
+            };
+            let observed: Vec<Option<Observation>> = columns.iter().map(of_run).collect();
+            derived::change(&observed, self.a.len(), &matters)
         };
         let mut rows: Vec<RowChange> = (0..count)
             .map(|row| RowChange { inclusive: changed(row, true), exclusive: changed(row, false) })

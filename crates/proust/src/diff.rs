@@ -13,7 +13,7 @@ use proust_account::ledger::IoAs;
 use proust_compare::diff::Limit;
 use proust_compare::{ComparedRun, Diff};
 use proust_profile::notes::Gap;
-use proust_query::{Filter, Key, Measure};
+use proust_query::{Filter, Key, Measure, Metrics};
 use proust_report::{
     Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, Worded, gaps_text, limit_text, listed,
     render_diffs,
@@ -48,6 +48,10 @@ pub struct DiffArgs {
     /// What is compared by context: metrics, separated by commas; the first one orders the rows
     #[arg(long, value_name = "LIST", add = ArgValueCompleter::new(completing::list_of_metrics))]
     pub metrics: Option<String>,
+    /// Derive a metric of others: NAME=EXPR, such as 'io_rate=read_bytes/wall_s'; may be given several
+    /// times
+    #[arg(long = "define", value_name = "NAME=EXPR")]
+    pub definitions: Vec<String>,
     /// Exit with 4 if B, or a further side, exceeds this with the whole interval of the change; may be given
     /// several times
     #[arg(long = "fail-if", value_name = "LIMIT")]
@@ -161,7 +165,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     // Errors in the question are reported before an analysis that may take a while.
     let limits = args.fail_if.iter().map(|text| Limit::parse(text)).collect::<Result<Vec<Limit>, _>>()?;
     let metrics = args.metrics.iter().flat_map(|list| list.split(',')).map(str::trim);
-    let measures = metrics.map(Column::measure).collect::<Result<Vec<Measure>, _>>()?;
+    let defined = defined(args, words.page)?;
+    let quantities = metrics.map(|word| Column::quantity(word, &defined)).collect::<Result<Vec<_>, _>>()?;
     let filter = Filter::parse(&args.filters)?;
     let at = args.at.as_deref();
     if let [a, b] = words.sides
@@ -179,7 +184,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         filter: (!filter.is_empty()).then(|| filter.to_string()),
         page: words.page,
         arguments: words.arguments.to_vec(),
-        measures,
+        metrics: defined,
+        quantities,
         limit: args.limit,
         format: format(args.format),
         exceeded: Vec::new(),
@@ -242,6 +248,9 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
     if !args.fail_if.is_empty() {
         return one_point("--fail-if");
     }
+    if !args.definitions.is_empty() {
+        return one_point("--define");
+    }
     if args.metrics.is_some() {
         return one_point("--metrics");
     }
@@ -256,6 +265,20 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
     };
     sweeps::show(a, b, question, args.svg.as_deref())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `--define` derives.
+fn defined(args: &DiffArgs, page: DiffPage) -> Result<Metrics> {
+    let metrics = Metrics::defined(args.definitions.iter().map(String::as_str));
+    let metrics = metrics.map_err(|error| WrongUsage(error.to_string()))?;
+    if !args.definitions.is_empty() && !matches!(page, DiffPage::Summary | DiffPage::Tree | DiffPage::Flat) {
+        return Err(WrongUsage(format!(
+            "--define is for pages of a comparison that show metrics by place, and not for `{}`: use              summary, tree or flat",
+            page.id()
+        ))
+        .into());
+    }
+    Ok(metrics)
 }
 
 /// The runs of all sides; of each only the compared data stay in memory.

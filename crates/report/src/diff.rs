@@ -20,7 +20,7 @@ mod verdicts;
 use proust_compare::Diff;
 use proust_compare::diff::Exceeded;
 use proust_profile::Metric;
-use proust_query::Measure;
+use proust_query::{Measure, Metrics, Quantity};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::error::ReportError;
@@ -104,8 +104,10 @@ pub struct DiffQuestion {
     pub page: DiffPage,
     /// What follows the page: a function.
     pub arguments: Vec<String>,
-    /// Which measures; empty = the page's own choice.
-    pub measures: Vec<Measure>,
+    /// What the user derives of the measures.
+    pub metrics: Metrics,
+    /// What is compared; empty = the page's own choice, and what the user derives.
+    pub quantities: Vec<Quantity>,
     /// How many rows at most; None = the page's own choice in text, all in JSON and CSV.
     pub limit: Option<usize>,
     /// How it is written.
@@ -118,9 +120,12 @@ impl DiffQuestion {
     /// The measures by context that a comparison needs to answer it; with the usual ones.
     pub fn measures(&self) -> Vec<Measure> {
         let mut measures = usual().to_vec();
-        measures.extend(
-            self.measures.iter().copied().filter(|measure| !measures.contains(measure)).collect::<Vec<_>>(),
-        );
+        let derived = self.metrics.derived().iter().flat_map(|derived| derived.bases());
+        for measure in self.quantities.iter().filter_map(Quantity::measure).chain(derived) {
+            if !measures.contains(&measure) {
+                measures.push(measure);
+            }
+        }
         measures
     }
 
@@ -239,10 +244,11 @@ fn write(page: &impl Page, question: &DiffQuestion, style: &Style) -> String {
     }
 }
 
-/// The measures of a page, of which there is anything: those asked for, or the usual ones.
-fn measures(diff: &Diff<'_>, question: &DiffQuestion) -> Vec<Measure> {
-    if !question.measures.is_empty() {
-        return question.measures.clone();
+/// What a page compares: what is asked for, or the usual measures of which there is anything, and what the
+/// user derives.
+fn quantities(diff: &Diff<'_>, question: &DiffQuestion) -> Vec<Quantity> {
+    if !question.quantities.is_empty() {
+        return question.quantities.clone();
     }
     let runs = || diff.a().iter().chain(diff.b());
     let is_any = |measure: &Measure| runs().any(|run| run.outline.total(*measure) != 0.0);
@@ -254,5 +260,6 @@ fn measures(diff: &Diff<'_>, question: &DiffQuestion) -> Vec<Measure> {
     if found.is_empty() {
         found.push(Measure::Metric(Metric::Cpu));
     }
-    found
+    let derived = question.metrics.derived().iter().cloned().map(Quantity::Derived);
+    found.into_iter().map(Quantity::Measure).chain(derived).collect()
 }

@@ -133,6 +133,6 @@ impl Diff<'_> {
             })
             .collect();
         let (a, b) = observations.split_at(self.a.len());
-        Change::of(a, b, &self.matters_of(measure))
+        Change::of(a, b, &self.matters_of(&measure.into()))
     }
 }

@@ -18,11 +18,14 @@ const LARGE: f64 = 100.0;
 /// A change in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct ChangeRow {
-    /// Mean of A.
+    /// Mean of A; with B and `delta` null where a derived metric has no value in one of the runs.
+    #[schemars(with = "Option<f64>")]
     pub a: f64,
     /// Mean of B.
+    #[schemars(with = "Option<f64>")]
     pub b: f64,
     /// B − A.
+    #[schemars(with = "Option<f64>")]
     pub delta: f64,
     /// B / A; null where A is nothing.
     pub ratio: Option<f64>,
@@ -86,7 +89,7 @@ impl From<RowChange> for Both {
 impl Both {
     /// Whether either side has anything.
     pub fn is_any(&self) -> bool {
-        [&self.inclusive, &self.exclusive].into_iter().any(|row| row.a != 0.0 || row.b != 0.0)
+        [&self.inclusive, &self.exclusive].into_iter().any(|row| row.is_any())
     }
 }
 
@@ -94,6 +97,16 @@ impl Both {
 pub(super) type Changes = BTreeMap<String, Both>;
 
 impl ChangeRow {
+    /// Whether either side has a value that is not zero.
+    pub fn is_any(&self) -> bool {
+        [self.a, self.b].into_iter().any(|value| value != 0.0 && !value.is_nan())
+    }
+
+    /// The size of the difference, and of the larger side: what is shown first.
+    pub fn size(&self) -> (f64, f64) {
+        if self.delta.is_nan() { (0.0, 0.0) } else { (self.delta.abs(), self.a.max(self.b)) }
+    }
+
     pub fn is_significant(&self) -> bool {
         self.change.verdict.is_change()
     }
@@ -113,7 +126,7 @@ impl ChangeRow {
 
 /// A difference with its sign; `-` for none.
 pub(super) fn signed(scale: &Scale, delta: f64) -> String {
-    if delta == 0.0 {
+    if delta == 0.0 || delta.is_nan() {
         return "-".into();
     }
     let shown = scale.show(delta.abs());

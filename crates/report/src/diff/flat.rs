@@ -2,7 +2,7 @@
 
 use proust_compare::Diff;
 use proust_profile::Unit;
-use proust_query::Measure;
+use proust_query::Quantity;
 use proust_words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::change::{Both, ChangeRow, Changes, cells, scale, signed, titles};
 use super::head::{Head, unchanged_text};
 use super::several::{Order, Section, SideRow};
-use super::{DiffQuestion, Page, Sided, measures};
+use super::{DiffQuestion, Page, Sided, quantities};
 use crate::error::ReportError;
 use crate::number::{Scale, sum};
 use crate::pages::heading;
@@ -39,15 +39,19 @@ pub(super) struct MetricHead {
     pub id: String,
     #[schemars(with = "String")]
     pub unit: Unit,
+    /// Of a derived metric: how it is computed of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
 }
 
 impl MetricHead {
-    pub fn of(measure: Measure) -> MetricHead {
-        MetricHead { id: measure.id(), unit: measure.unit() }
+    pub fn of(quantity: &Quantity) -> MetricHead {
+        let expression = quantity.derived().map(|derived| derived.expression().to_owned());
+        MetricHead { id: quantity.id(), unit: quantity.unit(), expression }
     }
 
-    pub fn all(measures: &[Measure]) -> Vec<MetricHead> {
-        measures.iter().copied().map(MetricHead::of).collect()
+    pub fn all(quantities: &[Quantity]) -> Vec<MetricHead> {
+        quantities.iter().map(MetricHead::of).collect()
     }
 
     /// What it is called in a heading.
@@ -73,8 +77,8 @@ pub(super) struct FunctionRow {
     pub metrics: Changes,
 }
 
-/// All functions with anything in these measures; the largest exclusive difference in the first one is first.
-pub(super) fn functions(diff: &Diff<'_>, measures: &[Measure]) -> Vec<FunctionRow> {
+/// All functions with anything in these; the largest exclusive difference in the first one is first.
+pub(super) fn functions(diff: &Diff<'_>, quantities: &[Quantity]) -> Vec<FunctionRow> {
     let presence = diff.presence_of_functions();
     let mut rows: Vec<FunctionRow> = (diff.joint().functions().iter().zip(presence))
         .map(|(function, (in_a, in_b))| FunctionRow {
@@ -85,19 +89,19 @@ pub(super) fn functions(diff: &Diff<'_>, measures: &[Measure]) -> Vec<FunctionRo
             metrics: Changes::new(),
         })
         .collect();
-    for &measure in measures {
-        for (row, change) in rows.iter_mut().zip(diff.functions(measure)) {
+    for quantity in quantities {
+        for (row, change) in rows.iter_mut().zip(diff.functions(quantity.clone())) {
             let both = Both::from(change);
             if both.is_any() {
-                row.metrics.insert(measure.id(), both);
+                row.metrics.insert(quantity.id(), both);
             }
         }
     }
     rows.retain(|row| !row.metrics.is_empty());
-    let lead = measures[0].id();
+    let lead = quantities[0].id();
     let size = |row: &FunctionRow| {
         let both = row.metrics.get(&lead);
-        both.map_or((0.0, 0.0), |both| (both.exclusive.delta.abs(), both.exclusive.a.max(both.exclusive.b)))
+        both.map_or((0.0, 0.0), |both| both.exclusive.size())
     };
     rows.sort_by(|a, b| {
         let (x, y) = (size(a), size(b));
@@ -110,13 +114,13 @@ pub(super) fn functions(diff: &Diff<'_>, measures: &[Measure]) -> Vec<FunctionRo
 pub(super) fn cut(
     mut functions: Vec<FunctionRow>,
     question: &DiffQuestion,
-    measures: &[Measure],
+    quantities: &[Quantity],
     rows: usize,
 ) -> (Vec<FunctionRow>, usize) {
     let is_text = question.format == Format::Text;
     if is_text {
-        let lead = measures[0].id();
-        let has_own = |both: &Both| both.exclusive.a != 0.0 || both.exclusive.b != 0.0;
+        let lead = quantities[0].id();
+        let has_own = |both: &Both| both.exclusive.is_any();
         functions.retain(|row| row.metrics.get(&lead).is_some_and(has_own));
     }
     let limit = question.limit.or(is_text.then_some(rows)).unwrap_or(usize::MAX);
@@ -162,13 +166,15 @@ pub(super) fn missing(in_a: bool, in_b: bool) -> Option<&'static str> {
 impl Flat {
     pub fn build(diff: &Diff<'_>, question: &DiffQuestion) -> Result<Flat, ReportError> {
         question.no_arguments()?;
-        let measures = measures(diff, question);
-        let (functions, cut) = cut(functions(diff, &measures), question, &measures, ROWS);
+        let quantities = quantities(diff, question);
+        let (functions, cut) = cut(functions(diff, &quantities), question, &quantities, ROWS);
         Ok(Flat {
             schema: SCHEMA,
             head: Head::new(diff, question),
-            totals: measures.iter().map(|&measure| (measure.id(), diff.measure(measure).into())).collect(),
-            metrics: MetricHead::all(&measures),
+            totals: (quantities.iter())
+                .map(|quantity| (quantity.id(), diff.total_of(quantity.clone()).into()))
+                .collect(),
+            metrics: MetricHead::all(&quantities),
             functions,
             cut,
         })

@@ -2,7 +2,6 @@
 
 use proust_compare::Diff;
 use proust_compare::diff::NeighbourChange;
-use proust_query::Measure;
 use proust_words::nearest::nearest;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +10,7 @@ use super::change::{ChangeRow, cells, scale, titles};
 use super::flat::MetricHead;
 use super::head::Head;
 use super::several::{Order, Section, SideRow};
-use super::{DiffQuestion, Page, Sided, measures};
+use super::{DiffQuestion, Page, Sided, quantities};
 use crate::error::ReportError;
 use crate::pages::heading;
 use crate::schema::SCHEMA;
@@ -57,7 +56,14 @@ impl Callers {
             };
             return Err(ReportError::Usage(format!("no function of either side is called `{name}`{end}")));
         }
-        let measure: Measure = measures(diff, question)[0];
+        let quantity = quantities(diff, question).remove(0);
+        let Some(measure) = quantity.measure() else {
+            return Err(ReportError::Usage(format!(
+                "the page callers of a comparison shows amounts that add up, and `{}` does not; flat and tree \
+                 show it",
+                quantity.id()
+            )));
+        };
         let found = diff.neighbours(&wanted, measure);
         let rows = |neighbours: Vec<NeighbourChange>| {
             let mut rows: Vec<NeighbourRow> = (neighbours.into_iter())
@@ -72,7 +78,7 @@ impl Callers {
         Ok(Callers {
             schema: SCHEMA,
             head: Head::new(diff, question),
-            metric: MetricHead::of(measure),
+            metric: MetricHead::of(&quantity),
             function: name.clone(),
             inclusive: found.whole.inclusive.into(),
             exclusive: found.whole.exclusive.into(),

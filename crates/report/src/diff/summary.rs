@@ -12,7 +12,7 @@ use super::flat::{FunctionRow, MetricHead, cut, functions, side_rows, table};
 use super::head::Head;
 use super::ledger::LedgerBlock;
 use super::several::{Order, Section, SideRow};
-use super::{DiffQuestion, Page, Sided, measures};
+use super::{DiffQuestion, Page, Sided, quantities};
 use crate::error::ReportError;
 use crate::pages::{finding_name, finding_who, heading, place};
 use crate::schema::SCHEMA;
@@ -104,15 +104,15 @@ impl FindingRow {
 impl Summary {
     pub fn build(diff: &Diff<'_>, question: &DiffQuestion) -> Result<Summary, ReportError> {
         question.no_arguments()?;
-        let measures = measures(diff, question);
-        let (functions, cut) = cut(functions(diff, &measures), question, &measures, ROWS);
+        let quantities = quantities(diff, question);
+        let (functions, cut) = cut(functions(diff, &quantities), question, &quantities, ROWS);
         Ok(Summary {
             schema: SCHEMA,
             head: Head::new(diff, question),
             ledger: LedgerBlock::new(diff),
             findings: diff.findings().into_iter().map(|change| FindingRow::new(change, diff)).collect(),
-            total: diff.measure(measures[0]).into(),
-            metrics: MetricHead::all(&measures),
+            total: diff.total_of(quantities[0].clone()).into(),
+            metrics: MetricHead::all(&quantities),
             functions,
             cut,
         })

@@ -12,7 +12,7 @@ use super::flat::{MetricHead, missing};
 use super::head::{Head, unchanged_text};
 use super::outline::{Place, indented, largest};
 use super::several::{Order, Section, SideRow};
-use super::{DiffQuestion, Page, Sided, measures};
+use super::{DiffQuestion, Page, Sided, quantities};
 use crate::error::ReportError;
 use crate::pages::{heading, place};
 use crate::schema::SCHEMA;
@@ -64,7 +64,7 @@ pub(super) fn name(label: &Label<'_>, program: &str) -> String {
 impl Tree {
     pub fn build(diff: &Diff<'_>, question: &DiffQuestion) -> Result<Tree, ReportError> {
         question.no_arguments()?;
-        let measures = measures(diff, question);
+        let quantities = quantities(diff, question);
         let joint = diff.joint();
         let command = diff.b()[0].facts.command.first().map_or("program", String::as_str);
         let program = crate::pages::base_name(command).to_owned();
@@ -85,11 +85,11 @@ impl Tree {
                 }
             })
             .collect();
-        for &measure in &measures {
-            for (row, change) in contexts.iter_mut().zip(diff.contexts(measure)) {
+        for quantity in &quantities {
+            for (row, change) in contexts.iter_mut().zip(diff.contexts(quantity.clone())) {
                 let both = Both::from(change);
                 if both.is_any() {
-                    row.metrics.insert(measure.id(), both);
+                    row.metrics.insert(quantity.id(), both);
                 }
             }
         }
@@ -97,7 +97,7 @@ impl Tree {
         Ok(Tree {
             schema: SCHEMA,
             head: Head::new(diff, question),
-            metrics: MetricHead::all(&measures),
+            metrics: MetricHead::all(&quantities),
             contexts,
             limit: question.limit.unwrap_or(ROWS),
         })
@@ -110,7 +110,7 @@ impl Tree {
         let calls: Vec<usize> = (0..self.contexts.len()).filter(|&at| self.contexts[at].is_call()).collect();
         let weight = |at: usize| {
             let change = self.contexts[at].metrics.get(lead).map(|both| &both.inclusive);
-            change.map_or((0.0, 0.0), |row| (row.delta.abs(), row.a.max(row.b)))
+            change.map_or((0.0, 0.0), ChangeRow::size)
         };
         let places: Vec<Place> = calls
             .iter()

@@ -7,7 +7,7 @@ use proust_compare::sweeps::TwoSweeps;
 use proust_compare::{ComparedRun, Diff};
 use proust_findings::findings;
 use proust_profile::{ContextId, LocationId, Metric, Ns, Profile};
-use proust_query::Measure;
+use proust_query::{Measure, Metrics};
 use proust_report::SweepNote;
 use proust_report::{
     DiffPage, DiffQuestion, Format, Style, SweepDiffQuestion, render_diff, render_diffs, render_sweep_diff,
@@ -88,9 +88,53 @@ fn texts() {
     let several = question(DiffPage::Summary, &[], Format::Text);
     let text = shown_between(&[profile(), profile()], &[faster(), faster()], several, &Style::default());
     insta::assert_snapshot!("diff_of_repetitions_text", text);
-    let measures = vec![Measure::from_id("lock_s").unwrap(), Measure::from_id("io_calls").unwrap()];
-    let chosen = DiffQuestion { measures, ..question(DiffPage::Flat, &[], Format::Text) };
+    let quantities = ["lock_s", "io_calls"].map(|id| Measure::from_id(id).unwrap().into()).to_vec();
+    let chosen = DiffQuestion { quantities, ..question(DiffPage::Flat, &[], Format::Text) };
     insta::assert_snapshot!("diff_metrics_text", shown(chosen));
+}
+
+/// A ratio of a side is that of its sums, in every row; where a divisor is zero there is none.
+#[test]
+fn derived_metrics_are_compared_as_ratios_of_sums() {
+    let metrics = Metrics::defined(["rate=samples/cpu_s", "kernel=system_s/cpu_s"]).unwrap();
+    for page in [DiffPage::Flat, DiffPage::Tree] {
+        let asked = DiffQuestion { metrics: metrics.clone(), ..question(page, &[], Format::Json) };
+        let json: Value = serde_json::from_str(&shown(asked)).unwrap();
+        let heads = json["metrics"].as_array().unwrap();
+        let head = heads.iter().find(|head| head["id"] == "rate").unwrap();
+        assert_eq!((&head["unit"], &head["expression"]), (&"count/s".into(), &"samples/cpu_s".into()));
+        let asked = metrics.find("samples").into_iter().chain(metrics.find("cpu_s"));
+        let quantities = asked.chain(metrics.find("rate")).collect();
+        let asked = DiffQuestion { quantities, ..question(page, &[], Format::Json) };
+        let json: Value = serde_json::from_str(&shown(asked)).unwrap();
+        let rows = ["functions", "contexts"].iter().find_map(|rows| json[rows].as_array()).unwrap();
+        let (mut with, mut without) = (0, 0);
+        for row in rows {
+            for (which, side) in
+                ["inclusive", "exclusive"].into_iter().zip(["a", "b"]).chain([("inclusive", "b")])
+            {
+                let of = |id: &str| row["metrics"][id][which][side].as_f64();
+                let Some(cpu_s) = of("cpu_s").filter(|&cpu_s| cpu_s > 0.0) else {
+                    without += usize::from(of("rate").is_none());
+                    continue;
+                };
+                let expected = of("samples").unwrap_or(0.0) / cpu_s;
+                assert!((of("rate").unwrap() - expected).abs() < 1e-9 * expected, "{row:#}");
+                with += 1;
+            }
+        }
+        assert!(with > 5 && without > 0, "{with} with, {without} without");
+    }
+    let quantities = ["rate", "samples", "cpu_s"].iter().filter_map(|id| metrics.find(id)).collect();
+    let flat = shown(DiffQuestion { quantities, ..question(DiffPage::Flat, &[], Format::Json) });
+    let totals = &serde_json::from_str::<Value>(&flat).unwrap()["totals"];
+    for side in ["a", "b"] {
+        let of = |id: &str| totals[id][side].as_f64().unwrap();
+        assert!((of("rate") - of("samples") / of("cpu_s")).abs() < 1e-9 * of("rate"), "{totals:#}");
+    }
+    assert!(totals["rate"]["delta"].as_f64().unwrap() > 10.0, "{totals:#}");
+    let text = shown(DiffQuestion { metrics, ..question(DiffPage::Flat, &[], Format::Text) });
+    assert!(!text.contains("NaN"), "{text}");
 }
 
 /// Three sides: the example that waits, the same with a faster `refine`, and the one that does not wait.
