@@ -1,7 +1,5 @@
 //! Several outlines as one tree, and the amounts of each run in it.
 
-use std::ops::AddAssign;
-
 use proust_profile::{ContextId, ContextKind, Metric};
 use rustc_hash::FxHashMap;
 
@@ -9,7 +7,7 @@ use super::matching::{ABSENT, Matching};
 use super::names::TextId;
 use super::node::{JointFunctionId, JointId, JointNode};
 use super::outline::{NodeId, Outline};
-use proust_query::{Amounts, Measure};
+use proust_query::{Amounts, Measure, add, of_kind};
 
 /// What a node is called, as in the last run that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,27 +170,29 @@ impl<'o> Joint<'o> {
     /// A run's amounts by node in the measure's unit, as [`Amounts::by_context`] has them by context.
     pub fn amounts(&self, run: usize, measure: impl Into<Measure>) -> Amounts<f64> {
         let measure = measure.into();
-        self.upwards(&self.own(run, measure)).shown(measure.unit())
+        self.upwards(&self.own(run, measure), of_kind(measure.kind())).shown(measure.unit())
     }
 
     /// A run's amounts by function in the measure's unit: recursion counts once, as in
     /// [`Amounts::by_function`].
     pub fn amounts_by_function(&self, run: usize, measure: impl Into<Measure>) -> Amounts<f64> {
         let measure = measure.into();
-        self.over_functions(&self.upwards(&self.own(run, measure))).shown(measure.unit())
+        let join = of_kind(measure.kind());
+        let by_node = self.upwards(&self.own(run, measure), join);
+        self.over_functions(&by_node, join).shown(measure.unit())
     }
 
     /// Standard errors of the CPU time, by node, as in [`Amounts::errors_by_context`], s; CPU time that no
     /// sample belongs to may be anywhere.
     pub fn errors(&self, run: usize) -> Amounts<f64> {
-        let squares = self.upwards(&self.own_squares(run));
+        let squares = self.upwards(&self.own_squares(run), add);
         self.errors_of(run, squares, &self.amounts(run, Metric::Cpu))
     }
 
     /// Standard errors of the CPU time, by function, s.
     pub fn errors_by_function(&self, run: usize) -> Amounts<f64> {
-        let squares = self.upwards(&self.own_squares(run));
-        let squares = self.over_functions(&squares);
+        let squares = self.upwards(&self.own_squares(run), add);
+        let squares = self.over_functions(&squares, add);
         self.errors_of(run, squares, &self.amounts_by_function(run, Metric::Cpu))
     }
 
@@ -201,16 +201,16 @@ impl<'o> Joint<'o> {
     }
 
     /// Spreads each node's own amount upwards.
-    fn upwards<T: Copy + AddAssign>(&self, own: &[T]) -> Amounts<T> {
+    fn upwards<T: Copy>(&self, own: &[T], join: impl Fn(&mut T, T)) -> Amounts<T> {
         let (mut inclusive, mut exclusive) = (own.to_vec(), own.to_vec());
         for id in (0..self.len()).rev() {
             if let Some(parent) = self.nodes[id].parent {
                 let below = inclusive[id];
-                inclusive[parent as usize] += below;
+                join(&mut inclusive[parent as usize], below);
             }
             let owner = self.exclusive_of[id] as usize;
             if owner != id {
-                exclusive[owner] += own[id];
+                join(&mut exclusive[owner], own[id]);
             }
         }
         Amounts { inclusive, exclusive }
@@ -225,20 +225,24 @@ impl<'o> Joint<'o> {
         std::iter::successors(above(&id), above).find_map(|id| self.function_of[id])
     }
 
-    fn over_functions<T: Copy + Default + AddAssign>(&self, by_node: &Amounts<T>) -> Amounts<T> {
+    fn over_functions<T: Copy + Default>(
+        &self,
+        by_node: &Amounts<T>,
+        join: impl Fn(&mut T, T),
+    ) -> Amounts<T> {
         let count = self.functions.len();
         let mut amounts = Amounts::nothing(count);
         for (id, function) in self.function_of.iter().enumerate() {
             let Some(function) = *function else {
                 // What is executed in an interval, and not called there, is the function's that marks it.
                 if let Some(function) = self.marking_function(id) {
-                    amounts.exclusive[function as usize] += by_node.exclusive[id];
+                    join(&mut amounts.exclusive[function as usize], by_node.exclusive[id]);
                 }
                 continue;
             };
-            amounts.exclusive[function as usize] += by_node.exclusive[id];
+            join(&mut amounts.exclusive[function as usize], by_node.exclusive[id]);
             if self.outermost[id] {
-                amounts.inclusive[function as usize] += by_node.inclusive[id];
+                join(&mut amounts.inclusive[function as usize], by_node.inclusive[id]);
             }
         }
         amounts

@@ -1,7 +1,6 @@
 //! A run's tree of contexts by their names in the source, with their amounts.
 
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use proust_profile::{Context, ContextId, ContextKind, LocationId, Metric, Ns, Profile};
 use rustc_hash::FxHashMap;
@@ -86,12 +85,13 @@ impl Outline {
             if outline.own.contains_key(&measure) {
                 continue;
             }
-            let own = outline.folded(&selection.own(measure), count);
+            let join = |joined: &mut u128, amount| *joined = measure.kind().joined(*joined, amount);
+            let own = outline.folded(&selection.own(measure), count, join);
             if own.iter().any(|&amount| amount > 0) {
                 outline.own.insert(measure, own);
             }
         }
-        outline.squares = outline.folded(selection.squares(), count);
+        outline.squares = outline.folded(selection.squares(), count, |sum, square| *sum += square);
         // CPU time that is known without any sample is charged to where a thread began: it may belong
         // anywhere.
         let unsampled = outline.squares.iter_mut().zip(outline.own.get(&cpu).into_iter().flatten());
@@ -106,10 +106,10 @@ impl Outline {
         outline
     }
 
-    fn folded<T: Copy + Default + AddAssign>(&self, by_context: &[T], count: usize) -> Vec<T> {
+    fn folded<T: Copy + Default>(&self, by_context: &[T], count: usize, join: impl Fn(&mut T, T)) -> Vec<T> {
         let mut own = vec![T::default(); count];
         for (&node, &amount) in self.node_of.iter().zip(by_context) {
-            own[node as usize] += amount;
+            join(&mut own[node as usize], amount);
         }
         own
     }
@@ -205,7 +205,8 @@ impl Outline {
         for of_location in rows.chunk_by(|a, b| a.0 == b.0) {
             let mut touched = Vec::new();
             for &(_, node, amount) in of_location {
-                inclusive[node as usize] += u128::from(amount);
+                let sum = &mut inclusive[node as usize];
+                *sum = measure.kind().joined(*sum, amount.into());
                 let mut at = Some(node);
                 while let Some(id) = at.filter(|&id| !is_touched[id as usize]) {
                     is_touched[id as usize] = true;
@@ -220,7 +221,8 @@ impl Outline {
                 is_touched[id as usize] = false;
                 most[id as usize] = most[id as usize].max(amount);
                 if let Some(parent) = self.nodes[id as usize].parent {
-                    inclusive[parent as usize] += amount;
+                    let sum = &mut inclusive[parent as usize];
+                    *sum = measure.kind().joined(*sum, amount);
                 }
             }
         }
@@ -277,10 +279,11 @@ impl Outline {
         self.own.get(&measure.into()).map(Vec::as_slice)
     }
 
-    /// The sum over all nodes, in the measure's unit.
+    /// The amount of all nodes together, in the measure's unit.
     pub fn total(&self, measure: impl Into<Measure>) -> f64 {
         let measure = measure.into();
-        self.own(measure).map_or(0.0, |own| measure.unit().shown(own.iter().sum()))
+        let all = self.own(measure).into_iter().flatten().copied();
+        measure.unit().shown(all.fold(0, |all, own| measure.kind().joined(all, own)))
     }
 
     /// By node the largest inclusive amount that a single location has; None for measures that were not asked

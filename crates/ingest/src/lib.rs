@@ -271,6 +271,7 @@ fn analyse(
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     values::add_mpi(&mut profile);
+    values::add_readings(&mut profile);
     let tree = filling.paths.finish();
     let marked_at = filling.intervals.give_to(&mut profile, tree.intervals);
     profile.contexts = tree.contexts.into();

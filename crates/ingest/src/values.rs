@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap as Map;
 
 use proust_profile::event_metrics::{EVENT_METRICS, amounts_of_event};
 use proust_profile::mpi_metrics::each_amount;
+use proust_profile::process_metrics::each_reading;
 use proust_profile::sample_metrics::{SAMPLE_METRICS, amounts_of_sample};
 use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, Profile, SampleRow, Value};
 
@@ -29,6 +30,24 @@ pub(super) fn add_mpi(profile: &mut Profile) {
         profile.values.extend(sums.into_iter().map(value));
         profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
     }
+}
+
+/// Adds what was read of whole processes; the profile has its processes, locations and their samples.
+pub(super) fn add_readings(profile: &mut Profile) {
+    let mut sums: Map<(LocationId, Metric), u64> = Map::default();
+    each_reading(
+        profile,
+        true,
+        |_, _| true,
+        |Value { location, metric, amount, .. }| {
+            let sum = sums.entry((location, metric)).or_default();
+            *sum = metric.kind().followed(*sum, amount);
+        },
+    );
+    let context = ContextId::PROGRAM;
+    let value = |((location, metric), amount)| Value { context, location, metric, amount };
+    profile.values.extend(sums.into_iter().map(value).filter(|value| value.amount > 0));
+    profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
 }
 
 const NONE: u32 = u32::MAX;

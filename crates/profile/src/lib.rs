@@ -15,8 +15,8 @@
 //! - [`facts`]: facts about the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
-//! - [`operations`]: what these operations are; [`event_metrics`], [`sample_metrics`]: what operations and
-//!   samples add to the metrics
+//! - [`operations`]: what these operations are; [`event_metrics`], [`sample_metrics`],
+//!   [`process_metrics`]: what operations, samples and readings of processes add to the metrics
 //! - `intervals`: marked intervals, and their executions
 //! - `regions`: parallel regions, the threads in them, and their work and waits there
 //! - `messages`: communicators of MPI, messages, and waits for their partners
@@ -45,6 +45,7 @@ pub mod metric;
 pub mod mpi_metrics;
 pub mod notes;
 pub mod operations;
+pub mod process_metrics;
 pub mod process_samples;
 pub mod processor_set;
 mod regions;
@@ -78,7 +79,7 @@ pub use messages::{
     CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
     TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
-pub use metric::{Metric, Source};
+pub use metric::{Kind, Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
 pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};

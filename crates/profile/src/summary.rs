@@ -1,6 +1,6 @@
 //! What the amounts of many locations are together: whole numbers.
 
-use crate::{ContextId, LocationId};
+use crate::{ContextId, Kind, LocationId};
 
 /// Amounts of locations, summed up: what statistics over all of them are computed of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Summary {
 impl Summary {
     /// Of amounts given for some of the locations, both ascending; the others have nothing.
     pub fn of(given: &[(LocationId, u128)], locations: &[LocationId]) -> Summary {
-        let mut running = Running::default();
+        let mut running = Running::of(Kind::Sum);
         for &(location, amount) in given {
             if let Ok(place) = locations.binary_search(&location) {
                 running.add(place, location, amount);
@@ -62,8 +62,9 @@ impl Summary {
 }
 
 /// A summary in the making. Locations are added in ascending order; those that have nothing are left out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Running {
+    kind: Kind,
     summary: Summary,
     /// The location that was added last, and its amount so far.
     last: Option<(LocationId, u128)>,
@@ -74,13 +75,18 @@ pub struct Running {
 }
 
 impl Running {
+    /// Of amounts of this kind: how several of one location become one.
+    pub fn of(kind: Kind) -> Running {
+        Running { kind, summary: Summary::default(), last: None, entered: 0, gap: None }
+    }
+
     /// Adds an amount of the location at this place among all; several of one in a row are one.
     pub fn add(&mut self, place: usize, location: LocationId, amount: u128) {
         if amount == 0 {
             return;
         }
         match &mut self.last {
-            Some((last, sum)) if *last == location => *sum += amount,
+            Some((last, sum)) if *last == location => *sum = self.kind.joined(*sum, amount),
             _ => {
                 self.enter_last();
                 if place != self.entered && self.gap.is_none() {

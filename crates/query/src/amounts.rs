@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use proust_profile::{ContextId, ContextKind, Metric, Ns, Profile, Unit};
+use proust_profile::{ContextId, ContextKind, Kind, Metric, Ns, Profile, Unit};
 
 use super::forest::Forest;
 use super::measure::Measure;
@@ -33,12 +33,16 @@ impl Amounts {
 
     /// A measure by context.
     pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
-        over_contexts(selection.profile(), selection.forest(), &selection.own(measure))
+        let measure = measure.into();
+        let own = selection.own(measure);
+        joined_over_contexts(selection.profile(), selection.forest(), &own, of_kind(measure.kind()))
     }
 
     /// A measure by function.
     pub fn by_function(selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
-        over_functions(selection.profile(), selection.forest(), &selection.own(measure))
+        let measure = measure.into();
+        let own = selection.own(measure);
+        over_functions(selection.profile(), selection.forest(), &own, of_kind(measure.kind()))
     }
 
     /// Standard errors of the CPU seconds by context.
@@ -55,49 +59,70 @@ impl Amounts {
 
     /// Standard errors of the CPU seconds by function.
     pub fn errors_by_function(selection: &Selection<'_>) -> Amounts<f64> {
-        let squares = over_functions(selection.profile(), selection.forest(), selection.squares());
+        let squares = over_functions(selection.profile(), selection.forest(), selection.squares(), add);
         let values = Amounts::by_function(selection, Metric::Cpu).shown(Unit::SECONDS);
         errors(squares, &values, Sampling::of(selection))
     }
 }
 
-/// Spreads each context's own amount upwards.
+/// Adds an amount of what adds up.
+pub fn add<T: AddAssign>(sum: &mut T, amount: T) {
+    *sum += amount;
+}
+
+/// Joins amounts as their kind says.
+pub fn of_kind(kind: Kind) -> impl Fn(&mut u128, u128) + Copy {
+    move |joined, amount| *joined = kind.joined(*joined, amount)
+}
+
+/// Spreads each context's own amount, which adds up, upwards.
 pub fn over_contexts<T: Copy + AddAssign>(profile: &Profile, forest: &Forest, own: &[T]) -> Amounts<T> {
+    joined_over_contexts(profile, forest, own, add)
+}
+
+/// Spreads each context's own amount upwards.
+fn joined_over_contexts<T: Copy>(
+    profile: &Profile,
+    forest: &Forest,
+    own: &[T],
+    join: impl Fn(&mut T, T),
+) -> Amounts<T> {
     let mut inclusive = own.to_vec();
     let mut exclusive = own.to_vec();
     for (id, context) in profile.contexts.iter().enumerate().rev() {
         if let Some(parent) = context.parent {
             let below = inclusive[id];
-            inclusive[parent.index()] += below;
+            join(&mut inclusive[parent.index()], below);
         }
         let owner = forest.exclusive_of(ContextId::from_index(id)).index();
         if owner != id {
-            exclusive[owner] += own[id];
+            join(&mut exclusive[owner], own[id]);
         }
     }
     Amounts { inclusive, exclusive }
 }
 
 /// Spreads each context's own amount over the functions on its path.
-pub(super) fn over_functions<T: Copy + Default + AddAssign>(
+pub(super) fn over_functions<T: Copy + Default>(
     profile: &Profile,
     forest: &Forest,
     own: &[T],
+    join: impl Fn(&mut T, T) + Copy,
 ) -> Amounts<T> {
-    let contexts = over_contexts(profile, forest, own);
+    let contexts = joined_over_contexts(profile, forest, own, join);
     let mut amounts = Amounts::nothing(profile.functions.len());
     for id in profile.contexts.keys() {
         if let Some(function) = forest.called_function(profile, id) {
-            amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
+            join(&mut amounts.exclusive[function.index()], contexts.exclusive[id.index()]);
             if forest.is_outermost(id) {
-                amounts.inclusive[function.index()] += contexts.inclusive[id.index()];
+                join(&mut amounts.inclusive[function.index()], contexts.inclusive[id.index()]);
             }
         } else if profile.contexts[id].kind == ContextKind::Interval
             && let Some(function) =
                 forest.call_above(id).and_then(|call| forest.called_function(profile, call))
         {
             // What is executed in an interval, and not called there, is the function's that marks it.
-            amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
+            join(&mut amounts.exclusive[function.index()], contexts.exclusive[id.index()]);
         }
     }
     amounts

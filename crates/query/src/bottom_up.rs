@@ -3,7 +3,7 @@
 use proust_profile::{ContextId, FunctionId, IndexVec};
 use rustc_hash::FxHashMap;
 
-use super::amounts::Amounts;
+use super::amounts::{Amounts, of_kind};
 use super::forest::called_function;
 use super::measure::Measure;
 use super::selection::Selection;
@@ -78,21 +78,23 @@ impl BottomUp {
 
     /// A measure by node.
     pub fn amounts(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
+        let measure = measure.into();
         let contexts = Amounts::by_context(selection, measure);
+        let join = of_kind(measure.kind());
         let mut amounts = Amounts::nothing(self.nodes.len());
         for (id, node) in self.node_of_context.iter_enumerated() {
             if let Some(node) = *node {
-                amounts.exclusive[node] += contexts.exclusive[id.index()];
+                join(&mut amounts.exclusive[node], contexts.exclusive[id.index()]);
                 if selection.forest().is_outermost(id) {
-                    amounts.inclusive[node] += contexts.inclusive[id.index()];
+                    join(&mut amounts.inclusive[node], contexts.inclusive[id.index()]);
                 }
             }
         }
         for (id, node) in self.nodes.iter().enumerate().rev() {
             if let Some(parent) = node.parent {
                 let (inclusive, exclusive) = (amounts.inclusive[id], amounts.exclusive[id]);
-                amounts.exclusive[parent] += exclusive;
-                amounts.inclusive[parent] += inclusive;
+                join(&mut amounts.exclusive[parent], exclusive);
+                join(&mut amounts.inclusive[parent], inclusive);
             }
         }
         amounts

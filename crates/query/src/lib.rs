@@ -45,7 +45,7 @@ mod tests;
 mod wanted;
 
 pub use amounts::Amounts;
-pub use amounts::{Sampling, errors, over_contexts};
+pub use amounts::{Sampling, add, errors, of_kind, over_contexts};
 pub use bottom_up::{BottomUp, Node};
 pub use derived::{DefinitionError, Derived, Metrics, Quantity};
 pub use doing::Doing;

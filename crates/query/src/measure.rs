@@ -1,6 +1,6 @@
 //! What a column of numbers counts: a stored metric, or seconds that the ledger knows by context.
 
-use proust_profile::{ContextId, LocationId, Metric, Source, Unit};
+use proust_profile::{ContextId, Kind, LocationId, Metric, Source, Unit};
 
 use super::doing::Doing;
 use proust_account::ledger::{Account, IoAs, Ledger, PassiveReason};
@@ -142,6 +142,14 @@ impl Measure {
         match self {
             Measure::Metric(metric) => metric.source(),
             _ => Source::Account,
+        }
+    }
+
+    /// How amounts of several places become one.
+    pub fn kind(self) -> Kind {
+        match self {
+            Measure::Metric(metric) => metric.kind(),
+            _ => Kind::Sum,
         }
     }
 

@@ -3,6 +3,7 @@
 use proust_profile::{ContextId, FunctionId};
 use rustc_hash::FxHashMap;
 
+use super::amounts::of_kind;
 use super::forest::called_function;
 use super::measure::Measure;
 use super::selection::Selection;
@@ -50,7 +51,9 @@ impl Neighbours {
     /// Callers and callees of a function, in one measure.
     pub fn of(selection: &Selection<'_>, function: FunctionId, measure: impl Into<Measure>) -> Neighbours {
         let (profile, forest) = (selection.profile(), selection.forest());
+        let measure = measure.into();
         let own = selection.own(measure);
+        let join = of_kind(measure.kind());
         let mut result = Neighbours::default();
         let mut callers: FxHashMap<Option<FunctionId>, (u128, u128)> = FxHashMap::default();
         let mut callees: FxHashMap<Option<FunctionId>, (u128, u128)> = FxHashMap::default();
@@ -82,18 +85,18 @@ impl Neighbours {
                 continue;
             }
             if let Position::Inside { caller, callee, callee_is_nearest } = position {
-                result.inclusive += amount;
+                join(&mut result.inclusive, amount);
                 let from = callers.entry(caller).or_default();
-                from.0 += amount;
+                join(&mut from.0, amount);
                 match callee {
                     None => {
-                        result.exclusive += amount;
-                        from.1 += amount;
+                        join(&mut result.exclusive, amount);
+                        join(&mut from.1, amount);
                     }
                     Some(_) => {
                         let to = callees.entry(callee).or_default();
-                        to.0 += amount;
-                        to.1 += if callee_is_nearest { amount } else { 0 };
+                        join(&mut to.0, amount);
+                        join(&mut to.1, if callee_is_nearest { amount } else { 0 });
                     }
                 }
             }

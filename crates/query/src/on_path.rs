@@ -1,7 +1,6 @@
 //! Amounts by what is on a path: modules, source lines. What is on a path several times counts once.
 
 use std::hash::Hash;
-use std::ops::AddAssign;
 
 use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Metric, ModuleId, Profile, Unit};
 use rustc_hash::FxHashMap;
@@ -97,12 +96,13 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
 
     /// A measure by position of the things.
     pub fn amounts(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
-        self.over(selection.profile(), &selection.own(measure))
+        let measure = measure.into();
+        self.over(selection.profile(), &selection.own(measure), amounts::of_kind(measure.kind()))
     }
 
     /// Standard errors of the CPU seconds by position of the things, as [`Amounts::errors_by_context`].
     pub fn errors(&self, selection: &Selection<'_>) -> Amounts<f64> {
-        let squares = self.over(selection.profile(), selection.squares());
+        let squares = self.over(selection.profile(), selection.squares(), amounts::add);
         let cpu = self.amounts(selection, Metric::Cpu).shown(Unit::SECONDS);
         amounts::errors(squares, &cpu, Sampling::of(selection))
     }
@@ -118,20 +118,20 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
     }
 
     /// Spreads each context's own amount over the things on its path.
-    fn over<T: Copy + Default + AddAssign>(&self, profile: &Profile, own: &[T]) -> Amounts<T> {
+    fn over<T: Copy + Default>(&self, profile: &Profile, own: &[T], join: impl Fn(&mut T, T)) -> Amounts<T> {
         let mut inclusive = own.to_vec();
         let mut amounts = Amounts::nothing(self.keys.len());
         // Children are behind their parents.
         for (id, context) in profile.contexts.iter_enumerated().rev() {
             if let Some(parent) = context.parent {
                 let below = inclusive[id.index()];
-                inclusive[parent.index()] += below;
+                join(&mut inclusive[parent.index()], below);
             }
             if let Some(row) = self.owner[id] {
-                amounts.exclusive[row] += own[id.index()];
+                join(&mut amounts.exclusive[row], own[id.index()]);
             }
             if let Some(row) = self.brings[id] {
-                amounts.inclusive[row] += inclusive[id.index()];
+                join(&mut amounts.inclusive[row], inclusive[id.index()]);
             }
         }
         amounts
@@ -139,8 +139,9 @@ impl<K: Copy + Eq + Hash> OnPath<K> {
 
     /// The part of a measure that is nobody's own.
     pub fn rest(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> u128 {
-        let own = selection.own(measure);
-        self.owner.iter().zip(own).filter(|(owner, _)| owner.is_none()).map(|(_, amount)| amount).sum()
+        let measure = measure.into();
+        let own = self.owner.iter().zip(selection.own(measure)).filter(|(owner, _)| owner.is_none());
+        own.fold(0, |rest, (_, amount)| measure.kind().joined(rest, amount))
     }
 }
 

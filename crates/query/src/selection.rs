@@ -17,6 +17,7 @@ use super::summaries::Summaries;
 use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
 use proust_profile::event_metrics::{EVENT_METRICS, Operations, amounts_of_event};
 use proust_profile::mpi_metrics::each_amount;
+use proust_profile::process_metrics::each_reading;
 use proust_profile::sample_metrics::{SAMPLE_METRICS, amounts_of_sample};
 
 mod between_samples;
@@ -328,27 +329,33 @@ impl<'p> Selection<'p> {
         times
     }
 
-    /// Each context's own amount of a measure, summed over the locations in scope.
+    /// Each context's own amount of a measure, of all locations in scope together.
     pub fn own(&self, measure: impl Into<Measure>) -> Vec<u128> {
+        let measure = measure.into();
         let mut own = vec![0; self.profile.contexts.len()];
         if let Some(summaries) = self.summaries {
-            let rows = summaries.rows(measure.into()).iter();
+            let rows = summaries.rows(measure).iter();
             rows.filter(|row| self.has_context(row.context))
                 .for_each(|row| own[row.context.index()] = row.own);
             return own;
         }
-        self.each(measure, |context, _, amount| own[context.index()] += u128::from(amount));
+        self.each(measure, |context, _, amount| {
+            let own = &mut own[context.index()];
+            *own = measure.kind().joined(*own, amount.into());
+        });
         own
     }
 
-    /// Sum of a measure over everything in scope.
+    /// The amount of a measure of everything in scope together.
     pub fn total(&self, measure: impl Into<Measure>) -> u128 {
+        let measure = measure.into();
+        let join = |total, amount| measure.kind().joined(total, amount);
         if let Some(summaries) = self.summaries {
-            let rows = summaries.rows(measure.into()).iter();
-            return rows.filter(|row| self.has_context(row.context)).map(|row| row.own).sum();
+            let rows = summaries.rows(measure).iter().filter(|row| self.has_context(row.context));
+            return rows.fold(0, |total, row| join(total, row.own));
         }
         let mut total = 0;
-        self.each(measure, |_, _, amount| total += u128::from(amount));
+        self.each(measure, |_, _, amount| total = join(total, amount.into()));
         total
     }
 
@@ -441,6 +448,13 @@ fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
         }
     }
     each_amount(profile, |event| scope.has_event(event), add);
+    let has = |time_ns, location: LocationId| scope.locations[location.index()] && scope.has_time(time_ns);
+    if scope.processors.is_empty() && scope.states.is_none() && scope.contexts.first() == Some(&true) {
+        each_reading(profile, false, has, |Value { context, location, metric, amount }| {
+            let sum = sums.entry((context, location, metric)).or_default();
+            *sum = metric.kind().followed(*sum, amount);
+        });
+    }
     sums.into_iter()
         .map(|((context, location, metric), amount)| Value { context, location, metric, amount })
         .collect()

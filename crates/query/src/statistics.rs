@@ -230,7 +230,7 @@ fn given(
     let mut exclusive = inclusive.clone();
     let add = |given: &mut Given, location, amount: u128| match given.last_mut() {
         _ if amount == 0 => {}
-        Some((last, sum)) if *last == location => *sum += amount,
+        Some((last, sum)) if *last == location => *sum = measure.kind().joined(*sum, amount),
         _ => given.push((location, amount)),
     };
     each_location(selection, measure, |location, context, above, own| {
@@ -262,7 +262,7 @@ fn summed(
     owners_of: impl Fn(ContextId) -> [Option<usize>; 2],
 ) -> [Vec<Summary>; 2] {
     let compute = selection.compute_locations();
-    let mut inclusive = vec![Running::default(); rows];
+    let mut inclusive = vec![Running::of(measure.kind()); rows];
     let mut exclusive = inclusive.clone();
     let mut place = 0;
     each_location(selection, measure, |location, context, above, own| {
@@ -317,13 +317,14 @@ fn each_location(
         let mut touched = Vec::new();
         for &(_, own, amount) in values {
             let amount = u128::from(amount);
-            amounts[own.index()].1 += amount;
+            let join = |joined: &mut u128| *joined = measure.kind().joined(*joined, amount);
+            join(&mut amounts[own.index()].1);
             let mut context = Some(own);
             while let Some(id) = context {
                 if !std::mem::replace(&mut met[id.index()], true) {
                     touched.push(id);
                 }
-                amounts[id.index()].0 += amount;
+                join(&mut amounts[id.index()].0);
                 context = profile.contexts[id].parent;
             }
         }

@@ -2,6 +2,7 @@
 
 mod callers;
 mod errors;
+mod kinds;
 mod parts;
 mod summaries;
 

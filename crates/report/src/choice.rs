@@ -1,7 +1,7 @@
 //! Which columns a page shows by default, and how its rows are ordered.
 
 use proust_account::ledger::Account;
-use proust_profile::{Metric, Unit};
+use proust_profile::{Kind, Metric, Unit};
 use proust_query::{Measure, Quantity, Selection};
 
 use crate::column::{Amount, Column, ColumnHead};
@@ -57,14 +57,20 @@ impl Chosen {
             }
             // Shares, sums and what is cut need an amount that adds up.
             let bases = || columns.iter().flat_map(|column| bases(&column.quantity)).next();
-            let measure = columns.iter().find_map(|column| column.quantity.measure());
-            let lead = measure.or_else(bases).expect("a derived metric is computed of measures");
+            let measures = || columns.iter().filter_map(|column| column.quantity.measure());
+            let adds_up = measures().find(|measure| measure.kind() != Kind::Max);
+            let lead = adds_up
+                .or_else(|| measures().next())
+                .or_else(bases)
+                .expect("a derived metric is computed of measures");
             return Chosen::complete(columns, true, Vec::new(), Vec::new(), lead);
         }
         let is_any = |measure: &Measure| match *measure {
             Measure::Metric(metric) if USUAL.contains(&metric) => true,
             // Sums of columns that are there anyway: for users of these names.
             Measure::OmpWork | Measure::OmpWait | Measure::Master => false,
+            // What does not add up has no shares: it is there where it is asked for.
+            measure if measure.kind() != Kind::Sum => false,
             measure => selection.total(measure) > 0,
         };
         let mut all: Vec<Measure> = Measure::all().filter(is_any).collect();

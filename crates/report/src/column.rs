@@ -83,9 +83,12 @@ pub struct ColumnHead {
     pub metric: String,
     /// Statistic over the locations.
     pub over: Over,
-    /// What its amounts are known from: `samples`, `operations`, `messages`, `account`.
+    /// What its amounts are known from: `samples`, `operations`, `messages`, `account`, `processes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<&'static str>,
+    /// How amounts of several places become one: `sum`, `max`, `last`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
     /// Whether its amounts have an error of sampling, at least in part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<bool>,
@@ -219,6 +222,7 @@ impl Column {
             metric: self.quantity.id(),
             over: self.over,
             source: source.map(Source::id),
+            kind: self.quantity.measure().map(|measure| measure.kind().id()),
             sampled: source.map(Source::is_sampled),
             expression: self.quantity.derived().map(|derived| derived.expression().to_owned()),
             quantity: self.quantity.clone(),

@@ -94,6 +94,15 @@ fn about_stored(metric: Metric) -> &'static str {
         Metric::BusyWait => {
             "the part of `cpu_s` in loops that do nothing but wait for another thread to write memory"
         }
+        Metric::PeakResident => {
+            "the most memory that a process had resident at once: of several the largest, never their sum. \
+             Of whole processes, at the root of the tree, and only where it is asked for"
+        }
+        Metric::Resident => {
+            "memory that a process had resident when a sample of processes read it last (`record \
+             --process-samples`): of several their sum. At the root of the tree, and only where it is asked \
+             for"
+        }
         // Kept only; a test asks that none of these is listed.
         _ => "",
     }

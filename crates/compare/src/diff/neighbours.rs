@@ -61,7 +61,7 @@ impl Diff<'_> {
             let short = squares_of(measure).map(|squares| self.joint.own(place, squares));
             let add = |of: &mut ByRun, node: usize| {
                 let sum = &mut of[run];
-                sum.amount += own[node];
+                sum.amount = measure.kind().joined(sum.amount, own[node]);
                 sum.cpu += Ns::of_sum(cpu[node]);
                 sum.queued += Ns::of_sum(queued[node]);
                 sum.squares += squares[node];

@@ -47,7 +47,8 @@ impl ByLocation {
         for (id, measure) in chosen.sums() {
             let mut sums: FxHashMap<LocationId, u128> = FxHashMap::default();
             selection.each(measure, |_, location, amount| {
-                *sums.entry(location).or_default() += u128::from(amount);
+                let sum = sums.entry(location).or_default();
+                *sum = measure.kind().joined(*sum, amount.into());
             });
             for &location in selection.locations() {
                 let sum = measure.unit().shown(sums.get(&location).copied().unwrap_or(0));
