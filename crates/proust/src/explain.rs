@@ -167,7 +167,7 @@ fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
     };
     output::print(&text)?;
     analysis_notes::print(&run);
-    gaps::note(&dir.to_string_lossy(), &run.profile()?.quality);
+    gaps::note(&dir.to_string_lossy(), &run.definitions()?.quality);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -34,7 +34,7 @@ pub fn run(args: &InfoArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let run = progress::open(&dir)?;
-    let profile = run.profile()?;
+    let profile = run.definitions()?;
     let style = terminal::style();
     let mut text = facts(profile, run.file(), &style);
     text.push_str(&processes(profile, &style));

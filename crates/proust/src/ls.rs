@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use proust_profile::facts::NOT_ENDED;
 use proust_profile::notes::Gap;
-use proust_profile::{Metric, RunFile, Unit};
+use proust_profile::{Ns, RunFile};
 use proust_report::{Align, Table, duration, gaps_text, middle, utc};
 use proust_store::{Run, StoreError};
 use proust_words::{counted, verb};
@@ -121,10 +121,9 @@ fn analysed(run: &FoundRun) -> Result<Option<Analysed>, StoreError> {
     if !run.is_analysed() {
         return Ok(None);
     }
-    let profile = run.profile()?;
-    let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
+    let profile = run.definitions()?;
     Ok(Some(Analysed {
-        cpu_s: Unit::SECONDS.shown(cpu.map(|value| u128::from(value.amount)).sum()),
+        cpu_s: profile.locations.iter().map(|location| location.cpu).sum::<Ns>().as_seconds(),
         gaps: Gap::all_of(&profile.quality),
         start_unix_s: profile.facts.start_unix_s,
     }))

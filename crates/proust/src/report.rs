@@ -303,7 +303,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         None => show_run(&run, &question)?,
         Some(by) => grouped::show(&run, &question, &args.filters, by, args.groups)?,
     }
-    let quality = &run.profile()?.quality;
+    let quality = &run.definitions()?.quality;
     let gaps = Gap::all_of(quality);
     if args.strict && !gaps.is_empty() {
         message!("the data are incomplete: {}", gaps_listed(&gaps));
@@ -370,7 +370,7 @@ fn classic(args: &ReportArgs) -> Result<Option<Classic>> {
 pub fn show(dir: &Path, question: &Question) -> Result<()> {
     let run = progress::open(dir)?;
     show_run(&run, question)?;
-    gaps::note(&question.dir, &run.profile()?.quality);
+    gaps::note(&question.dir, &run.definitions()?.quality);
     Ok(())
 }
 

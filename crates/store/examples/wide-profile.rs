@@ -24,9 +24,9 @@ const PERIOD_NS: u64 = 5_000_000;
 fn profile(locations: u32, contexts: u32, samples: u32) -> Profile {
     let context = |id: u32| Context {
         // A tree six deep or so.
-        parent: (id > 0).then(|| ContextId(id / 4)),
+        parent: (id > 0).then_some(ContextId(id / 4)),
         kind: if id == 0 { ContextKind::Program } else { ContextKind::Frame },
-        function: (id > 0).then(|| FunctionId(id / OF_FUNCTION)),
+        function: (id > 0).then_some(FunctionId(id / OF_FUNCTION)),
         file: None,
         line: None,
     };

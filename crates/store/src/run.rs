@@ -225,7 +225,7 @@ impl Run {
     /// # Errors
     /// As [`Run::ledger`].
     pub fn ledger_with_rows(&self) -> Result<&Ledger, StoreError> {
-        let profile = self.profile()?;
+        let profile = self.definitions()?;
         self.result(
             &self.ledger_with_rows,
             |whole| &whole.ledger,
@@ -250,7 +250,7 @@ impl Run {
     /// # Errors
     /// As [`Run::ledger`].
     pub fn blame(&self) -> Result<&Blame, StoreError> {
-        let profile = self.profile()?;
+        let profile = self.definitions()?;
         self.result(&self.blame, |whole| &whole.blame, |kept| whole::blame(kept, profile))
     }
 
@@ -259,7 +259,7 @@ impl Run {
     /// # Errors
     /// As [`Run::ledger`].
     pub fn operations(&self) -> Result<&OperationSums, StoreError> {
-        let profile = self.profile()?;
+        let profile = self.definitions()?;
         self.result(&self.operations, |whole| &whole.operations, |kept| whole::operations(kept, profile))
     }
 
