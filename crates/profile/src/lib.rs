@@ -7,7 +7,7 @@
 //! - [`context`]: where in the program (a tree)
 //! - [`ids`]: a type of id for each of them
 //! - [`time`]: durations and instants
-//! - [`location`]: which thread of which process
+//! - [`location`]: which thread of which process; `places`: the tree of them
 //! - [`metric`]: what is counted, and in which unit
 //! - [`processor_set`]: which processors a process may use; [`bindings`]: the sets and jobs of a run
 //! - `by_location`: rows of locations, encoded in memory as on disk
@@ -45,6 +45,7 @@ pub mod metric;
 pub mod mpi_metrics;
 pub mod notes;
 pub mod operations;
+mod places;
 pub mod process_metrics;
 pub mod process_samples;
 pub mod processor_set;
@@ -81,6 +82,7 @@ pub use messages::{
 };
 pub use metric::{Kind, Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
+pub use places::{Level, Place, PlaceId, Places};
 pub use process_samples::ProcessSampleRow;
 pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
 pub use releases::{ReleaseRow, Releases, ReleasesBuilder};

@@ -285,6 +285,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         over: args.over.map(|over| match over {
             OverName::Locations => Across::Locations,
             OverName::Processes => Across::Processes,
+            OverName::Hosts => Across::Hosts,
         }),
         format: args.format.format(),
         classic,

@@ -164,6 +164,8 @@ pub enum Across {
     Locations,
     /// Processes, by rank where they have one: sums over their threads.
     Processes,
+    /// Hosts: sums over their processes.
+    Hosts,
 }
 
 /// What is asked of the report.

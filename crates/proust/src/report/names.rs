@@ -97,6 +97,8 @@ pub enum OverName {
     Locations,
     /// Processes, by rank where they have one
     Processes,
+    /// Hosts
+    Hosts,
 }
 
 /// What I/O counts as, by name.

@@ -8,7 +8,7 @@ mod plot;
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, LocationId, Profile};
+use proust_profile::{ContextId, Kind, Level, LocationId, PlaceId, Places, Profile};
 use proust_query::{Derived, Handle, Measure, Quantity, Selection};
 use proust_words::{counted, verb};
 use schemars::JsonSchema;
@@ -67,11 +67,12 @@ struct Statistics {
     imbalance: f64,
 }
 
-/// A thread, or a process.
+/// A thread, a process, or a host.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct Place {
     handle: String,
-    process: u32,
+    /// Null of a host.
+    process: Option<u32>,
     rank: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thread: Option<u32>,
@@ -123,6 +124,11 @@ impl Counted<'_> {
         }
     }
 
+    /// Whether values of several places have a sum.
+    fn adds_up(&self) -> bool {
+        self.derived.is_none() && self.measures.iter().all(|measure| measure.kind() != Kind::Max)
+    }
+
     /// The value of these amounts, one for each measure; NaN if there is none.
     fn value(&self, amounts: &[[u128; 2]], which: usize) -> f64 {
         let shown = |at: usize| self.measures[at].unit().shown(amounts[at][which]);
@@ -135,40 +141,47 @@ impl Counted<'_> {
     }
 }
 
-/// The places in the order of their numbers: threads as they are numbered, processes by rank.
+/// The places in the order of their numbers: threads as they are numbered, processes by rank, hosts by their
+/// first threads.
 fn places(profile: &Profile, over: Across, amounts: &Amounts, counted: &Counted<'_>) -> Vec<Place> {
-    let place = |(&id, amounts): (&LocationId, &Vec<[u128; 2]>)| {
-        let location = &profile.locations[id];
-        let process = &profile.processes[location.process];
+    let tree = Places::of(profile);
+    let level = match over {
+        Across::Locations => Level::Thread,
+        Across::Processes => Level::Process,
+        Across::Hosts => Level::Host,
+    };
+    let mut sums: BTreeMap<_, (PlaceId, Vec<[u128; 2]>)> = BTreeMap::new();
+    for (&id, amount) in amounts {
+        let place = tree.above(id, level);
+        let process = tree.get(place).process;
+        let rank = process.and_then(|process| profile.processes[process].rank);
+        let by_rank = (level == Level::Process).then_some((rank.is_none(), rank));
+        let nothing = || (place, vec![[0; 2]; amount.len()]);
+        let sums = sums.entry((by_rank, place)).or_insert_with(nothing);
+        for ((sum, amount), measure) in sums.1.iter_mut().zip(amount).zip(&counted.measures) {
+            (0..2).for_each(|n| sum[n] = measure.kind().joined(sum[n], amount[n]));
+        }
+    }
+    let one = |(id, amounts): (PlaceId, Vec<[u128; 2]>)| {
+        let place = tree.get(id);
+        let name = tree.name(id, profile).to_owned();
+        let process = place.process.map(|process| &profile.processes[process]);
+        let handle = match (place.location, place.process) {
+            (Some(location), _) => Handle::Location(location).to_string(),
+            (None, Some(process)) => Handle::Process(process).to_string(),
+            (None, None) => name.clone(),
+        };
         Place {
-            handle: Handle::Location(id).to_string(),
-            process: process.pid,
-            rank: process.rank,
-            thread: Some(location.tid),
-            name: location.name.clone(),
-            inclusive: counted.value(amounts, 0),
-            exclusive: counted.value(amounts, 1),
+            handle,
+            process: process.map(|process| process.pid),
+            rank: process.and_then(|process| process.rank),
+            thread: place.location.map(|location| profile.locations[location].tid),
+            name,
+            inclusive: counted.value(&amounts, 0),
+            exclusive: counted.value(&amounts, 1),
         }
     };
-    if over == Across::Locations {
-        return amounts.iter().map(place).collect();
-    }
-    let mut processes = BTreeMap::new();
-    for (id, amount) in amounts {
-        let process = profile.locations[*id].process;
-        let rank = profile.processes[process].rank;
-        let nothing = || (*id, vec![[0; 2]; amount.len()]);
-        let sums = processes.entry((rank.is_none(), rank, process)).or_insert_with(nothing);
-        for (sum, amount) in sums.1.iter_mut().zip(amount) {
-            (0..2).for_each(|n| sum[n] += amount[n]);
-        }
-    }
-    let one = |((_, _, process), (location, amount))| Place {
-        handle: Handle::Process(process).to_string(),
-        thread: None,
-        ..place((&location, &amount))
-    };
-    processes.into_iter().map(one).collect()
+    sums.into_values().map(one).collect()
 }
 
 /// A value by which places are sorted: those that have none are last.
@@ -211,9 +224,9 @@ impl Distribution {
             selection.each(measure, |context, location, amount| {
                 let sums = &mut amounts.entry(location).or_insert_with(|| nothing.clone())[n];
                 let amount = u128::from(amount);
-                sums[0] += amount;
+                sums[0] = measure.kind().joined(sums[0], amount);
                 if context == root || forest.exclusive_of(context) == own {
-                    sums[1] += amount;
+                    sums[1] = measure.kind().joined(sums[1], amount);
                 }
             });
         }
@@ -222,7 +235,7 @@ impl Distribution {
             locations.iter().map(|place| place.inclusive).filter(|value| !value.is_nan()).collect()
         };
         let mut statistics = Statistics::of(&values(&locations));
-        if counted.derived.is_some() {
+        if !counted.adds_up() {
             statistics.sum = f64::NAN;
         }
         match &question.sort {
@@ -233,10 +246,8 @@ impl Distribution {
         let mut cut = None;
         if let Some(limit) = question.limit.filter(|&limit| limit < locations.len()) {
             let hidden = locations.split_off(limit);
-            let amount = match counted.derived {
-                Some(_) => f64::NAN,
-                None => sum(hidden.iter().map(|place| place.inclusive)),
-            };
+            let inclusive = || sum(hidden.iter().map(|place| place.inclusive));
+            let amount = if counted.adds_up() { inclusive() } else { f64::NAN };
             cut = Some(Cut { rows: hidden.len(), amount });
         }
         Ok(Distribution {
@@ -263,6 +274,7 @@ impl Distribution {
         match self.over {
             Across::Locations => "thread",
             Across::Processes => "process",
+            Across::Hosts => "host",
         }
     }
 }
@@ -332,7 +344,7 @@ impl Page for Distribution {
         rows.extend(self.locations.iter().map(|place| {
             vec![
                 place.handle.clone(),
-                place.process.to_string(),
+                number(place.process),
                 number(place.rank),
                 number(place.thread),
                 place.name.clone(),

@@ -1,5 +1,6 @@
 //! How the amounts of one context are spread over threads and processes.
 
+use proust_profile::{Process, ProcessId};
 use proust_query::Metrics;
 use proust_report::{Across, Column, Format, PageName, Question, Style, render};
 use serde_json::Value;
@@ -25,6 +26,35 @@ fn as_text() {
     };
     insta::assert_snapshot!("tree_over_locations_text", shown(None, Across::Locations, "wall_s"));
     insta::assert_snapshot!("tree_below_over_processes_text", shown(Some("c7"), Across::Processes, ""));
+}
+
+/// A host has what its processes have, whichever way these are numbered.
+#[test]
+fn hosts_are_sums_of_their_processes() {
+    let mut profile = waiting();
+    let first = profile.processes.raw[0].clone();
+    let process = |pid, host: &str| Process { pid, host: host.into(), ..first.clone() };
+    profile.processes = vec![process(1, "far"), process(2, "near")].into();
+    profile.locations.raw[1].process = ProcessId(1);
+    let of = |over| -> Value {
+        let question = question(None, over, "cpu_s", Format::Json);
+        serde_json::from_str(&render(&profile, &question, &Style::default()).unwrap().page).unwrap()
+    };
+    let (hosts, processes) = (of(Across::Hosts), of(Across::Processes));
+    let amounts = |page: &Value| -> Vec<Value> {
+        page["locations"].as_array().unwrap().iter().map(|place| place["inclusive"].clone()).collect()
+    };
+    assert_eq!(amounts(&hosts), amounts(&processes));
+    let handles: Vec<&Value> =
+        hosts["locations"].as_array().unwrap().iter().map(|place| &place["handle"]).collect();
+    assert_eq!((handles, &hosts["over"]), (vec![&"far".into(), &"near".into()], &"hosts".into()));
+    assert!(hosts["locations"][0]["process"].is_null());
+    profile.processes.raw[1].host = "far".into();
+    let question = question(None, Across::Hosts, "cpu_s", Format::Json);
+    let page = render(&profile, &question, &Style::default()).unwrap().page;
+    let one: Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(one["locations"].as_array().unwrap().len(), 1);
+    assert_eq!(one["locations"][0]["inclusive"], hosts["statistics"]["sum"]);
 }
 
 /// The page flat has the same statistics, computed another way.
