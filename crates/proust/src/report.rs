@@ -1,10 +1,12 @@
 //! `proust report`: shows a page of a run, or of a sweep ([`sweep`]).
 
 mod grouped;
+mod kept;
 mod names;
 mod references;
 mod sweep;
 
+use kept::{kept, summaries};
 pub use names::{BlockName, FormatName, IntervalsName, IoName, OverName, PageFormatName, PathsName};
 
 use std::num::NonZeroUsize;
@@ -17,9 +19,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap_complete::ArgValueCompleter;
 use proust_account::ledger::IoAs;
 use proust_profile::notes::Gap;
-use proust_query::{Filter, Metrics, Summaries};
+use proust_query::{Filter, Metrics};
 use proust_report::{
-    Across, Block, By, Classic, Column, GROUPINGS, IntervalsOf, Kept, Need, PAGES, PageName, Question, Sort,
+    Across, Block, By, Classic, Column, GROUPINGS, IntervalsOf, Need, PAGES, PageName, Question, Sort,
     SweepPage, Written, gaps_listed, listed, written,
 };
 use proust_store::{Run, StoreError};
@@ -438,39 +440,6 @@ fn show_run(run: &Run, question: &Question) -> Result<()> {
         printed?;
     }
     Ok(())
-}
-
-/// The summaries of the run, where these answer it.
-fn summaries<'r>(run: &'r Run, question: &Question) -> Option<&'r Summaries> {
-    question.takes_summaries().then(|| run.summaries(question.needs_statistics())).flatten()
-}
-
-/// The results for the whole run that the page needs.
-fn kept<'r>(run: &'r Run, question: &Question) -> Result<Kept<'r>, StoreError> {
-    if let summaries @ Some(_) = summaries(run, question) {
-        return Ok(Kept { summaries, ..Kept::new(run.ledger()?) });
-    }
-    if question.needs_rows() {
-        let mut kept = Kept::new(run.ledger_with_rows()?);
-        if question.takes_blame() {
-            kept.blame = Some(run.blame()?);
-        }
-        if question.takes_timelines() {
-            kept.timelines = Some(run.timelines()?);
-        }
-        return Ok(kept);
-    }
-    let mut kept = Kept::new(run.ledger()?);
-    if question.page.needs(Need::Findings) {
-        kept.findings = run.findings()?;
-    }
-    if question.takes_blame() {
-        kept.blame = Some(run.blame()?);
-    }
-    if question.takes_operations() {
-        kept.operations = Some(run.operations()?);
-    }
-    Ok(kept)
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod scoped_account;
 mod selection;
 mod statistics;
 mod summaries;
+mod summarised;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -64,3 +65,4 @@ pub use scoped_account::ScopedAccount;
 pub use selection::{Selection, UnknownFunction, functions_called, with_times};
 pub use statistics::{Spread, Statistics};
 pub use summaries::{MANY_LOCATIONS, Summaries};
+pub use summarised::summarised;

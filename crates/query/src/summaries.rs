@@ -3,14 +3,10 @@
 
 use std::ops::Range;
 
-use proust_account::ledger::Ledger;
 use proust_profile::{Metric, Profile, SummaryRow, SummaryRows};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::measure::Measure;
-use super::selection::Selection;
-use super::statistics::summed_by_context;
 
 /// From so many locations on it is kept: the amounts of fewer are read as fast.
 pub const MANY_LOCATIONS: usize = 64;
@@ -23,37 +19,12 @@ pub struct Summaries {
 }
 
 /// All that may be asked of a run, with what errors are computed of.
-fn measures() -> impl Iterator<Item = Measure> {
+pub(super) fn measures() -> impl Iterator<Item = Measure> {
     let hidden = [Metric::CpuSquares, Metric::WaitSquares, Metric::IoSquares];
     Measure::all().chain(hidden.map(Measure::Metric))
 }
 
 impl Summaries {
-    /// Those of a profile and its ledger, which has its rows.
-    pub fn rows_of(profile: &Profile, ledger: &Ledger) -> SummaryRows {
-        let selection = Selection::all(profile).with_rows(ledger);
-        let measures: Vec<Measure> = measures().collect();
-        let of_measure = |(number, &measure): (usize, &Measure)| {
-            let own = selection.own(measure);
-            if own.iter().all(|&own| own == 0) {
-                return Vec::new();
-            }
-            let [inclusive, exclusive] = summed_by_context(&selection, measure);
-            let rows = profile.contexts.keys().zip(own).zip(inclusive.into_iter().zip(exclusive));
-            rows.map(|((context, own), (inclusive, exclusive))| SummaryRow {
-                context,
-                measure: number as u32,
-                own,
-                inclusive,
-                exclusive,
-            })
-            .filter(|row| row.own > 0 || row.inclusive.sum > 0)
-            .collect()
-        };
-        let rows: Vec<Vec<SummaryRow>> = measures.par_iter().enumerate().map(of_measure).collect();
-        SummaryRows { measures: measures.into_iter().map(Measure::id).collect(), rows: rows.concat() }
-    }
-
     /// As they were kept of this profile; None if they are of another one.
     pub fn of(kept: SummaryRows, profile: &Profile) -> Option<Summaries> {
         let known: FxHashMap<String, Measure> = measures().map(|measure| (measure.id(), measure)).collect();

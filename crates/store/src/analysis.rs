@@ -12,7 +12,7 @@ use proust_findings::Whole;
 use proust_ingest::{CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest};
 use proust_profile::Profile;
 use proust_profile::tables::{self, Building, Provenance, TablesError};
-use proust_query::{MANY_LOCATIONS, Summaries};
+use proust_query::{MANY_LOCATIONS, summarised};
 
 use super::freshness;
 use super::kept_timelines;
@@ -90,7 +90,7 @@ impl Made {
         if let Ok(whole) = &whole {
             whole::add(&mut building, whole)?;
             if profile.locations.len() >= MANY_LOCATIONS {
-                building.add_summaries(&Summaries::rows_of(profile, &whole.ledger))?;
+                building.add_summaries(&summarised(profile, &whole.ledger))?;
             }
         }
         building.publish(provenance)?;

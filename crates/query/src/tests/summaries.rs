@@ -1,7 +1,7 @@
 //! Summaries answer as the amounts do.
 
 use super::*;
-use crate::Summaries;
+use crate::{Summaries, summarised};
 
 /// The example with squares, a service thread that has amounts, and locations that have none.
 fn example() -> Profile {
@@ -29,7 +29,7 @@ fn example() -> Profile {
 #[test]
 fn every_measure_has_the_same_sums_and_statistics() {
     let (profile, account) = (example(), account());
-    let rows = Summaries::rows_of(&profile, &account);
+    let rows = summarised(&profile, &account);
     let summaries = Summaries::of(rows, &profile).unwrap();
     let empty = Profile { values: Vec::new(), ..profile.clone() };
     let without_rows = Ledger::default();
@@ -60,7 +60,7 @@ fn every_measure_has_the_same_sums_and_statistics() {
 #[test]
 fn those_of_another_profile_are_none() {
     let (profile, account) = (example(), account());
-    let rows = Summaries::rows_of(&profile, &account);
+    let rows = summarised(&profile, &account);
     let mut smaller = profile.clone();
     smaller.contexts.truncate(3);
     assert!(Summaries::of(rows.clone(), &smaller).is_none());

@@ -3,7 +3,7 @@
 use proust_account::accounted;
 use proust_account::ledger::Ledger;
 use proust_profile::Profile;
-use proust_query::{Filter, Metrics, Summaries};
+use proust_query::{Filter, Metrics, Summaries, summarised};
 use proust_report::{Column, Format, Kept, PageName, Question, Style, render_with};
 
 use crate::example::waiting;
@@ -13,7 +13,7 @@ use crate::example::waiting;
 fn pages_are_the_same_with_summaries_in_place_of_amounts() {
     let profile = waiting();
     let ledger = accounted::ledger(&profile).unwrap();
-    let summaries = Summaries::of(Summaries::rows_of(&profile, &ledger), &profile).unwrap();
+    let summaries = Summaries::of(summarised(&profile, &ledger), &profile).unwrap();
     let empty = Profile { values: Vec::new(), ..profile.clone() };
     let no_rows = Ledger {
         spent: Vec::new(),
