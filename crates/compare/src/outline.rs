@@ -273,8 +273,8 @@ impl Outline {
         self.own.keys().copied()
     }
 
-    /// Each node's own amount in whole numbers, summed over locations; None if there is nothing of this measure
-    /// anywhere.
+    /// Each node's own amount in whole numbers, of all locations together; None if there is nothing of this
+    /// measure anywhere.
     pub fn own(&self, measure: impl Into<Measure>) -> Option<&[u128]> {
         self.own.get(&measure.into()).map(Vec::as_slice)
     }

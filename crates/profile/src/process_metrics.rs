@@ -2,8 +2,8 @@
 
 use crate::{ContextId, LocationId, Metric, Profile, Value};
 
-/// Calls `add` with what was read of each process, at the program and the process's first location; `has` says
-/// which samples of processes are wanted. Peaks are those of whole processes, and only given of these.
+/// Calls `add` with what was read of each process, at the program and the process's first location; `has`
+/// says which samples of processes are wanted. Peaks are those of whole processes, and only given of these.
 pub fn each_reading(
     profile: &Profile,
     is_whole: bool,

@@ -45,8 +45,8 @@ impl Summary {
         self.squares = self.squares.saturating_add(amount.saturating_mul(amount));
     }
 
-    /// The standard deviation of so many locations as they are, not an estimate for others. Whole numbers lose
-    /// no digits where the spread is small.
+    /// The standard deviation of so many locations as they are, not an estimate for others. Whole numbers
+    /// lose no digits where the spread is small.
     pub fn deviation(&self, locations: usize) -> f64 {
         let n = locations as u128;
         let around = || n.checked_mul(self.squares)?.checked_sub(self.sum.checked_mul(self.sum)?);
@@ -170,10 +170,11 @@ mod tests {
             let all: Vec<(LocationId, u128)> = locations.iter().copied().zip(amounts).collect();
             let given: Vec<(LocationId, u128)> = all.iter().copied().filter(|of| of.1 > 0).collect();
             let first = |wanted: u128| all.iter().find(|of| of.1 == wanted).map(|of| of.0);
-            let (min, max) = (all.iter().map(|of| of.1).min().unwrap(), all.iter().map(|of| of.1).max().unwrap());
+            let amounts = || all.iter().map(|of| of.1);
+            let (min, max) = (amounts().min().unwrap(), amounts().max().unwrap());
             let expected = Summary {
-                sum: all.iter().map(|of| of.1).sum(),
-                squares: all.iter().map(|of| of.1 * of.1).sum(),
+                sum: amounts().sum(),
+                squares: amounts().map(|amount| amount * amount).sum(),
                 min,
                 min_location: first(min),
                 max,

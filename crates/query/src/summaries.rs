@@ -1,5 +1,5 @@
-//! What is kept of a whole run so that pages by context need no amount of a single location: each context's own
-//! amount of every measure, and statistics over the locations.
+//! What is kept of a whole run so that pages by context need no amount of a single location: each context's
+//! own amount of every measure, and statistics over the locations.
 
 use std::ops::Range;
 

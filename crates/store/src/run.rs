@@ -415,8 +415,8 @@ impl Run {
     }
 }
 
-/// Whether two profiles, with or without their amounts and rows, are of the same run at the same time: what refers to one
-/// of them then fits the other.
+/// Whether two profiles, with or without their amounts and rows, are of the same run at the same time: what
+/// refers to one of them then fits the other.
 fn is_same(a: &Profile, b: &Profile) -> bool {
     a.processes == b.processes
         && a.locations == b.locations

@@ -59,8 +59,8 @@ impl Callers {
         let quantity = quantities(diff, question).remove(0);
         let Some(measure) = quantity.measure() else {
             return Err(ReportError::Usage(format!(
-                "the page callers of a comparison shows amounts that add up, and `{}` does not; flat and tree \
-                 show it",
+                "the page callers of a comparison shows amounts that add up, and `{}` does not; flat and \
+                 tree show it",
                 quantity.id()
             )));
         };
