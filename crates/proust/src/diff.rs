@@ -273,8 +273,8 @@ fn defined(args: &DiffArgs, page: DiffPage) -> Result<Metrics> {
     let metrics = metrics.map_err(|error| WrongUsage(error.to_string()))?;
     if !args.definitions.is_empty() && !matches!(page, DiffPage::Summary | DiffPage::Tree | DiffPage::Flat) {
         return Err(WrongUsage(format!(
-            "--define is for pages of a comparison that show metrics by place, and not for `{}`: use summary, \
-             tree or flat",
+            "--define is for pages of a comparison that show metrics by place, and not for `{}`: use \
+             summary, tree or flat",
             page.id()
         ))
         .into());

@@ -64,5 +64,5 @@ pub use scope_note::{Known, MatchKind, ScopeNote};
 pub use scoped_account::ScopedAccount;
 pub use selection::{Selection, UnknownFunction, functions_called, with_times};
 pub use statistics::{Spread, Statistics};
-pub use summaries::{MANY_LOCATIONS, Summaries};
-pub use summarised::summarised;
+pub use summaries::Summaries;
+pub use summarised::{summarised, summarised_if_fewer};

@@ -8,9 +8,6 @@ use rustc_hash::FxHashMap;
 
 use super::measure::Measure;
 
-/// From so many locations on it is kept: the amounts of fewer are read as fast.
-pub const MANY_LOCATIONS: usize = 64;
-
 /// The summaries of a whole run.
 #[derive(Clone, Debug)]
 pub struct Summaries {

@@ -12,7 +12,7 @@ use proust_findings::Whole;
 use proust_ingest::{CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest};
 use proust_profile::Profile;
 use proust_profile::tables::{self, Building, Provenance, TablesError};
-use proust_query::{MANY_LOCATIONS, summarised};
+use proust_query::summarised_if_fewer;
 
 use super::freshness;
 use super::kept_timelines;
@@ -89,8 +89,8 @@ impl Made {
         tables::add(&mut building, profile)?;
         if let Ok(whole) = &whole {
             whole::add(&mut building, whole)?;
-            if profile.locations.len() >= MANY_LOCATIONS {
-                building.add_summaries(&summarised(profile, &whole.ledger))?;
+            if let Some(summaries) = summarised_if_fewer(profile, &whole.ledger) {
+                building.add_summaries(&summaries)?;
             }
         }
         building.publish(provenance)?;

@@ -16,7 +16,7 @@ use proust_ingest::{CallPaths, IngestError, Symbols};
 use proust_profile::run_file::{RunFileError, SCHEMA};
 use proust_profile::tables::{Kept, PROFILE_FOLDER};
 use proust_profile::{LocationId, Metric, Profile, RunFile};
-use proust_query::{MANY_LOCATIONS, Measure, Selection};
+use proust_query::{Measure, Selection};
 use proust_store::{Note, Outdated, Run, StoreError, WaitRules};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{LaneBuilder, header, log, names, noted};
@@ -390,7 +390,7 @@ fn a_run_of_many_locations_keeps_summaries() {
     profile(dir.path(), &symbols).unwrap();
     assert!(opened(dir.path(), &symbols).unwrap().summaries(true).is_none(), "it has one thread");
 
-    let lanes: Vec<LaneBuilder> = (0..MANY_LOCATIONS as u32)
+    let lanes: Vec<LaneBuilder> = (0..500)
         .map(|tid| {
             let mut lane = LaneBuilder::new(tid);
             lane.module(1, "m", 7, 0).node(1, 0, 1, 0x105).begin(9 + tid, 1000, 0);

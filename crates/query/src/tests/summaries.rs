@@ -67,3 +67,27 @@ fn those_of_another_profile_are_none() {
     let unknown = proust_profile::SummaryRows { measures: vec!["new_s".into()], ..rows };
     assert!(Summaries::of(unknown, &profile).is_none());
 }
+
+/// Where each location is at a place of its own, there is nothing to sum up.
+#[test]
+fn they_are_kept_only_where_they_are_far_fewer() {
+    let ledger = Ledger::default();
+    let with = |locations: u32, contexts: u32| {
+        let mut profile = profile();
+        profile.locations = vec![Location::default(); locations as usize].into();
+        let places =
+            (0..contexts).flat_map(|context| (0..locations).map(move |location| (context, location)));
+        let are_there = places.filter(|(context, location)| contexts < 9 || context % 9 == location % 9);
+        let value = |(context, location): (u32, u32)| Value {
+            context: ContextId(context),
+            location: LocationId(location),
+            metric: Metric::Cpu,
+            amount: 1,
+        };
+        profile.values = are_there.map(value).collect();
+        crate::summarised_if_fewer(&profile, &ledger).map(|made| made.rows.len())
+    };
+    assert_eq!(with(100, 3), Some(3));
+    assert_eq!(with(9, 13), None);
+    assert_eq!(with(1, 3), None);
+}
