@@ -9,8 +9,8 @@ use super::selection::Selection;
 use super::statistics::summed_by_context;
 use super::summaries::measures;
 
-/// They are kept where there are so many times as many amounts: with fewer to sum up, as where each location has
-/// been at places of its own, the amounts are read as fast.
+/// They are kept where there are so many times as many amounts: with fewer to sum up, as where each location
+/// has been at places of its own, the amounts are read as fast.
 const FEWER: usize = 8;
 
 /// The summary rows, if they are far fewer than the amounts and rows that they stand for.
