@@ -114,7 +114,8 @@ impl ChangeRow {
     /// Fields of CSV.
     pub fn fields(&self) -> Vec<String> {
         let ratio = self.ratio.map(exact).unwrap_or_default();
-        let numbers = [exact(self.a), exact(self.b), exact(self.delta), ratio];
+        let known = |number: f64| if number.is_nan() { String::new() } else { exact(number) };
+        let numbers = [known(self.a), known(self.b), known(self.delta), ratio];
         numbers.into_iter().chain([self.verdict.to_owned(), self.why.to_owned()]).collect()
     }
 

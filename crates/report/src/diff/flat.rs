@@ -1,7 +1,7 @@
 //! The page `flat` of a comparison: functions of both sides.
 
 use proust_compare::Diff;
-use proust_profile::Unit;
+use proust_profile::{Kind, Unit};
 use proust_query::Quantity;
 use proust_words::counted;
 use schemars::JsonSchema;
@@ -42,12 +42,16 @@ pub(super) struct MetricHead {
     /// Of a derived metric: how it is computed of others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
+    /// Whether amounts of several functions have a sum.
+    #[serde(skip)]
+    adds_up: bool,
 }
 
 impl MetricHead {
     pub fn of(quantity: &Quantity) -> MetricHead {
         let expression = quantity.derived().map(|derived| derived.expression().to_owned());
-        MetricHead { id: quantity.id(), unit: quantity.unit(), expression }
+        let adds_up = quantity.measure().is_some_and(|measure| measure.kind() != Kind::Max);
+        MetricHead { id: quantity.id(), unit: quantity.unit(), expression, adds_up }
     }
 
     pub fn all(quantities: &[Quantity]) -> Vec<MetricHead> {
@@ -221,18 +225,21 @@ pub(super) fn table(
         table.row(line);
     }
     let summed = |pick: fn(&ChangeRow) -> f64| sum(own.iter().map(|row| pick(row)));
-    let mut last = |a: f64, b: f64, delta: f64, name: String| {
-        let mut line: Vec<Cell> =
-            vec![scale.show(a).into(), scale.show(b).into(), signed(&scale, delta).into()];
+    let mut last = |amounts: Option<[f64; 3]>, name: String| {
+        let mut line: Vec<Cell> = amounts.map_or_else(Vec::new, |[a, b, delta]| {
+            vec![scale.show(a).into(), scale.show(b).into(), signed(&scale, delta).into()]
+        });
         line.resize(6 + others.len(), "".into());
         line.push(Cell::painted(Paint::Faint, name));
         table.row(line);
     };
     if rest > 0 {
         let (a, b) = (total.a - summed(|row| row.a), total.b - summed(|row| row.b));
-        last(a, b, b - a, format!("{} (--limit {})", counted(rest, "more function"), rows.len() + rest));
+        let name = format!("{} (--limit {})", counted(rest, "more function"), rows.len() + rest);
+        last(lead.adds_up.then_some([a, b, b - a]), name);
     }
-    last(total.a, total.b, total.delta, "sum".into());
+    let whole = if lead.adds_up { "sum" } else { "of the whole program" };
+    last(Some([total.a, total.b, total.delta]), whole.into());
     table.render(style) + &unchanged_text(own, style)
 }
 

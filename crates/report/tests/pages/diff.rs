@@ -133,8 +133,20 @@ fn derived_metrics_are_compared_as_ratios_of_sums() {
         assert!((of("rate") - of("samples") / of("cpu_s")).abs() < 1e-9 * of("rate"), "{totals:#}");
     }
     assert!(totals["rate"]["delta"].as_f64().unwrap() > 10.0, "{totals:#}");
-    let text = shown(DiffQuestion { metrics, ..question(DiffPage::Flat, &[], Format::Text) });
-    assert!(!text.contains("NaN"), "{text}");
+    for page in [DiffPage::Flat, DiffPage::Tree, DiffPage::Summary] {
+        for format in [Format::Text, Format::Csv] {
+            let shown = shown(DiffQuestion { metrics: metrics.clone(), ..question(page, &[], format) });
+            assert!(!shown.contains("NaN"), "{shown}");
+        }
+    }
+    // Rates of functions have no sum, and those that are cut have none.
+    let quantities = vec![metrics.find("rate").unwrap()];
+    let cut = DiffQuestion { quantities, limit: Some(2), ..question(DiffPage::Flat, &[], Format::Text) };
+    let text = shown(cut);
+    assert!(text.contains("of the whole program") && !text.contains(" sum"), "{text}");
+    let more = text.lines().find(|line| line.contains("more function")).unwrap();
+    assert!(more.trim_start().chars().next().is_some_and(|first| first.is_ascii_digit()), "{more}");
+    assert_eq!(more.split_whitespace().nth(1), Some("more"), "{more}");
 }
 
 /// Three sides: the example that waits, the same with a faster `refine`, and the one that does not wait.
