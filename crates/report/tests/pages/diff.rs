@@ -144,7 +144,7 @@ fn derived_metrics_are_compared_as_ratios_of_sums() {
     let cut = DiffQuestion { quantities, limit: Some(2), ..question(DiffPage::Flat, &[], Format::Text) };
     let text = shown(cut);
     assert!(text.contains("of the whole program") && !text.contains(" sum"), "{text}");
-    let more = text.lines().find(|line| line.contains("more function")).unwrap();
+    let more = text.lines().find(|line| line.contains("--limit")).unwrap();
     assert!(more.trim_start().chars().next().is_some_and(|first| first.is_ascii_digit()), "{more}");
     assert_eq!(more.split_whitespace().nth(1), Some("more"), "{more}");
 }
