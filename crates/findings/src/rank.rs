@@ -11,9 +11,8 @@ use super::thresholds::LEAST_SHARE;
 /// The most that are shown.
 pub const MOST: usize = 10;
 
-/// Largest recoverable amount first; waits without a known cause and what is about an interval as a whole last;
-/// of the same cause and account
-/// only the largest; nothing that hardly matters.
+/// Largest recoverable amount first; waits without a known cause and what is about an interval as a whole
+/// last; of the same cause and account only the largest; nothing that hardly matters.
 ///
 /// More threads than processors lose time that no change gives back: that is worth a note even so. Where a
 /// kind explains a loss in more detail than a general one, only that is reported.

@@ -1,8 +1,9 @@
 //! Waits for which no other kind of finding gives a cause.
 //!
-//! On a busy machine most waits are for threads that had no processor, and what the program itself adds cannot
-//! be told from them; everywhere the causes may be too many and too small. Where threads waited for much of the
-//! total, the place is named all the same: a finding of this kind is possible at most, and comes last.
+//! On a busy machine most waits are for threads that had no processor, and what the program itself adds
+//! cannot be separated from them; elsewhere the causes may be too many and too small. Where threads waited
+//! for much of the total, the place is named all the same: a finding of this kind is possible at most, and
+//! comes last.
 
 use std::collections::BTreeMap;
 

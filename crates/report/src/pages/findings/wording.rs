@@ -293,8 +293,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              semaphore, a barrier of the runtime's."
         }
         Kind::UnexplainedWait => {
-            "Where others had no processor, measure again on a quiet machine, or with fewer threads; otherwise \
-             compare what the threads did before they waited here."
+            "Where others had no processor, measure again on a quiet machine, or with fewer threads; \
+             otherwise compare what the threads did before they waited here."
         }
         Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
         Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
