@@ -10,7 +10,8 @@ use proust_profile::{ContextId, LocationId, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::blame::{BlameRow, CauseKind};
 use proust_account::ledger::Account;
@@ -64,12 +65,12 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     let waits = for_it.iter().map(|row| (row.location, row.context, time(row)));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
-        Figure::time("waited at this barrier", rows.iter().map(|row| time(row)).sum()),
-        Figure::time("of it for this thread", waited),
-        Figure::count("waits", times as f64),
-        Figure::count("threads that waited for it", early.len() as f64),
-        Figure::time("waited for it while it had no processor", displaced),
-        Figure::time("this thread had no processor", facts.queued(late)),
+        Figure::time(FigureId::WaitedAtBarrier, rows.iter().map(|row| time(row)).sum()),
+        Figure::time(FigureId::OfItForThread, waited),
+        Figure::count(FigureId::Waits, times as f64),
+        Figure::count(FigureId::ThreadsThatWaitedForIt, early.len() as f64),
+        Figure::time(FigureId::WaitedWhileDisplaced, displaced),
+        Figure::time(FigureId::ThreadQueued, facts.queued(late)),
     ];
     // A thread that asks for more gets more: a thread that the others had to wait for may have been the only
     // one that had a processor.

@@ -10,7 +10,8 @@ use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns, Value};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -57,9 +58,9 @@ fn busy_wait(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
     finding.error = error;
     finding.victims = facts.victims(values.iter().map(|value| (value.location, value.context, time(value))));
     finding.evidence = vec![
-        Figure::share("of the processor time", share),
-        Figure::time("processor time in loops of it that only wait", lost),
-        Figure::count("threads that waited so", threads.len() as f64),
+        Figure::share(FigureId::ShareOfCpu, share),
+        Figure::time(FigureId::CpuOfWaitingLoops, lost),
+        Figure::count(FigureId::ThreadsThatWaitedSo, threads.len() as f64),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();

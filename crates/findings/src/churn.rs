@@ -6,7 +6,8 @@ use proust_profile::{ContextId, LocationId, Metric, Nature, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -74,11 +75,11 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
     let mut finding = facts.finding(Kind::ThreadChurn, Account::Compute, lost, lost, place);
     finding.error = facts.error(making.keys().copied());
     finding.evidence = vec![
-        Figure::count("threads that lived shortly", short.len() as f64),
-        Figure::time("mean processor time of such a thread", mean(|one| one.cpu)),
-        Figure::time("mean life of such a thread", mean(|one| one.wall())),
-        Figure::time("processor time of making them", making_time),
-        Figure::time("processor time of the kernel in them", system),
+        Figure::count(FigureId::ShortThreads, short.len() as f64),
+        Figure::time(FigureId::MeanThreadCpu, mean(|one| one.cpu)),
+        Figure::time(FigureId::MeanLife, mean(|one| one.wall())),
+        Figure::time(FigureId::CpuOfMaking, making_time),
+        Figure::time(FigureId::KernelCpuInThem, system),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -8,7 +8,8 @@ use proust_profile::{ContextId, LocationId, Metric, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -59,9 +60,9 @@ fn clearing(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
     let mut finding = facts.finding(Kind::MemoryClearing, Account::Compute, lost, lost, cause);
     finding.error = error;
     finding.evidence = vec![
-        Figure::share("of the processor time", share),
-        Figure::time("processor time in clearing memory there", lost),
-        Figure::count("threads that did it", by.len() as f64),
+        Figure::share(FigureId::ShareOfCpu, share),
+        Figure::time(FigureId::CpuOfClearing, lost),
+        Figure::count(FigureId::ThreadsThatDidIt, by.len() as f64),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();

@@ -4,7 +4,8 @@ use proust_profile::{FunctionId, Metric, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure, Victim};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -45,10 +46,10 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         facts.finding(Kind::Oversubscription, Account::Oversubscribed, lost, Ns::ZERO, place.clone());
     finding.victims = vec![Victim { place, threads, lost: queued }];
     finding.evidence = vec![
-        Figure::count("threads active at once", f64::from(facts.ledger.active)),
-        Figure::count("processors available", facts.available),
-        Figure::time("runnable, without a processor", lost),
-        Figure::count("times that a thread lost its processor to another", switches as f64),
+        Figure::count(FigureId::ThreadsActive, f64::from(facts.ledger.active)),
+        Figure::count(FigureId::ProcessorsAvailable, facts.available),
+        Figure::time(FigureId::Runnable, lost),
+        Figure::count(FigureId::Preemptions, switches as f64),
     ];
     // The same work takes as long on the same processors, whichever thread does it.
     finding.recoverable = Ns::ZERO;

@@ -14,7 +14,8 @@ use proust_profile::{ContextId, LocationId, Metric, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -151,26 +152,20 @@ fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding>
     let cost = FaultCost::of(facts.profile);
     let mut finding = facts.finding(worst.kind, Account::Fault, lost, lost, worst.cause);
     finding.evidence = vec![
-        Figure::count("page faults", faults),
-        Figure::time("in the kernel where they happened", worst.in_kernel),
-        Figure::time(
-            "a fault takes, by the system time of stretches with and without",
-            Ns::from_seconds(cost.ns / 1e9),
-        ),
-        Figure::time(
-            "standard error of that (0: not fitted, the usual cost)",
-            Ns::from_seconds(cost.error_ns.unwrap_or(0.0) / 1e9),
-        ),
-        Figure::share("of them by one thread", worst.by_one),
-        Figure::share("of them within one half of the processor time", worst.at_once),
-        Figure::share("of the processor time was other threads' afterwards", worst.used_after),
-        Figure::bytes("of memory, brought by the faults of a process at least", worst.bytes.0),
+        Figure::count(FigureId::Faults, faults),
+        Figure::time(FigureId::KernelWhereHappened, worst.in_kernel),
+        Figure::time(FigureId::TimeOfFault, Ns::from_seconds(cost.ns / 1e9)),
+        Figure::time(FigureId::ErrorOfFault, Ns::from_seconds(cost.error_ns.unwrap_or(0.0) / 1e9)),
+        Figure::share(FigureId::ShareByOneThread, worst.by_one),
+        Figure::share(FigureId::ShareInHalf, worst.at_once),
+        Figure::share(FigureId::ShareOfOthersAfterwards, worst.used_after),
+        Figure::bytes(FigureId::FaultedMemory, worst.bytes.0),
     ];
     if let Some(peak_bytes) = worst.bytes.1 {
-        finding.evidence.push(Figure::bytes("resident at once at most", peak_bytes));
+        finding.evidence.push(Figure::bytes(FigureId::PeakResident, peak_bytes));
     }
     if processes > 1 {
-        finding.evidence.push(Figure::count("processes that do so", processes as f64));
+        finding.evidence.push(Figure::count(FigureId::ProcessesThatDoSo, processes as f64));
     }
     let is_large = limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST));
     let is_known = match worst.kind {

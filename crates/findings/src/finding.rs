@@ -3,7 +3,7 @@
 use proust_profile::{Ns, ProcessId};
 use serde::{Deserialize, Serialize};
 
-use super::amount::Amount;
+use super::figure::Figure;
 use super::place::Place;
 use super::thresholds::Check;
 
@@ -172,37 +172,6 @@ impl Sure {
             Sure::Likely => "likely",
             Sure::Possible => "possible",
         }
-    }
-}
-
-/// A number that speaks for a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    /// What it is, in plain words.
-    pub what: String,
-    /// How much.
-    pub amount: Amount,
-}
-
-impl Figure {
-    /// A time.
-    pub fn time(what: impl Into<String>, time: Ns) -> Figure {
-        Figure { what: what.into(), amount: Amount::Time(time) }
-    }
-
-    /// A number of things.
-    pub fn count(what: impl Into<String>, number: f64) -> Figure {
-        Figure { what: what.into(), amount: Amount::Count(number) }
-    }
-
-    /// Bytes.
-    pub fn bytes(what: impl Into<String>, number: f64) -> Figure {
-        Figure { what: what.into(), amount: Amount::Bytes(number) }
-    }
-
-    /// A part of a whole, 0 to 1.
-    pub fn share(what: impl Into<String>, part: f64) -> Figure {
-        Figure { what: what.into(), amount: Amount::Share(part) }
     }
 }
 

@@ -15,7 +15,8 @@ use proust_query::characteristics::Characterised;
 use proust_query::intervals::IntervalNode;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId, Subject};
+use super::finding::{Finding, Kind, Sure};
 use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 
@@ -132,19 +133,21 @@ fn evidence(levels: &[Level<'_>]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (level, Level { name, of }) in levels.iter().enumerate() {
         let interval = &of.interval;
-        let put = |what: &str| format!("level {level}, {name}: {what}");
-        let efficiency = interval.efficiency().unwrap_or(0.0);
-        figures.push(Figure::share(put(Characteristic::Efficiency.name()), efficiency));
-        figures.push(Figure::time(put(Characteristic::TotalTime.name()), Ns::of(interval.total_ns)));
+        let about = |of: &str| Subject::Interval { level, name: name.clone(), of: of.to_owned() };
+        let time = |of: &str, ns: u64| Figure::time(FigureId::OfInterval, Ns::of(ns)).about(about(of));
+        let efficiency = Figure::share(FigureId::OfInterval, interval.efficiency().unwrap_or(0.0));
+        figures.push(efficiency.about(about(Characteristic::Efficiency.name())));
+        figures.push(time(Characteristic::TotalTime.name(), interval.total_ns));
         let mut said = BTreeSet::from([Characteristic::TotalTime.name().to_owned()]);
         for step in steps(interval) {
             for (what, ns) in step.amounts() {
                 if said.insert(what.clone()) {
-                    figures.push(Figure::time(put(&what), Ns::of(ns)));
+                    figures.push(time(&what, ns));
                 }
             }
             if let Step::MostIn { operation, count: Some(count), .. } = step {
-                figures.push(Figure::count(put(&format!("{} operations", operation.name())), count as f64));
+                let operations = Figure::count(FigureId::OperationsOfInterval, count as f64);
+                figures.push(operations.about(about(operation.name())));
             }
         }
     }

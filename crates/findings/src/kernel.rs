@@ -5,7 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Calls;
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId, Subject};
+use super::finding::{Finding, Kind, Sure};
 use super::overhead::Overhead;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -92,16 +93,17 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], fault_ns: f64) -> Opt
         facts.finding(Kind::SystemStorm, Account::Compute, lost, lost, facts.places.place(root));
     finding.error = error;
     finding.evidence = vec![
-        Figure::time("processor time there", cpu),
-        Figure::time("of it in the kernel", sum(&facts.system)),
-        Figure::count("page faults there", faults),
-        Figure::count("samples there", samples),
+        Figure::time(FigureId::CpuThere, cpu),
+        Figure::time(FigureId::OfItInKernel, sum(&facts.system)),
+        Figure::count(FigureId::FaultsThere, faults),
+        Figure::count(FigureId::SamplesThere, samples),
     ];
     if let Some(called) = facts.places.leaf(root) {
         let through = system.iter().filter(|&(&context, _)| facts.places.is_below(context, root));
         let through: Ns = through.map(|(_, time)| time).sum();
-        let what = format!("of the time in the kernel through {}", called.name);
-        finding.evidence.push(Figure::share(what, through / sum(&facts.system).max(Ns::SHORTEST)));
+        let share = through / sum(&facts.system).max(Ns::SHORTEST);
+        let figure = Figure::share(FigureId::ShareThrough, share);
+        finding.evidence.push(figure.about(Subject::Function(called.name.clone())));
     }
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

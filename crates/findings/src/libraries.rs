@@ -6,7 +6,8 @@ use proust_profile::{ContextId, LocationId, Metric, Ns, Profile};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -85,8 +86,8 @@ fn slow_library(facts: &Facts<'_>) -> Option<Finding> {
     finding.error = error;
     finding.library = library.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
     finding.evidence = vec![
-        Figure::time("processor time in the library", used),
-        Figure::count("threads that called it", by.len() as f64),
+        Figure::time(FigureId::CpuInLibrary, used),
+        Figure::count(FigureId::ThreadsThatCalled, by.len() as f64),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::libraries;
 use super::overhead::Overhead;
 use super::place::Place;
@@ -67,9 +68,9 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
     finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns))));
     finding.evidence = vec![
-        Figure::time("waited for the interpreter's lock", waited(&rows)),
-        Figure::count("threads that waited", threads.len() as f64),
-        Figure::count("times that it was handed over while others waited", times as f64),
+        Figure::time(FigureId::WaitedForInterpreter, waited(&rows)),
+        Figure::count(FigureId::ThreadsThatWaited, threads.len() as f64),
+        Figure::count(FigureId::HandOvers, times as f64),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -266,22 +267,20 @@ impl<'f> OneLock<'f> {
         let waits = self.rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns)));
         finding.victims = facts.victims(waits);
         finding.evidence = vec![
-            Figure::time("waited for this lock", waited(&self.rows)),
-            Figure::count("sections that ended while others waited", sections),
-            Figure::time("mean length of such a section", mean),
-            Figure::count("threads that waited at once, on average", waiters),
-            Figure::share("of the run somebody waited", share),
-            Figure::time("of the waiting, nobody held it (hand-over)", self.hand_over),
+            Figure::time(FigureId::WaitedForLock, waited(&self.rows)),
+            Figure::count(FigureId::SectionsWithWaiters, sections),
+            Figure::time(FigureId::MeanSection, mean),
+            Figure::count(FigureId::WaitersAtOnce, waiters),
+            Figure::share(FigureId::ShareOfRunWaited, share),
+            Figure::time(FigureId::OfWaitingHandOver, self.hand_over),
         ];
         match kind {
-            Kind::LockAcrossIo => finding.evidence.push(Figure::share("of the time held, in I/O", io / held)),
+            Kind::LockAcrossIo => finding.evidence.push(Figure::share(FigureId::ShareHeldInIo, io / held)),
             Kind::LockAcrossSleep => {
-                finding.evidence.push(Figure::share("of the time held, asleep or waiting", passive / held));
+                finding.evidence.push(Figure::share(FigureId::ShareHeldAsleep, passive / held));
             }
-            Kind::LockSpin => finding.evidence.push(Figure::time("of the waiting, by trying again", burned)),
-            Kind::HotSection => finding
-                .evidence
-                .push(Figure::time("processor time of acquiring and releasing it", handling_time)),
+            Kind::LockSpin => finding.evidence.push(Figure::time(FigureId::OfWaitingTrying, burned)),
+            Kind::HotSection => finding.evidence.push(Figure::time(FigureId::CpuOfLocking, handling_time)),
             _ => {}
         }
         finding.sure = match kind {

@@ -11,7 +11,8 @@ use proust_profile::{ContextId, FunctionId, LocationId, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::openmp::idle_spinning_share;
 use super::stretches::Stretch;
 use super::thresholds::{self as limits, Checks};
@@ -105,16 +106,16 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     let kind = if is_between_regions { Kind::OmpSerialPart } else { Kind::SerialPhase };
     let mut finding = facts.finding(kind, Account::Serial, lost, burned, cause);
     finding.error = error;
-    finding.evidence = vec![Figure::time("processors empty meanwhile", sum)];
+    finding.evidence = vec![Figure::time(FigureId::EmptyMeanwhile, sum)];
     if is_between_regions {
-        finding.evidence.push(Figure::time("of it in stretches too short to be a phase", short));
+        finding.evidence.push(Figure::time(FigureId::OfItInShortStretches, short));
     } else {
         finding.evidence.extend([
-            Figure::count("stretches in which this thread worked alone", stretches as f64),
-            Figure::time("the longest", longest),
+            Figure::count(FigureId::StretchesAlone, stretches as f64),
+            Figure::time(FigureId::Longest, longest),
         ]);
     }
-    finding.evidence.push(Figure::count("processors that the run could keep busy", facts.width));
+    finding.evidence.push(Figure::count(FigureId::ProcessorsKeptBusy, facts.width));
     // Every program begins and ends, and reads its input in between.
     finding.sure = match limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST)) {
         true => Sure::Certain,

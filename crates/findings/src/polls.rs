@@ -4,7 +4,8 @@ use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -74,9 +75,9 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
     let mut finding = facts.finding(Kind::SleepPoll, Account::Asleep, lost, Ns::ZERO, place);
     finding.victims = facts.victims(all.places);
     finding.evidence = vec![
-        Figure::count("sleeps", all.calls),
-        Figure::time("mean length of a sleep", all.time / all.calls.max(1.0)),
-        Figure::time("meanwhile nobody did anything for", lost),
+        Figure::count(FigureId::Sleeps, all.calls),
+        Figure::time(FigureId::MeanSleep, all.time / all.calls.max(1.0)),
+        Figure::time(FigureId::StandingStill, lost),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();
@@ -115,9 +116,9 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     let own = own.filter(|value| contexts.contains(&value.context));
     finding.victims = facts.victims(own.map(|value| (value.location, value.context, Ns::of(value.amount))));
     finding.evidence = vec![
-        Figure::count("times that the processor was given away", sum.calls),
-        Figure::time("processor time spent on that", lost),
-        Figure::count("samples in it", samples),
+        Figure::count(FigureId::Yields, sum.calls),
+        Figure::time(FigureId::CpuSpent, lost),
+        Figure::count(FigureId::SamplesInIt, samples),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

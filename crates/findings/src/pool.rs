@@ -7,7 +7,8 @@ use proust_profile::{ContextId, LocationId, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::phases::others_work;
 use super::stretches::Stretch;
 use super::thresholds::{self as limits, Checks};
@@ -76,12 +77,12 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>
     let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost, Ns::ZERO, cause);
     let threads = late.len().max(1) as f64;
     finding.evidence = vec![
-        Figure::time("processors empty while such a thread worked alone", alone),
-        Figure::time("the longest such stretch", longest),
-        Figure::time("work of such a thread, on average", mine / threads),
-        Figure::time("work of the others beside it, on average", theirs / threads),
-        Figure::count("threads that went on alone", threads),
-        Figure::count("threads started for the same", facts.alike(late[0]).len() as f64),
+        Figure::time(FigureId::EmptyWhileAlone, alone),
+        Figure::time(FigureId::LongestStretch, longest),
+        Figure::time(FigureId::WorkOfThread, mine / threads),
+        Figure::time(FigureId::WorkOfOthersBeside, theirs / threads),
+        Figure::count(FigureId::ThreadsThatWentOn, threads),
+        Figure::count(FigureId::ThreadsAlike, facts.alike(late[0]).len() as f64),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -162,10 +163,10 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     let waits = waits.filter(|row| waiters.contains(&row.location));
     finding.victims = facts.victims(waits.map(|row| (row.location, row.context, Ns::of(row.ns))));
     finding.evidence = vec![
-        Figure::time("processors empty in short stretches", lost),
-        Figure::count("such stretches", facts.stretches.short as f64),
-        Figure::share("of them while this function worked", sum(worst) / lost.max(Ns::SHORTEST)),
-        Figure::time("threads waited for work, in all", waiting),
+        Figure::time(FigureId::EmptyInShortStretches, lost),
+        Figure::count(FigureId::Stretches, facts.stretches.short as f64),
+        Figure::share(FigureId::ShareWhileWorking, sum(worst) / lost.max(Ns::SHORTEST)),
+        Figure::time(FigureId::WaitedForWork, waiting),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_profile::{LocationId, Metric, ProcessId};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind};
 
 /// The processes that a finding is about: those that its kind knows, or those that executed its cause.
 pub(super) fn of(facts: &Facts<'_>, finding: &Finding) -> Vec<ProcessId> {
@@ -131,10 +132,7 @@ fn one(facts: &Facts<'_>, mut same: Vec<Finding>) -> Option<Finding> {
     sum.recoverable = facts.recoverable(sum.lost, sum.burned);
     sum.evidence.splice(
         0..0,
-        [
-            Figure::count("processes that lose time so", count as f64),
-            Figure::time("lost in the one that loses most, which the numbers below are of", most),
-        ],
+        [Figure::count(FigureId::ProcessesThatLose, count as f64), Figure::time(FigureId::LostInWorst, most)],
     );
     Some(sum)
 }

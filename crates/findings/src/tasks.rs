@@ -4,7 +4,8 @@ use proust_profile::{ContextId, LocationId, Metric, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::facts::{FOR_WORK, Facts};
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::overhead::Overhead;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::{Account, State};
@@ -57,10 +58,10 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
     let mut finding = facts.finding(Kind::SmallTasks, Account::Compute, lost, lost, place);
     finding.error = error;
     finding.evidence = vec![
-        Figure::count("times that threads waited for work", waits as f64),
-        Figure::time("processor time between two of them", each),
-        Figure::share("of the processor time, spent on waking, waiting and handing over", share),
-        Figure::time("of it at this line", worst_time),
+        Figure::count(FigureId::WaitsForWork, waits as f64),
+        Figure::time(FigureId::CpuBetween, each),
+        Figure::share(FigureId::ShareOfHandingOut, share),
+        Figure::time(FigureId::OfItAtLine, worst_time),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

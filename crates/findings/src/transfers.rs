@@ -6,7 +6,8 @@ use proust_profile::{
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -156,10 +157,10 @@ fn tiny_io(
     let mut finding = facts.finding(Kind::TinyIo, Account::Io, lost, lost, place);
     finding.victims = victims(facts, sum);
     finding.evidence = vec![
-        Figure::count("calls", sum.calls),
-        Figure::bytes("moved by a call", bytes),
-        Figure::time("a call takes", call),
-        Figure::time("all of them", sum.time),
+        Figure::count(FigureId::Calls, sum.calls),
+        Figure::bytes(FigureId::BytesOfCall, bytes),
+        Figure::time(FigureId::TimeOfCall, call),
+        Figure::time(FigureId::AllOfThem, sum.time),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -181,9 +182,9 @@ fn sync_storm(
     let mut finding = facts.finding(Kind::SyncStorm, Account::Io, lost, Ns::ZERO, located(facts, sum));
     finding.victims = victims(facts, sum);
     finding.evidence = vec![
-        Figure::count("times that a file was synchronised", sum.calls),
-        Figure::time("each of them, on average", sum.time / sum.calls.max(1.0)),
-        Figure::time("all of them", sum.time),
+        Figure::count(FigureId::Synchronisations, sum.calls),
+        Figure::time(FigureId::EachOnAverage, sum.time / sum.calls.max(1.0)),
+        Figure::time(FigureId::AllOfThem, sum.time),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();

@@ -14,7 +14,8 @@ use proust_account::ledger::{Account, Class};
 use proust_profile::Ns;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 
 /// `found`: by the other kinds.
@@ -57,11 +58,11 @@ fn unexplained(facts: &Facts<'_>, account: Account, found: &[Finding]) -> Option
     let displaced = sum(&all, &|kind| kind == CauseKind::Displaced);
     let unknown = sum(&all, &|kind| kind == CauseKind::Unknown);
     finding.evidence = vec![
-        Figure::time("waited at this place", sum(&rows, &|_| true)),
-        Figure::time("at this and other places that no finding names", everywhere),
-        Figure::time("of that for threads that had no processor", displaced),
-        Figure::time("of that for threads that had more to do", everywhere - displaced - unknown),
-        Figure::time("of that for a reason that is not known", unknown),
+        Figure::time(FigureId::WaitedAtPlace, sum(&rows, &|_| true)),
+        Figure::time(FigureId::WaitedUnnamed, everywhere),
+        Figure::time(FigureId::OfThatDisplaced, displaced),
+        Figure::time(FigureId::OfThatLate, everywhere - displaced - unknown),
+        Figure::time(FigureId::OfThatUnknown, unknown),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();

@@ -11,7 +11,8 @@ use proust_profile::{ContextId, Detail, EventRow, FunctionId, LocationId, Nature
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
-use super::super::finding::{Figure, Finding, Kind, Sure};
+use super::super::figure::{Figure, FigureId};
+use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 
 /// The least bytes of a message whose cost is mostly that of its bytes.
@@ -153,11 +154,11 @@ fn small_messages(facts: &Facts<'_>, of: &Messages) -> Option<Finding> {
     finding.victims = victims(facts, &of.spent);
     let in_a_row = of.in_a_row as f64 / of.sends.max(1) as f64;
     finding.evidence = vec![
-        Figure::count("messages", messages as f64),
-        Figure::bytes("in a message", each_bytes),
-        Figure::time("a message takes", spent / messages as f64),
-        Figure::time("all calls there, without waits for partners", spent),
-        Figure::share("sent to the same rank as the one before, with none received between", in_a_row),
+        Figure::count(FigureId::Messages, messages as f64),
+        Figure::bytes(FigureId::BytesOfMessage, each_bytes),
+        Figure::time(FigureId::TimeOfMessage, spent / messages as f64),
+        Figure::time(FigureId::CallsWithoutWaits, spent),
+        Figure::share(FigureId::ShareToSameRank, in_a_row),
     ];
     finding.sure = if in_a_row >= IN_A_ROW { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
@@ -179,10 +180,10 @@ fn groupable(facts: &Facts<'_>, of: &Grouped) -> Option<Finding> {
     let mut finding = facts.finding(Kind::MpiGroupableCollectives, Account::MpiTransfer, lost, lost, cause);
     finding.victims = victims(facts, &of.spent);
     finding.evidence = vec![
-        Figure::count("collectives that followed another one at once", of.times as f64),
-        Figure::bytes("in each of them", each_bytes),
-        Figure::time("each of them, without waits for partners", lost / of.times as f64),
-        Figure::time("all of them", lost),
+        Figure::count(FigureId::FollowingCollectives, of.times as f64),
+        Figure::bytes(FigureId::BytesOfEach, each_bytes),
+        Figure::time(FigureId::EachWithoutWaits, lost / of.times as f64),
+        Figure::time(FigureId::AllOfThem, lost),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();

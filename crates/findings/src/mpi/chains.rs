@@ -14,7 +14,8 @@ use proust_profile::{ContextId, FunctionId, LocationId, Ns, PartnerWaitRow, Wait
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::facts::Facts;
-use super::super::finding::{Figure, Finding, Kind, Sure};
+use super::super::figure::{Figure, FigureId};
+use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::sites::{Site, Sites};
 use super::{ranks, spinning_share, time};
@@ -121,14 +122,14 @@ fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
     let members: BTreeSet<LocationId> = of.victims.iter().map(|&(location, ..)| location).collect();
     let times: u64 = of.sites.iter().map(|&site| sites.times(site)).sum();
     finding.evidence = vec![
-        Figure::time("waited in chains", of.chained),
-        Figure::count("waits of the longest chain", f64::from(of.longest)),
-        Figure::count("ranks that waited in chains", members.len() as f64),
-        Figure::count("waits in chains", of.waits as f64),
-        Figure::count("waits there in all", times as f64),
-        Figure::time("waited for a sender that waited itself", of.sender_waited),
-        Figure::share("of the rest for the rank that was waited for most", largest),
-        Figure::time("waited there for ranks without a processor", displaced),
+        Figure::time(FigureId::WaitedInChains, of.chained),
+        Figure::count(FigureId::WaitsOfLongestChain, f64::from(of.longest)),
+        Figure::count(FigureId::RanksInChains, members.len() as f64),
+        Figure::count(FigureId::WaitsInChains, of.waits as f64),
+        Figure::count(FigureId::WaitsThereInAll, times as f64),
+        Figure::time(FigureId::WaitedForWaitingSender, of.sender_waited),
+        Figure::share(FigureId::ShareOfLatestRankOfRest, largest),
+        Figure::time(FigureId::WaitedForDisplacedRanks, displaced),
     ];
     finding.ranks = ranks;
     finding.sure = Sure::Likely;

@@ -12,7 +12,8 @@ use proust_profile::{ContextId, FunctionId, LocationId, Ns, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
-use super::super::finding::{Figure, Finding, Sure};
+use super::super::figure::{Figure, FigureId};
+use super::super::finding::{Finding, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::sites::{KINDS, Site, Sites};
 use super::{ranks, spinning_share};
@@ -99,12 +100,12 @@ fn finding(
     finding.victims = facts.victims(late.victims.iter().copied());
     let early: BTreeSet<LocationId> = late.victims.iter().map(|&(location, ..)| location).collect();
     finding.evidence = vec![
-        Figure::time("waited for what late ranks did there", lost),
-        Figure::count("waits", times as f64),
-        Figure::share("of it for the rank that was waited for most", largest),
-        Figure::count("threads that waited", early.len() as f64),
-        Figure::share("of it for ranks, beyond what they waited themselves", net),
-        Figure::time("waited for them while they had no processor", late.displaced),
+        Figure::time(FigureId::WaitedForLateRanks, lost),
+        Figure::count(FigureId::Waits, times as f64),
+        Figure::share(FigureId::ShareOfLatestRank, largest),
+        Figure::count(FigureId::ThreadsThatWaited, early.len() as f64),
+        Figure::share(FigureId::ShareBeyondOwnWaits, net),
+        Figure::time(FigureId::WaitedForDisplaced, late.displaced),
     ];
     finding.error = facts.error(late.contexts.keys().copied()).min(lost);
     finding.ranks = ranks;

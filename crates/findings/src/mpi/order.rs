@@ -7,7 +7,8 @@ use proust_account::ledger::Account;
 use proust_profile::{FunctionId, LocationId, Ns, PartnerWaitRow};
 
 use super::super::facts::Facts;
-use super::super::finding::{Figure, Finding, Kind, Sure};
+use super::super::figure::{Figure, FigureId};
+use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::sites::Sites;
 use super::{ranks, spinning_share, time};
@@ -43,11 +44,11 @@ fn finding(facts: &Facts<'_>, sites: &Sites, waits: &[&PartnerWaitRow]) -> Optio
     let places: std::collections::BTreeSet<_> =
         waits.iter().map(|wait| (wait.location, wait.context)).collect();
     finding.evidence = vec![
-        Figure::time("waited while messages were there that are taken later", lost),
-        Figure::count("such waits", waits.len() as f64),
-        Figure::time("these waits in all", waits.iter().map(|wait| time(wait)).sum()),
-        Figure::count("waits there", places.iter().map(|&site| sites.times(site)).sum::<u64>() as f64),
-        Figure::share("of it for the sender that was waited for most", largest),
+        Figure::time(FigureId::WaitedBesideMessages, lost),
+        Figure::count(FigureId::WaitsOfKind, waits.len() as f64),
+        Figure::time(FigureId::TheseWaits, waits.iter().map(|wait| time(wait)).sum()),
+        Figure::count(FigureId::WaitsThere, places.iter().map(|&site| sites.times(site)).sum::<u64>() as f64),
+        Figure::share(FigureId::ShareOfLatestSender, largest),
     ];
     finding.ranks = ranks;
     // Only a part of the run that every machine's load may bring about is not worth more.

@@ -4,7 +4,8 @@ use proust_profile::{Detail, Ns};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::facts::Facts;
-use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -34,10 +35,10 @@ fn hot(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>
         facts.finding(Kind::OmpHotCritical, Account::Lock, lost, burned, place(facts, construct));
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
-        Figure::count("times that it was entered", times),
-        Figure::count("times that somebody was in it", contended as f64),
-        Figure::time("work of a thread between two of them, on average", each),
-        Figure::time("waited for it", lost),
+        Figure::count(FigureId::Entries, times),
+        Figure::count(FigureId::Executions, contended as f64),
+        Figure::time(FigureId::WorkBetween, each),
+        Figure::time(FigureId::WaitedForIt, lost),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();

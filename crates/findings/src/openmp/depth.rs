@@ -7,7 +7,8 @@ use proust_profile::{Detail, Ns, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
 use crate::facts::Facts;
-use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -83,11 +84,11 @@ fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_
     let mut finding = facts.finding(Kind::OmpDeepConstruct, Account::Barrier, lost, burned, cause);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
-        Figure::count("times that a thread came there", visits),
-        Figure::time("work of a thread each time, on average", each),
-        Figure::time("waiting of a thread each time, on average", wait / executions.max(1.0)),
-        Figure::time("dividing the work, by the runtime, each time", dividing / executions.max(1.0)),
-        Figure::time("what a barrier takes here when all have arrived", barrier.of(1.0)),
+        Figure::count(FigureId::Arrivals, visits),
+        Figure::time(FigureId::WorkOfThreadEachTime, each),
+        Figure::time(FigureId::WaitingEachTime, wait / executions.max(1.0)),
+        Figure::time(FigureId::DividingEachTime, dividing / executions.max(1.0)),
+        Figure::time(FigureId::BarrierCost, barrier.of(1.0)),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -130,11 +131,11 @@ fn small_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId)
         facts.finding(Kind::OmpSmallTasks, Account::Barrier, lost, burned, place(facts, construct));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
-        Figure::count("tasks that were done", executions),
-        Figure::time("work of a task, on average", each),
-        Figure::time("work of all tasks", work),
-        Figure::time("processor time of making them", making),
-        Figure::time("waited in the region for tasks and for each other", waited),
+        Figure::count(FigureId::TasksDone, executions),
+        Figure::time(FigureId::WorkOfTask, each),
+        Figure::time(FigureId::WorkOfTasks, work),
+        Figure::time(FigureId::CpuOfMaking, making),
+        Figure::time(FigureId::WaitedInRegion, waited),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

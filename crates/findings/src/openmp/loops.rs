@@ -6,7 +6,8 @@ use proust_profile::{Detail, LocationId, Ns, ProcessId, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::facts::Facts;
-use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -111,11 +112,11 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     let mut finding = facts.finding(Kind::OmpUnevenLoop, Account::Barrier, lost, burned, cause);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
-        Figure::count("times", construct.visits() as f64),
-        Figure::count("threads", parts.len() as f64),
-        Figure::time("work of the busiest thread each time", most.work / most.times),
-        Figure::time("work of the others each time, on average", others / most.times),
-        Figure::time("waited for who came later", imbalance),
+        Figure::count(FigureId::Times, construct.visits() as f64),
+        Figure::count(FigureId::Threads, parts.len() as f64),
+        Figure::time(FigureId::WorkOfBusiest, most.work / most.times),
+        Figure::time(FigureId::WorkOfOthersEachTime, others / most.times),
+        Figure::time(FigureId::WaitedForLater, imbalance),
     ];
     finding.error = error;
     finding.sure = Sure::Likely;
@@ -157,10 +158,10 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     }
     let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, lost, lost, place(facts, most));
     finding.evidence = vec![
-        Figure::count("requests for iterations", requests),
-        Figure::time("between two requests of a thread, on average", each),
-        Figure::time("asking, by some of many requests", most.wait()),
-        Figure::time("processor time in the runtime's dispatch, by samples", sampled),
+        Figure::count(FigureId::Requests, requests),
+        Figure::time(FigureId::BetweenRequests, each),
+        Figure::time(FigureId::Asking, most.wait()),
+        Figure::time(FigureId::CpuInDispatch, sampled),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
@@ -183,9 +184,9 @@ fn much_dispatch(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionI
     let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, sampled, sampled, cause);
     finding.error = constructs.error(facts, &[region]);
     finding.evidence = vec![
-        Figure::time("processor time in the runtime's dispatch, by samples", sampled),
-        Figure::time("processor time in the region, by samples", all),
-        Figure::count("times that the region was executed", end.executions() as f64),
+        Figure::time(FigureId::CpuInDispatch, sampled),
+        Figure::time(FigureId::CpuInRegion, all),
+        Figure::count(FigureId::RegionExecutions, end.executions() as f64),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -4,7 +4,8 @@ use proust_profile::{LocationId, Ns, ProcessId};
 
 use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
 use crate::facts::{Facts, QUEUED};
-use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -43,10 +44,10 @@ fn spinning(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
         facts.finding(Kind::OmpSpinningWaits, Account::Barrier, lost, burned, place(facts, most));
     finding.victims = facts.victims(waits.iter().flat_map(|one| one.waiters()));
     finding.evidence = vec![
-        Figure::time("waited for each other", waited),
-        Figure::time("of it on a processor", burned),
-        Figure::time("meanwhile and otherwise runnable, without a processor", queued),
-        Figure::count("processors available", facts.available),
+        Figure::time(FigureId::WaitedForEachOther, waited),
+        Figure::time(FigureId::OfItOnProcessor, burned),
+        Figure::time(FigureId::RunnableMeanwhile, queued),
+        Figure::count(FigureId::ProcessorsAvailable, facts.available),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
@@ -83,11 +84,11 @@ fn sleeping(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
         facts.finding(Kind::OmpSleepingWaits, Account::Barrier, lost, Ns::ZERO, place(facts, most));
     finding.victims = facts.victims(waits.iter().flat_map(|one| one.waiters()));
     finding.evidence = vec![
-        Figure::count("times that threads waited for each other", times),
-        Figure::time("until a thread went on when all had come, on average", latency / times.max(1.0)),
-        Figure::time("in all", latency),
-        Figure::time("waited for each other", waited),
-        Figure::count("times that threads went to sleep", slept),
+        Figure::count(FigureId::Meetings, times),
+        Figure::time(FigureId::UntilWentOn, latency / times.max(1.0)),
+        Figure::time(FigureId::InAll, latency),
+        Figure::time(FigureId::WaitedForEachOther, waited),
+        Figure::count(FigureId::SleepsBegun, slept),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

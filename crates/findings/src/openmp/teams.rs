@@ -7,7 +7,8 @@ use proust_profile::{ContextId, Detail, FunctionId, LocationId, Ns, OperationKin
 
 use super::constructs::Constructs;
 use crate::facts::Facts;
-use crate::finding::{Figure, Finding, Kind, Sure, Victim};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure, Victim};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -65,10 +66,10 @@ fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
         facts.finding(Kind::OmpNestedTeams, Account::Oversubscribed, lost, Ns::ZERO, place.clone());
     finding.victims = vec![Victim { place, threads: members, lost }];
     finding.evidence = vec![
-        Figure::count("threads of the inner team", f64::from(teams.get(&region).copied().unwrap_or(0))),
-        Figure::count("threads of all such teams at once", threads),
-        Figure::count("processors available", facts.available),
-        Figure::time("runnable, without a processor, in the inner region", lost),
+        Figure::count(FigureId::ThreadsOfInnerTeam, f64::from(teams.get(&region).copied().unwrap_or(0))),
+        Figure::count(FigureId::ThreadsOfTeams, threads),
+        Figure::count(FigureId::ProcessorsAvailable, facts.available),
+        Figure::time(FigureId::RunnableInInnerRegion, lost),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -180,9 +181,9 @@ fn team_of_one(facts: &Facts<'_>, constructs: &Constructs<'_>, ends: &Ends) -> O
     let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost, Ns::ZERO, place);
     finding.error = facts.error(used.keys().copied());
     finding.evidence = vec![
-        Figure::count("times that its end was reached outside of any region", times as f64),
-        Figure::time("processor time of the lines near it", used_time),
-        Figure::count("processors available", facts.available),
+        Figure::count(FigureId::EndsOutside, times as f64),
+        Figure::time(FigureId::CpuOfLinesNear, used_time),
+        Figure::count(FigureId::ProcessorsAvailable, facts.available),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

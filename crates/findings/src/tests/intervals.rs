@@ -5,6 +5,7 @@ use proust_characteristics::name::Characteristic;
 use proust_characteristics::operation::Operation as Row;
 use proust_profile::{ExecutionRow, IntervalContext, IntervalInfo, IntervalWork};
 
+use super::super::Subject;
 use super::*;
 use crate::intervals::conclusion;
 
@@ -88,15 +89,16 @@ fn the_interval_that_one_thread_executes_alone_is_the_critical_part() {
     near(finding.lost, 0.3);
     assert_eq!((cause(finding), finding.cause.line, &*finding.account), ("last", Some(12), "serial"));
     // Level by level, each decision with its numbers.
-    let value = |what: &str| {
-        let figure = finding.evidence.iter().find(|figure| figure.what == what);
-        figure.unwrap_or_else(|| panic!("{what}: {:#?}", finding.evidence)).amount.in_unit()
+    let value = |level: usize, name: &str, of: &str| {
+        let about = Some(Subject::Interval { level, name: name.into(), of: of.into() });
+        let figure = finding.evidence.iter().find(|figure| figure.subject == about);
+        figure.unwrap_or_else(|| panic!("{about:?}: {:#?}", finding.evidence)).amount.in_unit()
     };
-    near_number(value("level 2, last: Efficiency"), 0.5);
-    near_number(value("level 2, last: Total_time"), 0.6);
-    near_number(value("level 1, all: Lost_time"), 0.3);
-    near_number(value("level 2, last: Insufficient_parallelism_Seq"), 0.3);
-    near_number(value("level 2, last: Insufficient_parallelism_Par"), 0.0);
+    near_number(value(2, "last", "Efficiency"), 0.5);
+    near_number(value(2, "last", "Total_time"), 0.6);
+    near_number(value(1, "all", "Lost_time"), 0.3);
+    near_number(value(2, "last", "Insufficient_parallelism_Seq"), 0.3);
+    near_number(value(2, "last", "Insufficient_parallelism_Par"), 0.0);
     // A kind that knows the code stands before the interval.
     let serial = found.iter().position(|finding| finding.kind == Kind::SerialPhase);
     let interval = found.iter().position(|finding| finding.kind == Kind::IntervalSequential);

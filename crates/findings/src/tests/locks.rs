@@ -3,7 +3,7 @@
 use proust_log::operations::Operation;
 use proust_profile::{LocationId, ModuleId, Ns, ProcessId};
 
-use super::super::{Amount, Finding, Kind, Sure, Whole};
+use super::super::{Amount, FigureId, Finding, Kind, Sure, Whole};
 use super::{Builder, MS, cause, has, near, near_number, one};
 
 /// Two threads take turns with a lock for `held_ms` of each 10 ms; `inside` says what the holder does there.
@@ -109,11 +109,10 @@ fn a_finding_and_the_page_of_locks_have_the_same_numbers() {
     let whole = Whole::of(&run.profile(), None).unwrap();
     let finding = one(&whole.findings, Kind::LongSection);
     let lock = &whole.blame.locks[finding.lock.unwrap() as usize];
-    let figure =
-        |what: &str| finding.evidence.iter().find(|figure| figure.what.contains(what)).unwrap().amount;
-    assert_eq!(figure("sections that ended"), Amount::Count(lock.holds as f64));
-    assert_eq!(figure("mean length"), Amount::Time(Ns::of(lock.held_ns) / lock.holds as f64));
-    near_number(figure("waited for this lock").in_unit(), 0.3);
+    let figure = |id: FigureId| finding.evidence.iter().find(|figure| figure.id == id).unwrap().amount;
+    assert_eq!(figure(FigureId::SectionsWithWaiters), Amount::Count(lock.holds as f64));
+    assert_eq!(figure(FigureId::MeanSection), Amount::Time(Ns::of(lock.held_ns) / lock.holds as f64));
+    near_number(figure(FigureId::WaitedForLock).in_unit(), 0.3);
 }
 
 #[test]
@@ -206,7 +205,7 @@ fn waits_for_another_lock_at_the_same_place_are_not_this_ones() {
     }
     let found = run.findings();
     let evidence = found.iter().filter(|finding| finding.lock.is_some()).flat_map(|one| &one.evidence);
-    let shares: Vec<f64> = (evidence.filter(|figure| figure.what.contains("somebody waited")))
+    let shares: Vec<f64> = (evidence.filter(|figure| figure.id == FigureId::ShareOfRunWaited))
         .map(|figure| figure.amount.in_unit())
         .collect();
     assert_eq!(shares.len(), 2, "{found:#?}");

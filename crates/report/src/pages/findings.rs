@@ -2,6 +2,7 @@
 
 mod about;
 mod circumstances;
+mod figures;
 mod look_next;
 mod page;
 mod reasons;
@@ -15,7 +16,7 @@ pub(super) use circumstances::Circumstances;
 pub(super) use page::{FindingsPage, is_about};
 pub(crate) use wording::{name, who};
 
-use proust_findings::{Figure, Finding, Kind, Place, findings, thresholds};
+use proust_findings::{Figure, Finding, Kind, Place, Subject, findings, thresholds};
 use proust_profile::{ContextId, ContextKind, Profile};
 use proust_query::Handle;
 use proust_words::{count, counted};
@@ -38,6 +39,18 @@ const NUMBERS: usize = 3;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Figure")]
 struct FigureRow {
+    id: &'static str,
+    /// Where it is about one function, its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
+    /// Where it is about a marked interval, how deep that lies, and its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<String>,
+    /// The characteristic of the interval, or the group of operations in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
     what: String,
     value: f64,
     unit: &'static str,
@@ -45,8 +58,25 @@ struct FigureRow {
 
 impl FigureRow {
     fn new(figure: &Figure) -> FigureRow {
-        let Figure { what, amount } = figure;
-        FigureRow { what: what.clone(), value: amount.in_unit(), unit: amount.unit() }
+        let Figure { id, subject, amount } = figure;
+        let (mut function, mut level, mut interval, mut of) = (None, None, None, None);
+        match subject.clone() {
+            Some(Subject::Function(name)) => function = Some(name),
+            Some(Subject::Interval { level: at, name, of: what }) => {
+                (level, interval, of) = (Some(at), Some(name), Some(what));
+            }
+            None => {}
+        }
+        FigureRow {
+            id: id.id(),
+            function,
+            level,
+            interval,
+            of,
+            what: figures::what(figure),
+            value: amount.in_unit(),
+            unit: amount.unit(),
+        }
     }
 }
 

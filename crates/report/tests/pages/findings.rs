@@ -1,6 +1,8 @@
 //! Findings as people and programs see them.
 
-use proust_findings::{Amount, Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
+use proust_findings::{
+    Amount, Check, Figure, FigureId, Finding, Kind, Place, Sure, Victim, findings, thresholds,
+};
 use proust_profile::notes::{RunNote, Which};
 use proust_profile::{ContextId, LocationId, Ns, Process, ProcessId, Profile};
 use proust_query::Filter;
@@ -37,10 +39,10 @@ fn finding() -> Finding {
             lost: Ns::from_seconds(1.25),
         }],
         evidence: vec![
-            Figure::time("waited for this lock", Ns::from_seconds(1.25)),
-            Figure::count("sections that ended while others waited", 1250.0),
-            Figure::share("of the time held, in I/O", 0.875),
-            Figure::bytes("moved by a call", 8.0),
+            Figure::time(FigureId::WaitedForLock, Ns::from_seconds(1.25)),
+            Figure::count(FigureId::SectionsWithWaiters, 1250.0),
+            Figure::share(FigureId::ShareHeldInIo, 0.875),
+            Figure::bytes(FigureId::BytesOfCall, 8.0),
         ],
         checks: vec![
             check("LEAST_SHARE", Amount::Share(0.25)),
@@ -234,6 +236,7 @@ struct VictimRow {
 #[derive(Deserialize)]
 #[allow(dead_code)]
 struct FigureRow {
+    id: String,
     what: String,
     value: f64,
     unit: String,
