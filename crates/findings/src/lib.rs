@@ -155,8 +155,7 @@ impl Whole {
         let processors = ledger.drawn_up_with();
         let intervals = || Some(asked?.answer(&run, insides?.finish(&processors)));
         let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues, intervals);
-        let mut found: Vec<Finding> = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
-        found.extend(unexplained::find(&facts, &found));
+        let found = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
         let findings = rank::ranked(&facts, found);
         let operations = facts.sums;
         Ok(Whole { ledger, blame, operations, findings })

@@ -7,6 +7,7 @@ use super::place::Place;
 use super::processes;
 use super::range;
 use super::thresholds::LEAST_SHARE;
+use super::unexplained;
 
 /// The most that are shown.
 pub const MOST: usize = 10;
@@ -24,6 +25,9 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
         matches!(finding.kind, Kind::Oversubscription | Kind::OmpNestedTeams)
             || facts.total.is_positive() && finding.recoverable / facts.total >= LEAST_SHARE.value
     });
+    // Now that each loss is there once.
+    let unexplained = unexplained::find(facts, &found);
+    found.extend(unexplained);
     for finding in &mut found {
         (finding.low, finding.high) = range::range(facts, finding);
     }
