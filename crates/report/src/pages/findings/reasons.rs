@@ -143,8 +143,8 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "it is measured, but no more than most programs have at their beginning or end"
         }
         (Sure::Possible, Kind::LateThread) => {
-            "waits are measured exactly; but the late thread had no processor for a part of the time, or work \
-             is handed out as threads come for it, and it alone had one"
+            "waits are measured exactly; but the late thread had no processor for a part of the time, or \
+             work is handed out as threads come for it, and it alone had one"
         }
         (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
         (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
