@@ -1,7 +1,5 @@
 //! `proust demo`: records a program that ships inside Proust, and shows its report.
 
-mod workload;
-
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,8 +10,6 @@ use proust_report::{PageName, Question};
 
 use crate::record::{self, RecordArgs};
 use crate::report;
-
-pub use workload::workload;
 
 /// Rows of the tree: the hot path and its surroundings, on one screen.
 const TREE_ROWS: usize = 25;
@@ -51,6 +47,16 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
         crate::output::print("\n")?;
     }
     message!("the run is kept in {}; remove it when you have seen enough", dir.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The program that is recorded.
+///
+/// # Errors
+/// When a thread cannot be started.
+pub fn workload() -> Result<ExitCode> {
+    let sum = proust_demo::workload().context("demo: a thread cannot be started")?;
+    crate::output::print(&format!("demo: done ({:x})\n", sum & 0xffff))?;
     Ok(ExitCode::SUCCESS)
 }
 

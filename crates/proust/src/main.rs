@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         Command::Run(args) => return run::run(&args),
         Command::Record(args) => return record::run(&args),
         Command::Sweep(args) => return sweep::run(&args),
-        Command::DemoWorkload => return demo::workload(),
+        Command::DemoWorkload => demo::workload(),
         Command::Pause(args) => switch::pause(&args),
         Command::Resume(args) => switch::resume(&args),
         Command::Stop(args) => switch::stop(&args),

@@ -118,6 +118,6 @@ fn the_demonstration_records_and_reports() {
     assert!(!findings.is_empty(), "three unequal threads and two serial parts lose something");
     for finding in findings {
         let file = finding["cause"]["file"].as_str().unwrap_or_default();
-        assert!(file.ends_with("src/demo/workload.rs"), "the place is not the program's: {finding:#}");
+        assert!(file.ends_with("demo/src/workload.rs"), "the place is not the program's: {finding:#}");
     }
 }

@@ -1,7 +1,7 @@
-//! The program that `demo` records: three threads with unequal work, and a serial part at each end.
+//! Three threads with unequal work, and a serial part at each end.
 
 use std::hint::black_box;
-use std::process::ExitCode;
+use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,28 +12,21 @@ const PARSE: Duration = Duration::from_millis(700);
 const COMPRESS: Duration = Duration::from_millis(1200);
 const SORT: Duration = Duration::from_millis(1800);
 
-/// Runs the workload.
-pub fn workload() -> ExitCode {
+/// Does the work, and answers a checksum of it.
+///
+/// # Errors
+/// When a thread cannot be started.
+pub fn workload() -> io::Result<u64> {
     let text = generate_text();
     thread::scope(|scope| {
         let named = |name: &str| thread::Builder::new().name(name.to_owned());
-        let threads = [
-            named("parser").spawn_scoped(scope, || repeat(PARSE, || parse_numbers(&text).len() as u64)),
-            named("compressor")
-                .spawn_scoped(scope, || repeat(COMPRESS, || compress(text.as_bytes()).len() as u64)),
-            named("sorter").spawn_scoped(scope, || repeat(SORT, || sort_words(&text).len() as u64)),
-        ];
-        for thread in threads {
-            if let Err(error) = thread {
-                message!("demo: a thread cannot be started: {error}");
-            }
-        }
-    });
-    let sum = repeat(SERIAL, || checksum(text.as_bytes()));
-    match crate::output::print(&format!("demo: done ({:x})\n", sum & 0xffff)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => crate::failure::tell(&error.into()),
-    }
+        named("parser").spawn_scoped(scope, || repeat(PARSE, || parse_numbers(&text).len() as u64))?;
+        named("compressor")
+            .spawn_scoped(scope, || repeat(COMPRESS, || compress(text.as_bytes()).len() as u64))?;
+        named("sorter").spawn_scoped(scope, || repeat(SORT, || sort_words(&text).len() as u64))?;
+        io::Result::Ok(())
+    })?;
+    Ok(repeat(SERIAL, || checksum(text.as_bytes())))
 }
 
 fn repeat(time: Duration, mut work: impl FnMut() -> u64) -> u64 {
