@@ -15,12 +15,12 @@ const INHERITED: [Subject; 5] =
     [Subject::Host, Subject::Executable, Subject::Argument, Subject::WorkingFolder, Subject::MonotonicOffset];
 
 /// The children of `log` that have none of their own; `parent` is what was made of it.
-pub(super) fn harvests(log: &Log<'_>, parent: &LogHarvest, limits: Limits) -> Vec<LogHarvest> {
+pub(super) fn harvests(log: &Log<'_>, parent: &LogHarvest, limits: Limits<'_>) -> Vec<LogHarvest> {
     let children = log.children.iter().filter(|child| child.begin.time_ns <= limits.latest_ns);
     children.map(|child| harvest(child, parent, limits)).collect()
 }
 
-fn harvest(child: &Child, parent: &LogHarvest, limits: Limits) -> LogHarvest {
+fn harvest(child: &Child, parent: &LogHarvest, limits: Limits<'_>) -> LogHarvest {
     let begin = &child.begin;
     let mut lane = LaneHarvest::default();
     for subject in INHERITED {

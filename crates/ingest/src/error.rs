@@ -61,6 +61,16 @@ pub enum IngestError {
         /// The layout of its logs.
         found: u32,
     },
+    /// What the analysis had put aside was lost.
+    #[error(
+        "the temporary file of the analysis in {} cannot be read again; check that disk, or give the \
+         analysis more memory with --memory",
+        dir.display()
+    )]
+    Spool {
+        /// The folder that it was in.
+        dir: PathBuf,
+    },
     /// `run.json` is of another version.
     #[error(transparent)]
     RunFile(#[from] RunFileError),

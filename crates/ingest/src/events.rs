@@ -9,7 +9,7 @@ mod rows;
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
 use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Inside, Sum};
-use proust_profile::{ContextId, EventRow, InsideRow, LocationId, OperationId, Target};
+use proust_profile::{ContextId, EventRow, InsideRow, LocationId, OperationId, Spool, Target};
 
 use super::thread::{NO_PATH, Place, SLACK_NS};
 pub(super) use rows::{RawEvents, RawEventsBuilder};
@@ -38,7 +38,7 @@ pub(super) struct Bounds {
 }
 
 /// The operations of a thread while its records are read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Events {
     rows: RawEventsBuilder,
     /// Operations inside others; of the contexts and numbers the same is true.
@@ -77,6 +77,19 @@ pub(super) struct Finished {
 }
 
 impl Events {
+    /// None yet; they will lie in `spool`.
+    pub(super) fn new(spool: &Spool) -> Events {
+        Events {
+            rows: RawEventsBuilder::new(spool),
+            inside: Vec::new(),
+            operations: 0,
+            implausible: 0,
+            last_end_ns: 0,
+            last_clock: None,
+            callers: Vec::new(),
+        }
+    }
+
     /// End of the newest operation that was recorded by itself.
     pub(super) fn end_ns(&self) -> u64 {
         self.last_end_ns

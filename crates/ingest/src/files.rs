@@ -18,7 +18,7 @@ use proust_profile::notes::RunNote;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
 use proust_profile::tables::{SourceFile, digest};
 
-use super::{CallPaths, Counter, IngestError, LogBytes, Symbols, ingest_logs_showing};
+use super::{Counter, IngestError, LogBytes, Making, ingest_logs_by};
 
 /// The logs of the run in `dir`, sorted by name; none if there is no folder of logs.
 fn log_paths(dir: &Path) -> Result<Vec<PathBuf>, IngestError> {
@@ -166,14 +166,13 @@ fn lasting_bytes(file: &File, bytes: u64) -> io::Result<u64> {
     Ok(bytes.min(lasting))
 }
 
-/// Makes a profile of the run in `dir`, with the call paths that are wanted.
+/// Makes a profile of the run in `dir`, with the call paths and the memory that are wanted.
 ///
 /// # Errors
 /// [`IngestError`] when it is not the folder of a run, or nothing in it can be read.
 pub fn ingest(
     dir: &Path,
-    shown: CallPaths,
-    symbols: &dyn Symbols,
+    making: Making<'_>,
     counter: &Counter,
 ) -> Result<proust_profile::Profile, IngestError> {
     if !dir.is_dir() {
@@ -208,8 +207,7 @@ pub fn ingest(
             },
         })
         .collect();
-    let mut profile =
-        ingest_logs_showing(shown, &dir.to_string_lossy(), &logs, run.as_ref(), symbols, counter)?;
+    let mut profile = ingest_logs_by(making, &dir.to_string_lossy(), &logs, run.as_ref(), counter)?;
     profile.quality.unfinished |= run_note.is_some();
     profile.quality.notes.extend(run_note);
     Ok(profile)

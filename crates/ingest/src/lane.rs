@@ -54,7 +54,7 @@ pub(super) struct LaneHarvest {
 }
 
 /// Reads a lane to its end.
-pub(super) fn harvest(lane: &Lane<'_>, limits: Limits) -> LaneHarvest {
+pub(super) fn harvest(lane: &Lane<'_>, limits: Limits<'_>) -> LaneHarvest {
     let mut reading = Reading {
         harvest: LaneHarvest::default(),
         seen: NodeSet::default(),
@@ -71,18 +71,18 @@ pub(super) fn harvest(lane: &Lane<'_>, limits: Limits) -> LaneHarvest {
     reading.finish(lane.header)
 }
 
-struct Reading {
+struct Reading<'l> {
     harvest: LaneHarvest,
     seen: NodeSet,
-    current: Option<ThreadMeter>,
+    current: Option<ThreadMeter<'l>>,
     /// Records were lost since the last timed record.
     gap: bool,
-    limits: Limits,
+    limits: Limits<'l>,
     /// The sums of the lane's thread belong to a time in which recording was off.
     is_off: bool,
 }
 
-impl Reading {
+impl<'l> Reading<'l> {
     fn take(&mut self, record: Record<'_>) {
         match record {
             Record::Sample(flags, mut sample) => {
@@ -231,8 +231,8 @@ impl Reading {
 
     /// The thread that an operation is of. It takes no notice of lost records: the next sample's weight spans
     /// them.
-    fn thread_of_operation(&mut self, begin_ns: u64, cpu_ns: Option<u64>) -> &mut ThreadMeter {
-        let goes_back = |meter: &ThreadMeter| {
+    fn thread_of_operation(&mut self, begin_ns: u64, cpu_ns: Option<u64>) -> &mut ThreadMeter<'l> {
+        let goes_back = |meter: &ThreadMeter<'_>| {
             cpu_ns.is_some_and(|cpu_ns| cpu_ns.saturating_add(SLACK_NS) < meter.cpu_ns())
         };
         if self.gap && self.current.as_ref().is_some_and(goes_back) {
@@ -267,7 +267,7 @@ impl Reading {
     fn add(&mut self, mut thread: Thread) {
         if thread.samples == 0 {
             // Its tail, if it has one, is charged to its start.
-            thread.rows.iter().for_each(|row| self.sampled(row.context.0));
+            thread.rows.to_vec().iter().for_each(|row| self.sampled(row.context.0));
         }
         if let Some(place) = thread.open_place() {
             self.called(place);

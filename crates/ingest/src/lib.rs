@@ -50,7 +50,7 @@ use proust_log::LogError;
 use proust_profile::notes::RunNote;
 use proust_profile::{
     EventsBuilder, InsideRow, Location, LocationId, Ns, OperationId, Paused, ProcessId, Profile,
-    ReleasesBuilder, RunFile, SampleRow, SamplesBuilder, SegmentRow, StayRow,
+    ReleasesBuilder, RunFile, SampleRow, SamplesBuilder, SegmentRow, Spool, StayRow,
 };
 use proust_structure::MadeCode;
 use rayon::prelude::*;
@@ -102,6 +102,17 @@ impl<'a> LogBytes<'a> {
 /// A log that cannot be read, and its version if that is why.
 type Refusal = (Refused, Option<u32>);
 
+/// How a profile is made of logs.
+#[derive(Clone, Copy)]
+pub struct Making<'m> {
+    /// Whether call paths are those that the user knows.
+    pub paths: CallPaths,
+    /// Where names and lines come from.
+    pub symbols: &'m dyn Symbols,
+    /// Where the rows go.
+    pub spool: &'m Spool,
+}
+
 /// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is the run's folder as the
 /// profile names it.
 ///
@@ -114,19 +125,19 @@ pub fn ingest_logs(
     symbols: &dyn Symbols,
     counter: &Counter,
 ) -> Result<Profile, IngestError> {
-    ingest_logs_showing(CallPaths::User, dir, logs, run, symbols, counter)
+    let spool = Spool::default();
+    ingest_logs_by(Making { paths: CallPaths::User, symbols, spool: &spool }, dir, logs, run, counter)
 }
 
-/// As [`ingest_logs`], with the call paths that are wanted.
+/// As [`ingest_logs`], with the call paths and the memory that are wanted.
 ///
 /// # Errors
 /// As [`ingest_logs`].
-pub fn ingest_logs_showing(
-    shown: CallPaths,
+pub fn ingest_logs_by(
+    making: Making<'_>,
     dir: &str,
     logs: &[LogBytes<'_>],
     run: Option<&RunFile>,
-    symbols: &dyn Symbols,
     counter: &Counter,
 ) -> Result<Profile, IngestError> {
     let length = |log: &LogBytes<'_>| log.bytes.map_or(0, |bytes| bytes.len() as u64);
@@ -138,7 +149,7 @@ pub fn ingest_logs_showing(
             let name = log.name.to_owned();
             let refuse = |reason: String, version| (Refused { name: name.clone(), reason }, version);
             let bytes = log.bytes.map_err(|reason| refuse(reason.to_owned(), None))?;
-            let mut harvest = log::harvest(log.name, bytes).map_err(|error| {
+            let mut harvest = log::harvest(log.name, bytes, making.spool).map_err(|error| {
                 let version = if let LogError::Version { found } = error { Some(found) } else { None };
                 refuse(error.to_string(), version)
             })?;
@@ -176,7 +187,7 @@ pub fn ingest_logs_showing(
     let other_run = run.filter(|run| foreign::is_of_other_run(run, &harvests));
     let run = run.filter(|_| other_run.is_none());
     let missing = logs_noted(run).saturating_sub(logs.len() as u64);
-    let mut profile = analyse(shown, dir, harvests, &Unread { refused, missing }, run, symbols, counter);
+    let mut profile = analyse(making, dir, harvests, &Unread { refused, missing }, run, counter);
     if other_run.is_some() {
         profile.quality.unfinished = true;
         profile.quality.notes.push(RunNote::ForeignRunFile {});
@@ -190,12 +201,11 @@ fn logs_noted(run: Option<&RunFile>) -> u64 {
 }
 
 fn analyse(
-    shown: CallPaths,
+    Making { paths, symbols, spool }: Making<'_>,
     dir: &str,
     mut logs: Vec<LogHarvest>,
     unread: &Unread,
     run: Option<&RunFile>,
-    symbols: &dyn Symbols,
     counter: &Counter,
 ) -> Profile {
     // By time, so that ids, and with them handles in reports, do not depend on file names.
@@ -212,7 +222,7 @@ fn analyse(
             .iter()
             .map(|pause| (by_log(pause.begin_ns), pause.end_ns.map_or(u64::MAX, by_log)))
             .collect();
-        pauses::cut(log, &others);
+        pauses::cut(log, &others, spool);
     }
     let made = logs.iter_mut().map(|log| std::mem::take(&mut log.made)).collect();
     let modules = Modules::of(&logs, made, symbols, counter);
@@ -240,16 +250,16 @@ fn analyse(
     }
 
     let mut filling = Filling {
-        paths: Paths::new(&modules, shown),
+        paths: Paths::new(&modules, paths),
         sums: Sums::new(),
         locations: Vec::new(),
-        samples: SamplesBuilder::default(),
+        samples: SamplesBuilder::new(spool),
         operations: occurring::numbers(&logs),
-        events: EventsBuilder::default(),
+        events: EventsBuilder::new(spool),
         implausible: 0,
         completed: 0,
         inside: Vec::new(),
-        releases: ReleasesBuilder::default(),
+        releases: ReleasesBuilder::new(spool),
         regions: regions::Regions::default(),
         intervals: intervals::Intervals::default(),
         places: Vec::new(),
@@ -333,25 +343,27 @@ impl Filling<'_> {
             places.insert((l, t), location);
             let (mut cpu_ns, mut measurement_ns) = (0, 0);
             let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
-            for mut row in rows {
+            let (samples, completed, implausible) =
+                (&mut self.samples, &mut self.completed, &mut self.implausible);
+            rows.each(|mut row| {
                 paths.go_to(contexts, number, row.time_ns);
                 let place = row.context.0;
                 row.context = paths.charge(contexts, number, &lane.nodes, place, row.partial, lost_as);
                 row.is_busy_wait = !row.tail && !row.in_operation && contexts.is_waiting(place);
                 if row.partial && !paths.is_incomplete(row.context) {
                     row.partial = false;
-                    self.completed += u64::from(!row.tail);
+                    *completed += u64::from(!row.tail);
                 }
                 row.location = location;
                 row.time_ns = clock.since_start_ns(number, row.time_ns);
-                if self.samples.push(&row).is_err() {
-                    self.implausible += 1;
-                    continue;
+                if samples.push(&row).is_err() {
+                    *implausible += 1;
+                    return;
                 }
                 cpu_ns += row.cpu_ns;
                 measurement_ns += row.measurement_ns;
                 sums.add(&row);
-            }
+            });
             for event in std::mem::take(&mut thread.events.rows).iter() {
                 let (mut row, operation) = (event.row, event.row.operation.index());
                 self.paths.go_to(contexts, number, row.begin_ns);

@@ -2,6 +2,7 @@
 
 use proust_log::layout::{Ending, FileHeader};
 use proust_log::{Damage, Log, LogError};
+use proust_profile::Spool;
 use proust_structure::MadeCode;
 use rayon::prelude::*;
 
@@ -30,7 +31,7 @@ pub(super) struct LogHarvest {
 
 /// Reads a log, its lanes side by side: first those of its process, then those of children without a log of
 /// their own.
-pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogError> {
+pub(super) fn harvest(name: &str, bytes: &[u8], spool: &Spool) -> Result<Vec<LogHarvest>, LogError> {
     let log = Log::parse(bytes)?;
     let mut damage = log.damage();
     let latest_ns = match damage.header {
@@ -38,7 +39,7 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogEr
         true => i64::MAX as u64,
     };
     let ended = Ending::from_number(log.header.ending) != Ending::Open;
-    let limits = Limits { latest_ns, ends_without_room: ended && log.header.lost_thread_ends > 0 };
+    let limits = Limits { latest_ns, ends_without_room: ended && log.header.lost_thread_ends > 0, spool };
     let lanes: Vec<LaneHarvest> = log.lanes.par_iter().map(|lane| harvest_lane(lane, limits)).collect();
     damage.skipped_bytes += lanes.iter().map(|lane| lane.skipped_bytes).sum::<u64>();
     let weights = Weights::sum(lanes.iter().flat_map(|lane| &lane.threads).map(|thread| thread.weights));

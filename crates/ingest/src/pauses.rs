@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use proust_log::layout::Ending;
 use proust_log::records::{Switched, SwitchedTo};
-use proust_profile::{ContextId, EventRow, SampleRow};
+use proust_profile::{ContextId, EventRow, SampleRow, Spool};
 use rustc_hash::FxHashMap;
 
 use super::events::{RawEvent, RawEvents, RawEventsBuilder};
 use super::log::LogHarvest;
-use super::thread::{NO_PATH, Thread, Weights};
+use super::thread::{NO_PATH, RawSamples, Thread, Weights};
 
 /// No end: it lasted as long as anything is known of the process.
 const NEVER: u64 = u64::MAX;
@@ -33,7 +33,7 @@ type Clocks = FxHashMap<u32, u64>;
 
 /// Cuts the process's data at its pauses; `others` are stretches that the log may not know, by the log's
 /// clock.
-pub(super) fn cut(log: &mut LogHarvest, others: &[(u64, u64)]) {
+pub(super) fn cut(log: &mut LogHarvest, others: &[(u64, u64)], spool: &Spool) {
     let noted = log.lanes.iter().flat_map(|lane| &lane.switched).copied();
     let pauses = with_others(from_switches(noted), others, (log.start_ns(), log.end_ns()));
     if pauses.is_empty() {
@@ -42,7 +42,7 @@ pub(super) fn cut(log: &mut LogHarvest, others: &[(u64, u64)]) {
     log.paused_cpu_ns = process_cpu_ns(&pauses, log);
     log.paused = pauses.iter().map(|pause| (pause.from_ns, pause.to_ns.min(log.end_ns()))).collect();
     for thread in log.lanes.iter_mut().flat_map(|lane| &mut lane.threads) {
-        cut_thread(thread, &pauses);
+        cut_thread(thread, &pauses, spool);
     }
     log.weights = Weights::sum(log.threads().map(|thread| thread.weights));
 }
@@ -115,7 +115,7 @@ struct Cut {
     cpu_to: Option<u64>,
 }
 
-fn cut_thread(thread: &mut Thread, pauses: &[Pause]) {
+fn cut_thread(thread: &mut Thread, pauses: &[Pause], spool: &Spool) {
     let since_begin = |cpu_ns: &u64| cpu_ns.saturating_sub(thread.begin_cpu_ns);
     let cuts: Vec<Cut> = pauses
         .iter()
@@ -133,12 +133,12 @@ fn cut_thread(thread: &mut Thread, pauses: &[Pause]) {
     if cuts.is_empty() {
         return;
     }
-    let (rows, left_out) = rows(&thread.rows, thread.begin_ns, &cuts);
+    let (rows, left_out) = rows(&thread.rows.to_vec(), thread.begin_ns, &cuts);
     thread.samples = rows.iter().filter(|row| !row.tail).count() as u64;
     thread.clock_ns = thread.clock_ns.saturating_sub(left_out.iter().map(|out| out.cpu_ns).sum());
-    thread.rows = rows;
-    thread.weights = Weights::of(&thread.rows);
-    thread.events.rows = events(thread.events.rows.iter(), &cuts, &left_out);
+    thread.weights = Weights::of(&rows);
+    thread.rows = RawSamples::new(rows, spool);
+    thread.events.rows = events(thread.events.rows.iter(), &cuts, &left_out, spool);
     let stretches: Vec<(u64, u64)> = cuts.iter().map(|cut| (cut.from_ns, cut.to_ns)).collect();
     thread.executed.cut(&stretches);
     let is_in_pause = |begin_ns: u64, end_ns: u64| {
@@ -248,8 +248,13 @@ fn part(row: &SampleRow, cpu_ns: u64) -> SampleRow {
 
 /// The operations of a thread without their parts in pauses. One that reaches over a pause is two, of which
 /// the first one counts as the call.
-fn events(events: impl Iterator<Item = RawEvent>, cuts: &[Cut], left_out: &[LeftOut]) -> RawEvents {
-    let mut kept = RawEventsBuilder::default();
+fn events(
+    events: impl Iterator<Item = RawEvent>,
+    cuts: &[Cut],
+    left_out: &[LeftOut],
+    spool: &Spool,
+) -> RawEvents {
+    let mut kept = RawEventsBuilder::new(spool);
     for event in events {
         let EventRow { begin_ns, end_ns, summed, .. } = event.row;
         let clock = event.row.cpu_clock_ns.map(|clock_ns| without(clock_ns, left_out));
@@ -377,14 +382,14 @@ mod tests {
         let cuts = [cut_at(20, 40, 10, 18)];
         let out = [LeftOut { before_ns: 10, cpu_ns: 8 }];
         let all = [event(0, 10), event(10, 60), event(60, 70)];
-        let pieces = events(all.into_iter(), &cuts, &out);
+        let pieces = events(all.into_iter(), &cuts, &out, &Spool::default());
         let said: Vec<_> = pieces
             .iter()
             .map(|event| (event.row.begin_ns, event.row.end_ns, event.row.calls, event.row.cpu_clock_ns))
             .collect();
         let expected = [(0, 10, 1, Some(5)), (10, 20, 1, None), (40, 60, 0, Some(22)), (60, 70, 1, Some(27))];
         assert_eq!(said, expected);
-        let inside = events([event(25, 30), event(38, 50)].into_iter(), &cuts, &out);
+        let inside = events([event(25, 30), event(38, 50)].into_iter(), &cuts, &out, &Spool::default());
         assert_eq!(inside.iter().map(|event| event.row.begin_ns).collect::<Vec<_>>(), [40]);
     }
 

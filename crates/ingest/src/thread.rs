@@ -4,9 +4,10 @@
 //! thread's CPU time are the same sum.
 
 mod meter;
+mod rows;
 mod shares;
 
-use proust_profile::{ContextId, SampleRow};
+use proust_profile::{ContextId, SampleRow, Spool};
 
 use super::events::Finished;
 use super::executed::Executed;
@@ -14,6 +15,7 @@ use super::openmp::InRegions;
 use super::releases::RawRelease;
 
 pub(super) use meter::ThreadMeter;
+pub(super) use rows::RawSamples;
 
 /// In a row's `context`, before contexts exist: a node's number, or one of the codes below.
 pub(super) type Place = u32;
@@ -34,13 +36,15 @@ pub(super) const STALL_NS: u64 = 20_000_000;
 /// No run lasts longer, and no thread uses more CPU time: more is damage.
 pub(super) const LONGEST_RUN_NS: u64 = 366 * 24 * 3600 * 1_000_000_000;
 
-/// The log's data on all threads.
+/// What holds for all threads of a log.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct Limits<'s> {
     /// Later times are damage.
     pub(super) latest_ns: u64,
     /// The process ended in order, and some threads' last records found no room.
     pub(super) ends_without_room: bool,
+    /// Where its rows go.
+    pub(super) spool: &'s Spool,
 }
 
 /// How a thread's record ended.
@@ -109,7 +113,7 @@ pub(super) struct Thread {
     /// Its CPU clock at the end minus at the begin, whatever the rows say.
     pub(super) clock_ns: u64,
     /// Sorted by time; `context` holds a [`Place`].
-    pub(super) rows: Vec<SampleRow>,
+    pub(super) rows: RawSamples,
     /// Sums over the rows.
     pub(super) weights: Weights,
     /// Its intercepted operations.

@@ -4,10 +4,12 @@
 mod tests;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::io::{self, Write};
+use std::sync::Arc;
 
 use proust_streams::{
-    BlockOptions, BlockWriter, Location, NotOrdered, Record, Records, Stream, StreamBuilder, StreamFile,
+    BlockOptions, BlockWriter, Location, NotOrdered, Record, Records, Spool, SpoolWriter, Spooled, Stream,
+    StreamBuilder, StreamFile,
 };
 
 use crate::{ContextId, LocationId, OperationId, Profile, RegionId};
@@ -75,12 +77,12 @@ impl Ids {
 
 /// The rows of one kind of a run, each location's in order.
 ///
-/// They are streams ([`proust_streams`]) in memory, and decoded whenever they are read: rows are answered by
-/// value, and nothing holds all of them.
+/// They are streams ([`proust_streams`]), in memory or where a [`Spool`] has them, and decoded whenever they
+/// are read: rows are answered by value, and nothing holds all of them.
 #[derive(Clone)]
 pub struct ByLocation<R> {
     /// None = there are none.
-    streams: Option<Arc<StreamFile<Vec<u8>>>>,
+    streams: Option<Arc<StreamFile<Spooled>>>,
     known: Known<R>,
 }
 
@@ -118,11 +120,11 @@ impl<R> Default for ByLocation<R> {
 }
 
 impl<R: Row> ByLocation<R> {
-    /// Those in a file that [`ByLocation::bytes`] was written to, whose bytes are as they were written.
+    /// Those in what [`ByLocation::write_to`] has written, whose bytes are as they were written.
     ///
     /// # Errors
     /// What does not fit, where they are not.
-    pub(crate) fn read(bytes: Vec<u8>) -> Result<ByLocation<R>, String> {
+    pub(crate) fn read(bytes: Spooled) -> Result<ByLocation<R>, String> {
         let streams = StreamFile::new(bytes).map_err(|error| error.to_string())?;
         if !streams.notes().is_empty() {
             return Err("its header or its index is damaged".to_owned());
@@ -146,14 +148,11 @@ impl<R: Row> ByLocation<R> {
         Ok(ByLocation { streams: Some(Arc::new(streams)), known })
     }
 
-    /// What [`ByLocation::read`] reads.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        static NONE: OnceLock<Vec<u8>> = OnceLock::new();
+    /// Writes what [`ByLocation::read`] reads.
+    pub(crate) fn write_to(&self, to: impl Write) -> io::Result<()> {
         match &self.streams {
-            Some(streams) => streams.source(),
-            None => NONE.get_or_init(|| {
-                BlockWriter::new(Vec::new()).and_then(BlockWriter::finish).unwrap_or_default()
-            }),
+            Some(streams) => streams.source().write_to(to),
+            None => BlockWriter::new(to).and_then(BlockWriter::finish).map(|_| ()),
         }
     }
 
@@ -183,7 +182,7 @@ impl<R: Row> ByLocation<R> {
         locations.unwrap_or_default().into_iter().map(|location| LocationId(location.0)).collect()
     }
 
-    fn stream(&self, location: LocationId) -> Option<Stream<'_, R::Record, Vec<u8>>> {
+    fn stream(&self, location: LocationId) -> Option<Stream<'_, R::Record, Spooled>> {
         let stream = self.streams.as_deref()?.stream(Location(location.0));
         Some(stream).filter(|stream| !stream.blocks().is_empty())
     }
@@ -234,11 +233,11 @@ impl<R: Row> ByLocation<R> {
     }
 }
 
-/// Rows of a location, decoded as they are asked for. None of them can be unreadable: they were checked when
-/// they were read, or made here.
+/// Rows of a location, decoded as they are asked for. They were checked when they were read, or made here; if
+/// some cannot be read from a spool's file all the same, they are left out, and the spool is damaged.
 pub struct RowsOf<'r, R: Row> {
     location: LocationId,
-    records: Option<Records<'r, R::Record, Vec<u8>>>,
+    records: Option<Records<'r, R::Record, Spooled>>,
     /// Only those that end after this are wanted.
     after_ns: Option<u64>,
     /// So many are left, as far as that is known.
@@ -276,24 +275,26 @@ impl<R: Row> Iterator for RowsOf<'_, R> {
 
 /// Makes [`ByLocation`], location by location.
 pub struct RowsBuilder<R: Row> {
-    blocks: BlockWriter<Vec<u8>>,
+    blocks: BlockWriter<SpoolWriter>,
     stream: Option<(LocationId, StreamBuilder<R::Record>)>,
     known: Known<R>,
 }
 
 impl<R: Row> Default for RowsBuilder<R> {
     fn default() -> RowsBuilder<R> {
-        RowsBuilder {
-            blocks: BlockWriter::new(Vec::new()).expect(MEMORY),
-            stream: None,
-            known: Known::default(),
-        }
+        RowsBuilder::new(&Spool::default())
     }
 }
 
-const MEMORY: &str = "memory takes everything";
+const SPOOLED: &str = "a spool takes everything";
 
 impl<R: Row> RowsBuilder<R> {
+    /// Begins; the rows will lie in `spool`.
+    pub fn new(spool: &Spool) -> RowsBuilder<R> {
+        let blocks = BlockWriter::new(spool.writer()).expect(SPOOLED);
+        RowsBuilder { blocks, stream: None, known: Known::default() }
+    }
+
     /// Adds a row: those of a location one after the other, in the order of their ends.
     ///
     /// # Errors
@@ -307,23 +308,24 @@ impl<R: Row> RowsBuilder<R> {
         let Some((_, stream)) = &mut self.stream else { return Ok(()) };
         let record = row.record();
         stream.check(&record)?;
-        stream.push(record, &mut self.blocks).expect(MEMORY);
+        stream.push(record, &mut self.blocks).expect(SPOOLED);
         self.known.add(row);
         Ok(())
     }
 
     fn finish_stream(&mut self) {
         if let Some((_, stream)) = self.stream.take() {
-            stream.finish(&mut self.blocks).expect(MEMORY);
+            stream.finish(&mut self.blocks).expect(SPOOLED);
         }
     }
 
     /// All that were added.
     pub fn finish(mut self) -> ByLocation<R> {
         self.finish_stream();
-        let bytes = self.blocks.finish().expect(MEMORY);
-        let streams = StreamFile::new(bytes).expect("what was written can be read");
-        ByLocation { streams: Some(Arc::new(streams)), known: self.known }
+        let bytes = self.blocks.finish().expect(SPOOLED).finish();
+        // What cannot be read any more is damage of the spool, which says so.
+        let streams = StreamFile::new(bytes).ok().map(Arc::new);
+        ByLocation { streams, known: self.known }
     }
 }
 

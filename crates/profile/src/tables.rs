@@ -119,10 +119,10 @@ pub fn add(building: &mut Building, profile: &Profile) -> Result<(), TablesError
     // A number that is not finite is written as null and could never be read again.
     serde_json::from_slice::<FactsFile>(&text).map_err(json)?;
     building.add(FACTS, &text)?;
-    building.add(SAMPLES, profile.samples.bytes())?;
-    building.add(EVENTS, profile.events.bytes())?;
-    building.add(RELEASES, profile.releases.bytes())?;
-    building.add(STAYS, profile.stays.bytes())?;
+    building.add_written(SAMPLES, |to| profile.samples.write_to(to))?;
+    building.add_written(EVENTS, |to| profile.events.write_to(to))?;
+    building.add_written(RELEASES, |to| profile.releases.write_to(to))?;
+    building.add_written(STAYS, |to| profile.stays.write_to(to))?;
     encode::write_all(profile, |name, columns| {
         let bytes = columns::to_parquet(columns)
             .map_err(|source| TablesError::Parquet { path: building.path(name), source })?;

@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Parser, Subcommand};
+use proust_words::sizes::parse_bytes;
 
 use crate::{
     completions, demo, diff, doctor, explain, export, info, ls, merge, record, report, run, schema, sweep,
@@ -29,6 +30,10 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Memory that an analysis may use (K, M, G); what is more is put into a file in the run's folder
+    /// [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", global = true, value_parser = parse_bytes)]
+    pub memory: Option<u64>,
 }
 
 /// The subcommands.

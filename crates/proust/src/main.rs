@@ -11,6 +11,7 @@ mod cli;
 mod completing;
 mod completions;
 mod control;
+mod control_group;
 mod demo;
 mod dictionary;
 mod diff;
@@ -51,6 +52,9 @@ fn main() -> ExitCode {
     // A shell asks; the process ends with the answer.
     CompleteEnv::with_factory(Cli::command).var(completing::ASKED).complete();
     let cli = Cli::try_parse().unwrap_or_else(|error| habits::with_tip(error).exit());
+    if let Some(bytes) = cli.memory.or_else(|| control_group::memory_bytes().map(|bytes| bytes / 4)) {
+        proust_store::limit_memory(bytes);
+    }
     let result = match cli.command {
         Command::Run(args) => return run::run(&args),
         Command::Record(args) => return record::run(&args),

@@ -1,7 +1,6 @@
 //! `proust record`: runs a command under the collector.
 //!
 //! - [`folder`]: the run's folder and what is in it from the start
-//! - [`control_group`]: how much of the processors the run may use
 //! - [`job`]: ranks that a launcher starts join one run
 //! - [`launch`]: starts the command, passes signals on, waits
 //! - [`time_limit`]: ends a run that takes too long
@@ -23,7 +22,6 @@ use proust_profile::SettledRate;
 mod blocked_signals;
 mod child;
 mod closing;
-mod control_group;
 mod folder;
 mod foreign_marks;
 mod job;
@@ -41,6 +39,7 @@ pub use folder::{RunFolder, make as make_folder};
 pub use launch::{Outcome, Setting, asked_to_end, end_like, heed_signals, watch_for_interrupts};
 
 use proust_words::durations::parse_ns;
+use proust_words::sizes::parse_bytes;
 
 use crate::failure::USAGE;
 use crate::linked_runtime::LinkedRuntime;
@@ -216,17 +215,7 @@ const MIN_SIZE_BYTES: u64 = 256 << 10;
 
 /// Bytes of `500M`, `2G`, `262144`.
 fn parse_size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1,
-        "K" | "KB" | "KIB" => 1 << 10,
-        "M" | "MB" | "MIB" => 1 << 20,
-        "G" | "GB" | "GIB" => 1 << 30,
-        "T" | "TB" | "TIB" => 1_u64 << 40,
-        other => return Err(format!("`{other}` is no unit of size; use K, M, G or T")),
-    };
-    let number: u64 = digits.parse().map_err(|_| format!("`{text}` is no size; write for example 500M"))?;
-    let bytes = number.checked_mul(unit).ok_or_else(|| format!("`{text}` is too large"))?;
+    let bytes = parse_bytes(text).map_err(|error| error.to_string())?;
     if bytes < MIN_SIZE_BYTES {
         return Err(format!("`{text}` is too small: a run needs at least 256K"));
     }

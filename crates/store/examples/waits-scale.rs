@@ -4,7 +4,8 @@
 //! so many MB of memory (RLIMIT_DATA, which counts all but mapped files; 0: no limit), and compares what it
 //! keeps with the answer. Without arguments the sizes of `docs/benchmarks.md`.
 //!
-//! `waits-scale write DIR [NAME=NUMBER]...` only writes a run; `waits-scale analyse DIR` only analyses one.
+//! `waits-scale write DIR [NAME=NUMBER]...` only writes a run; `waits-scale analyse DIR [MB]` only analyses
+//! one, with so much memory as `--memory` allows.
 
 mod resources;
 #[path = "../tests/synthetic/mod.rs"]
@@ -18,7 +19,7 @@ use std::time::Instant;
 
 use proust_account::ledger::Account;
 use proust_ingest::{CallPaths, from_binaries};
-use proust_store::{Run, WaitRules};
+use proust_store::{Run, WaitRules, limit_memory};
 use resources::{memory_mb, processor_s};
 use synthetic::waits::{Answer, Kind, Waits};
 
@@ -53,7 +54,10 @@ fn open(dir: &Path) -> Result<Run, Box<dyn Error>> {
 }
 
 /// Analyses the run and prints what each stage took, and the most memory until its end.
-fn analyse(dir: &Path) -> Result<(), Box<dyn Error>> {
+fn analyse(dir: &Path, allowed_mb: u64) -> Result<(), Box<dyn Error>> {
+    if allowed_mb > 0 {
+        limit_memory(allowed_mb * 1_000_000);
+    }
     let (begin, mut last_mb, mut stage) = (Instant::now(), 0, None);
     let mut since_s = processor_s();
     let run = open(dir)?;
@@ -110,7 +114,7 @@ fn one([waits, functions, data_mb]: [u64; 3]) -> Result<(), Box<dyn Error>> {
     if data_mb > 0 {
         analysis.arg(format!("--data={}", data_mb * 1_000_000)).arg(&own);
     }
-    let status = analysis.arg("analyse").arg(&dir).status()?;
+    let status = analysis.arg("analyse").arg(&dir).arg(data_mb.to_string()).status()?;
     if status.success() {
         compare(&dir, &answer)?;
         println!(
@@ -149,7 +153,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.first().map(String::as_str) {
         Some("write") => return write(words.get(1).ok_or("a folder")?.as_ref(), &words[2..]),
-        Some("analyse") => return analyse(words.get(1).ok_or("a folder")?.as_ref()),
+        Some("analyse") => {
+            let allowed_mb = words.get(2).map_or(Ok(0), |word| word.parse())?;
+            return analyse(words.get(1).ok_or("a folder")?.as_ref(), allowed_mb);
+        }
         _ => {}
     }
     let numbers = words.iter().map(|word| word.parse()).collect::<Result<Vec<u64>, _>>()?;

@@ -9,13 +9,14 @@ use proust_account::classes::Classes;
 use proust_account::ledger::LedgerError;
 use proust_account::stored::StoredTimelines;
 use proust_findings::Whole;
-use proust_ingest::{CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest};
-use proust_profile::Profile;
+use proust_ingest::{CallPaths, Counter, IngestError, Making, Progress, Stage, Symbols, ingest};
 use proust_profile::tables::{self, Building, Provenance, TablesError};
+use proust_profile::{Profile, Spool};
 use proust_query::summarised_if_fewer;
 
 use super::freshness;
 use super::kept_timelines;
+use super::memory;
 use super::rules::WaitRules;
 use super::whole;
 
@@ -48,12 +49,15 @@ impl Input<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Made, Option<TablesError>), IngestError> {
         with_progress(progress, |counter| {
-            let mut profile = ingest(self.dir, self.paths, self.symbols, counter)?;
+            let spool = Spool::new(self.dir, memory::for_rows());
+            let making = Making { paths: self.paths, symbols: self.symbols, spool: &spool };
+            let mut profile = ingest(self.dir, making, counter)?;
             profile.facts.wait_rules.clone_from(&self.rules.text);
             mark_services(&mut profile);
             counter.begin(Stage::Keeping, 0);
             let folder = freshness::folder(self.dir, self.paths);
-            Ok(Made::of(profile, &folder, provenance))
+            let made = Made::of(profile, &folder, provenance, &spool);
+            if spool.is_damaged() { Err(IngestError::Spool { dir: self.dir.into() }) } else { Ok(made) }
         })
     }
 }
@@ -61,8 +65,13 @@ impl Input<'_> {
 impl Made {
     /// Finds what follows from a profile with its rows, and keeps all of it in `folder`; second, why that was
     /// not possible, if so.
-    fn of(profile: Profile, folder: &Path, provenance: &Provenance) -> (Made, Option<TablesError>) {
-        match Made::kept(&profile, folder, provenance) {
+    fn of(
+        profile: Profile,
+        folder: &Path,
+        provenance: &Provenance,
+        spool: &Spool,
+    ) -> (Made, Option<TablesError>) {
+        match Made::kept(&profile, folder, provenance, spool) {
             Ok((whole, timelines)) => (Made { profile, whole, timelines }, None),
             // Everything still follows from what is in memory.
             Err(error) => {
@@ -79,6 +88,7 @@ impl Made {
         profile: &Profile,
         folder: &Path,
         provenance: &Provenance,
+        spool: &Spool,
     ) -> Result<(Result<Whole, LedgerError>, StoredTimelines), TablesError> {
         let mut building = Building::begin(folder)?;
         let timelines = kept_timelines::add(&mut building, profile)?;
@@ -93,6 +103,9 @@ impl Made {
                 building.add_summaries(&summaries)?;
             }
         }
+        if spool.is_damaged() {
+            return Err(TablesError::Damaged { path: folder.into(), what: "rows were lost".into() });
+        }
         building.publish(provenance)?;
         Ok((whole, timelines))
     }
@@ -104,7 +117,8 @@ impl Made {
 /// # Errors
 /// [`TablesError`] when the storage refuses, or the profile contradicts itself.
 pub fn keep(dir: &Path, profile: &Profile, provenance: &Provenance) -> Result<(), TablesError> {
-    Made::kept(profile, &freshness::folder(dir, CallPaths::User), provenance).map(|_| ())
+    let folder = freshness::folder(dir, CallPaths::User);
+    Made::kept(profile, &folder, provenance, &Spool::default()).map(|_| ())
 }
 
 /// Does `work` on another thread and reports it to `progress` from this one.

@@ -8,6 +8,7 @@
 //! - `freshness`: what an analysis is made from, and whether a kept one still fits
 //! - `analysis`: the way from the logs to all that is kept; `whole`: the results beside the profile's tables;
 //!   `kept_timelines`: the timelines of states beside them
+//! - `memory`: how much of it analyses use
 //! - `rules`: the user's rules for waits; `reading`: many runs at once
 //!
 //! How an analysis takes the place of another is the profile's ([`proust_profile::tables::Building`]).
@@ -16,6 +17,7 @@ mod analysis;
 mod error;
 mod freshness;
 mod kept_timelines;
+mod memory;
 mod note;
 mod reading;
 mod rules;
@@ -25,6 +27,7 @@ mod whole;
 pub use analysis::keep;
 pub use error::StoreError;
 pub use freshness::is_kept;
+pub use memory::limit_memory;
 pub use note::{Note, Outdated};
 pub use reading::read_side_by_side;
 pub use rules::WaitRules;

@@ -2,9 +2,9 @@
 
 mod synthetic;
 
-use proust_ingest::{CallPaths, Counter, LogBytes, ingest_logs_showing};
+use proust_ingest::{CallPaths, Counter, LogBytes, Making, ingest_logs, ingest_logs_by};
 use proust_log::records::{SAMPLE_PARTIAL, Sample};
-use proust_profile::{Metric, Profile};
+use proust_profile::{Metric, Profile, Spool};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{LaneBuilder, amounts, assert_consistent, expected, header, log};
 
@@ -40,8 +40,8 @@ fn profile(paths: CallPaths) -> Profile {
     lane.sample(1010, 1, 3).sample(1020, 3, 4).sample(1030, 7, 6).sample(1040, 15, 5).end(10, 1050, 15);
     let bytes = log(header(9), &[lane]);
     let logs = [LogBytes::alone("log/0.plog", Ok(&bytes))];
-    let profile =
-        ingest_logs_showing(paths, "run", &logs, None, &symbols, &Counter::default()).expect("a profile");
+    let making = Making { paths, symbols: &symbols, spool: &Spool::default() };
+    let profile = ingest_logs_by(making, "run", &logs, None, &Counter::default()).expect("a profile");
     assert_consistent(&profile);
     profile
 }
@@ -92,8 +92,7 @@ fn a_path_that_begins_a_goroutine_is_complete() {
     lane.end(10, 1020, 3);
     let bytes = log(header(9), &[lane]);
     let logs = [LogBytes::alone("log/0.plog", Ok(&bytes))];
-    let profile = ingest_logs_showing(CallPaths::User, "run", &logs, None, &names, &Counter::default())
-        .expect("a profile");
+    let profile = ingest_logs("run", &logs, None, &names, &Counter::default()).expect("a profile");
     assert_consistent(&profile);
     assert_eq!(
         amounts(&profile, Metric::Cpu),
@@ -123,6 +122,6 @@ fn a_log_of_nothing_but_entrances_does_no_harm() {
     lane.sample(1010, 1, DEEP).end(10, 1050, 1);
     let bytes = log(header(9), &[lane]);
     let logs = [LogBytes::alone("log/0.plog", Ok(&bytes))];
-    let profile = ingest_logs_showing(CallPaths::User, "run", &logs, None, &symbols, &Counter::default());
+    let profile = ingest_logs("run", &logs, None, &symbols, &Counter::default());
     assert_eq!(profile.expect("a profile").contexts.len(), DEEP as usize + 1);
 }

@@ -1,5 +1,5 @@
 //! Waits of threads that wait very often, one of them as long as the run: all that the analysis says of them
-//! is known to the nanosecond, and does not depend on how many threads analyse.
+//! is known to the nanosecond, and does not depend on how many threads analyse, nor on their memory.
 
 mod synthetic;
 
@@ -9,8 +9,8 @@ use std::path::Path;
 use proust_account::blame::KeptBlame;
 use proust_account::ledger::{Account, Ledger, PassiveReason};
 use proust_findings::Whole;
-use proust_ingest::{CallPaths, Counter, from_binaries, ingest};
-use proust_profile::{ContextId, LocationId, OperationId, Profile};
+use proust_ingest::{CallPaths, Counter, Making, from_binaries, ingest};
+use proust_profile::{Budget, ContextId, LocationId, OperationId, Profile, Spool};
 use synthetic::waits::{Answer, Executed, Kind, OfKind, Spent, Waits, function, interval};
 
 const KINDS: [(Kind, &str); 3] = [
@@ -36,12 +36,17 @@ struct Analysed {
     whole: Whole,
 }
 
-fn analysed(dir: &Path, threads: usize) -> Analysed {
+/// By so many threads, with so many bytes of memory for rows.
+fn analysed(dir: &Path, threads: usize, memory_bytes: u64) -> Analysed {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        let profile = ingest(dir, CallPaths::User, &from_binaries(), &Counter::default()).unwrap();
+        let spool = Spool::new(dir, Budget::new(memory_bytes));
+        let making = Making { paths: CallPaths::User, symbols: &from_binaries(), spool: &spool };
+        let profile = ingest(dir, making, &Counter::default()).unwrap();
         profile.check().unwrap();
         let whole = Whole::of(&profile, None).unwrap();
+        let has_file = memory_bytes < u64::MAX && !profile.events.is_empty();
+        assert_eq!((spool.file_bytes() > 0, spool.is_damaged()), (has_file, false));
         Analysed { profile, whole }
     })
 }
@@ -164,8 +169,8 @@ fn assert_known(of: Waits) {
     let dir = tempfile::tempdir().unwrap();
     let answer = of.write(dir.path()).unwrap();
     let mut before: Option<Analysed> = None;
-    for threads in [1, 2, 4] {
-        let found = analysed(dir.path(), threads);
+    for (threads, memory_bytes) in [(1, u64::MAX), (2, 0), (4, u64::MAX), (1, 100)] {
+        let found = analysed(dir.path(), threads, memory_bytes);
         assert_eq!(found.profile.quality.implausible_records, 0, "{of:?}");
         assert_eq!(found.spent(|location, _| found.tid(location)), answer.threads, "{of:?}");
         assert_eq!(found.spent(|_, context| found.function(context)), answer.functions, "{of:?}");

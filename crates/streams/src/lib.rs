@@ -10,6 +10,7 @@
 //! - [`Levels`]: exact time by key over any range, and in bins; [`sums_by_scan`], [`bins_by_scan`]: the same
 //!   without levels
 //! - [`merge`]: many locations in one order, and sorting by any key, with bounded memory
+//! - [`Spool`]: bytes in memory as far as a budget allows, and in a file without a name
 //! - [`Lost`], [`Note`]: what could not be read, as data
 //!
 //! The rules, and how each user of streams works with them, are in `docs/internals/streams.md`.
@@ -29,6 +30,7 @@ mod reader;
 mod record;
 pub mod records;
 mod source;
+mod spool;
 mod sums;
 mod varint;
 mod writer;
@@ -43,6 +45,7 @@ pub use lost::{Fault, Lost, Note};
 pub use reader::{Nesting, Reading, Records, Stream};
 pub use record::{Column, Key, Kind, Location, MAX_COLUMNS, Record, Summed, Times};
 pub use source::ReadAt;
+pub use spool::{Budget, Spool, SpoolWriter, Spooled, Taken};
 pub use sums::{Sums, sums_by_scan};
 pub use writer::{BlockWriter, Blocks, FileWriter};
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use proust_profile::{ContextId, EventRow, EventsBuilder, LocationId};
+use proust_profile::{ContextId, EventRow, EventsBuilder, LocationId, Spool};
 use rustc_hash::FxHashMap;
 
 use super::RawEvent;
@@ -26,9 +26,10 @@ pub(crate) struct RawEvents {
 type Caller = (Place, bool);
 
 /// Makes [`RawEvents`].
-#[derive(Default)]
 pub(crate) struct RawEventsBuilder {
-    encoded: EventsBuilder,
+    /// None until there is one.
+    encoded: Option<EventsBuilder>,
+    spool: Spool,
     count: usize,
     callers: Vec<Caller>,
     known: FxHashMap<Caller, u32>,
@@ -37,6 +38,19 @@ pub(crate) struct RawEventsBuilder {
 }
 
 impl RawEventsBuilder {
+    /// Begins; the operations will lie in `spool`.
+    pub(crate) fn new(spool: &Spool) -> RawEventsBuilder {
+        RawEventsBuilder {
+            encoded: None,
+            spool: spool.clone(),
+            count: 0,
+            callers: Vec::new(),
+            known: FxHashMap::default(),
+            last_end_ns: 0,
+            others: Vec::new(),
+        }
+    }
+
     pub(crate) fn push(&mut self, event: RawEvent) {
         let caller = (event.row.context.0, event.partial);
         let known = *self.known.entry(caller).or_insert_with(|| {
@@ -44,7 +58,8 @@ impl RawEventsBuilder {
             self.callers.len() as u32 - 1
         });
         let row = EventRow { location: LocationId(0), context: ContextId(known), ..event.row };
-        if event.row.open || self.encoded.push(&row).is_err() {
+        let encoded = self.encoded.get_or_insert_with(|| EventsBuilder::new(&self.spool));
+        if event.row.open || encoded.push(&row).is_err() {
             self.others.push((self.count, event));
         } else {
             self.count += 1;
@@ -55,7 +70,7 @@ impl RawEventsBuilder {
     pub(crate) fn finish(mut self) -> RawEvents {
         self.others.sort_by_key(|(_, event)| event.row.end_ns);
         RawEvents {
-            encoded: if self.count > 0 { self.encoded.finish() } else { proust_profile::Events::default() },
+            encoded: self.encoded.map(EventsBuilder::finish).unwrap_or_default(),
             callers: self.callers,
             last_end_ns: self.last_end_ns,
             others: self.others,
@@ -101,14 +116,6 @@ impl RawEvents {
     }
 }
 
-impl FromIterator<RawEvent> for RawEvents {
-    fn from_iter<I: IntoIterator<Item = RawEvent>>(events: I) -> RawEvents {
-        let mut builder = RawEventsBuilder::default();
-        events.into_iter().for_each(|event| builder.push(event));
-        builder.finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -139,7 +146,9 @@ mod tests {
             if let Some(last) = all.last_mut() {
                 last.row.open = is_open;
             }
-            let mut kept: RawEvents = all.iter().copied().collect();
+            let mut kept = RawEventsBuilder::new(&Spool::default());
+            all.iter().for_each(|&event| kept.push(event));
+            let mut kept = kept.finish();
             all.sort_by_key(|event| event.row.end_ns);
             let found: Vec<RawEvent> = kept.iter().collect();
             prop_assert_eq!(

@@ -15,7 +15,8 @@ use proust_profile::{ContextId, SampleRow};
 
 use super::shares::Shares;
 use super::{
-    Closing, LONGEST_RUN_NS, LOST, Limits, NO_PATH, NOT_RECORDED, Place, SLACK_NS, STALL_NS, Thread, Weights,
+    Closing, LONGEST_RUN_NS, LOST, Limits, NO_PATH, NOT_RECORDED, Place, RawSamples, SLACK_NS, STALL_NS,
+    Thread, Weights,
 };
 use crate::events::{Bounds, Events, Finished};
 use crate::executed::{Executed, RawInterval};
@@ -24,9 +25,11 @@ use crate::releases::Releases;
 
 /// A thread while its records are read.
 #[derive(Debug)]
-pub(crate) struct ThreadMeter {
+pub(crate) struct ThreadMeter<'l> {
     thread: Thread,
-    limits: Limits,
+    /// Its rows.
+    rows: Vec<SampleRow>,
+    limits: Limits<'l>,
     begin_cpu_ns: u64,
     /// Whether any CPU clock of it was read yet.
     has_clock: bool,
@@ -49,8 +52,8 @@ pub(crate) struct ThreadMeter {
     region_end: Option<Place>,
 }
 
-impl ThreadMeter {
-    pub(crate) fn begin(begin: &ThreadBegin, found: bool, limits: Limits) -> ThreadMeter {
+impl<'l> ThreadMeter<'l> {
+    pub(crate) fn begin(begin: &ThreadBegin, found: bool, limits: Limits<'l>) -> ThreadMeter<'l> {
         let mut meter = ThreadMeter::implied(begin.tid, begin.time_ns, begin.cpu_ns, limits);
         meter.place = begin.start_node;
         meter.thread.found = found;
@@ -60,7 +63,7 @@ impl ThreadMeter {
     }
 
     /// A thread whose begin was lost.
-    pub(crate) fn implied(tid: u32, time_ns: u64, cpu_ns: u64, limits: Limits) -> ThreadMeter {
+    pub(crate) fn implied(tid: u32, time_ns: u64, cpu_ns: u64, limits: Limits<'l>) -> ThreadMeter<'l> {
         let begin_ns = time_ns.min(limits.latest_ns);
         ThreadMeter {
             thread: Thread {
@@ -72,7 +75,7 @@ impl ThreadMeter {
                 end_ns: begin_ns,
                 begin_cpu_ns: cpu_ns,
                 clock_ns: 0,
-                rows: Vec::new(),
+                rows: RawSamples::default(),
                 weights: Weights::default(),
                 events: Finished::default(),
                 releases: Vec::new(),
@@ -90,6 +93,7 @@ impl ThreadMeter {
                 queued_before_ns: u64::MAX,
                 queued_now_ns: 0,
             },
+            rows: Vec::new(),
             limits,
             begin_cpu_ns: cpu_ns,
             has_clock: true,
@@ -101,7 +105,7 @@ impl ThreadMeter {
             place_is_operation: false,
             sampled_own_ns: 0,
             queued_in_rows_us: 0,
-            events: Events::default(),
+            events: Events::new(limits.spool),
             releases: Releases::default(),
             open_place: None,
             region_end: None,
@@ -110,13 +114,17 @@ impl ThreadMeter {
 
     /// A thread whose begin was lost, and whose first record is an operation: its CPU clock may not be known
     /// yet.
-    pub(crate) fn implied_by_operation(time_ns: u64, cpu_ns: Option<u64>, limits: Limits) -> ThreadMeter {
+    pub(crate) fn implied_by_operation(
+        time_ns: u64,
+        cpu_ns: Option<u64>,
+        limits: Limits<'l>,
+    ) -> ThreadMeter<'l> {
         let meter = ThreadMeter::implied(0, time_ns, cpu_ns.unwrap_or(0), limits);
         ThreadMeter { has_clock: cpu_ns.is_some(), ..meter }
     }
 
     /// A thread none of whose records found room: its header counts all of its samples as unrecorded.
-    pub(crate) fn of_header(header: &LaneHeader, limits: Limits) -> ThreadMeter {
+    pub(crate) fn of_header(header: &LaneHeader, limits: Limits<'l>) -> ThreadMeter<'l> {
         let used_ns = header.unrecorded_cpu_ns;
         let begin_ns = header.last_ns.saturating_sub(used_ns);
         ThreadMeter::implied(header.tid, begin_ns, header.last_cpu_ns.saturating_sub(used_ns), limits)
@@ -150,7 +158,7 @@ impl ThreadMeter {
         let is_known = self.thread.queued_before_ns != u64::MAX;
         self.thread.queued(queued_ns);
         let so_far_us = self.thread.queued_ns() / 1000;
-        let row = self.thread.rows.last_mut().filter(|row| !row.tail && row.time_ns == time_ns);
+        let row = self.rows.last_mut().filter(|row| !row.tail && row.time_ns == time_ns);
         if let Some(row) = row.filter(|row| is_known && row.queued_us == NOT_READ) {
             let more_us = so_far_us.saturating_sub(self.queued_in_rows_us);
             row.queued_us = u32::try_from(more_us).unwrap_or(NOT_READ - 1).min(NOT_READ - 1);
@@ -332,6 +340,6 @@ impl ThreadMeter {
             row.context = ContextId(NO_PATH);
         }
         self.thread.weights.add(&row);
-        self.thread.rows.push(row);
+        self.rows.push(row);
     }
 }

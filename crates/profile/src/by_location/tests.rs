@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use proust_streams::Budget;
+
 use super::*;
 use crate::{EventRow, Events, EventsBuilder, ReleaseRow, SampleRow, StayRow, Target};
 
@@ -86,8 +88,14 @@ fn stay() -> impl Strategy<Value = StayRow> {
     })
 }
 
+fn bytes<R: Row>(rows: &ByLocation<R>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    rows.write_to(&mut bytes).unwrap();
+    bytes
+}
+
 /// Those of all locations and of one, in both directions and in a range of time, and what is read from the
-/// bytes, are the rows themselves.
+/// bytes, are the rows themselves, as are those in a spool without memory.
 fn come_back<R: Row>(mut rows: Vec<R>, asked: (u32, u64)) -> Result<(), TestCaseError> {
     let all = ByLocation::from(rows.clone());
     let end_ns = |row: &R| row.record().end_ns();
@@ -104,8 +112,12 @@ fn come_back<R: Row>(mut rows: Vec<R>, asked: (u32, u64)) -> Result<(), TestCase
     prop_assert!(all.begun_backward(location, after_ns).eq(begun.rev()));
     prop_assert_eq!(all.count_of(location), of().count());
     prop_assert_eq!(all.of(location).size_hint().0, of().count());
-    let read = ByLocation::read(all.bytes().to_vec());
+    let read = ByLocation::read(bytes(&all).into());
     prop_assert_eq!(read.as_ref(), Ok(&all));
+    let folder = tempfile::tempdir().unwrap();
+    let mut spooled = RowsBuilder::new(&Spool::new(folder.path(), Budget::new(0)));
+    rows.iter().for_each(|row| spooled.push(row).unwrap());
+    prop_assert_eq!(spooled.finish(), all);
     Ok(())
 }
 
@@ -116,11 +128,11 @@ fn changed_is_refused<R: Row>(
     bit: u32,
 ) -> Result<(), TestCaseError> {
     let all = ByLocation::from(rows);
-    let mut bytes = all.bytes().to_vec();
+    let mut bytes = bytes(&all);
     let at = place.index(bytes.len());
     bytes[at] ^= 1 << bit;
     // What lies between blocks has no meaning.
-    if let Ok(read) = ByLocation::<R>::read(bytes) {
+    if let Ok(read) = ByLocation::<R>::read(bytes.into()) {
         prop_assert_eq!(read, all);
     }
     Ok(())
@@ -209,5 +221,5 @@ fn rows_out_of_order_are_left_out() {
 
 #[test]
 fn of_none_there_is_a_file_too() {
-    assert_eq!(Events::read(Events::default().bytes().to_vec()), Ok(Events::default()));
+    assert_eq!(Events::read(bytes(&Events::default()).into()), Ok(Events::default()));
 }

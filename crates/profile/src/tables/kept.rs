@@ -121,7 +121,7 @@ impl Kept {
     }
 
     fn streams<R: Row>(&self, name: &str) -> Result<ByLocation<R>, TablesError> {
-        ByLocation::read(self.bytes(name)?).map_err(|what| self.damaged(name, what))
+        ByLocation::read(self.bytes(name)?.into()).map_err(|what| self.damaged(name, what))
     }
 
     /// Facts, quality, definitions and amounts: all of the profile but its rows.

@@ -17,11 +17,11 @@ use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
 use zerocopy::IntoBytes;
 
-use super::control_group::{ControlGroup, Throttled};
 use super::launcher::Recorded;
 use super::stolen::Stolen;
 use super::{OnOff, RecordArgs, Source, job};
 use crate::control::at_start;
+use crate::control_group::{ControlGroup, Throttled};
 
 /// The collector library, built by the build script.
 static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));

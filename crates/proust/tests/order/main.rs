@@ -74,6 +74,7 @@ const COMMAND: &[Floor] = &[
     ("program", "what kind of program a command is"),
     ("habits", "tips for command lines that were not understood"),
     ("tick", "the kernel's tick, and what it delivers"),
+    ("control_group", "how much of the machine a run, or this process, may use"),
     ("dictionary", "words that are explained"),
     ("completing", "words that a shell completes, those of runs among them"),
     ("control", "the control page of a run"),

@@ -5,12 +5,12 @@ use proust_log::operations::Operation;
 use proust_log::records::{Event, Segments, ThreadEnd};
 use proust_profile::SampleRow;
 
-use super::ThreadMeter;
+use super::{RawSamples, ThreadMeter};
 use crate::events::{Bounds, target_head};
 use crate::thread::shares::Shares;
 use crate::thread::{Closing, LOST, NOT_RECORDED, Thread};
 
-impl ThreadMeter {
+impl ThreadMeter<'_> {
     /// The thread's last record.
     pub(crate) fn end(mut self, end: &ThreadEnd, gap: bool) -> Thread {
         if self.thread.tid == 0 {
@@ -178,10 +178,10 @@ impl ThreadMeter {
         self.thread.clock_ns = self.cpu_ns.saturating_sub(self.begin_cpu_ns);
         self.thread.implausible += self.thread.events.implausible;
         // Clocks that went back, and time that the end says was lost before the newest sample.
-        if !self.thread.rows.is_sorted_by_key(|row| row.time_ns) {
-            self.thread.rows.sort_by_key(|row| row.time_ns);
+        if !self.rows.is_sorted_by_key(|row| row.time_ns) {
+            self.rows.sort_by_key(|row| row.time_ns);
         }
-        self.thread.rows.shrink_to_fit();
+        self.thread.rows = RawSamples::new(self.rows, self.limits.spool);
         self.thread
     }
 }
