@@ -18,7 +18,7 @@ use proust_streams::{
 };
 
 use crate::ledger::{PartKind, PassiveReason, Run, Span, Spans, State, Timeline, Wait, Work};
-use crate::timelines::{Whose, in_order};
+use crate::timelines::{AtOnce, Whose, in_order};
 
 /// A record's flag: the span lies in a parallel region.
 const IN_REGION: u8 = 1;
@@ -72,7 +72,7 @@ pub struct StoredSpans<'s> {
 impl StoredTimelines {
     /// Those of a profile with its rows, in memory.
     pub fn of(profile: &Profile) -> StoredTimelines {
-        StoredTimelines::in_memory(|bytes| write(profile, bytes))
+        StoredTimelines::in_memory(|bytes| write(profile, AtOnce::default(), bytes))
     }
 
     fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> StoredTimelines {
@@ -192,14 +192,14 @@ impl Spans for StoredSpans<'_> {
 ///
 /// # Errors
 /// When `to` refuses, or spans are out of order.
-pub fn write(profile: &Profile, to: impl Write) -> io::Result<()> {
+pub fn write(profile: &Profile, at_once: AtOnce, to: impl Write) -> io::Result<()> {
     let mut blocks = BlockWriter::new(to)?;
     let Whose { processes, .. } = Whose::of(profile);
     let encoded = |timeline: Timeline<&mut dyn Iterator<Item = Span>>| {
         let mut made = Blocks::default();
         write_spans(timeline.location, timeline.spans, &mut made).map(|()| made)
     };
-    in_order(profile, &processes, encoded, |made| made?.give_to(&mut blocks))?;
+    in_order(profile, &processes, at_once, encoded, |made| made?.give_to(&mut blocks))?;
     blocks.finish()?;
     Ok(())
 }

@@ -18,6 +18,7 @@
 //!
 //! Spans of a location follow each other from its begin to its end, without holes and without overlap.
 
+mod at_once;
 mod charged;
 mod explained;
 mod faults;
@@ -39,10 +40,10 @@ mod tests;
 use proust_profile::{
     ContextId, EventRow, Location, LocationId, PartnerWaitRow, ProcessId, Profile, SampleRow, Stop,
 };
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::ledger::{Process, ProcessorSet, Run, Span, State, Timeline, Window};
+pub use at_once::AtOnce;
 use explained::Explanation;
 pub use faults::FaultCost;
 use latency::Latencies;
@@ -66,7 +67,7 @@ pub fn timelines(profile: &Profile) -> Run {
         let Timeline { location, process, service, spans } = timeline;
         Timeline { location, process, service, spans: spans.collect() }
     };
-    let Ok(()) = in_order(profile, &processes, made, take);
+    let Ok(()) = in_order(profile, &processes, AtOnce::default(), made, take);
     Run { processes, timelines, processor_sets }
 }
 
@@ -78,6 +79,7 @@ const AHEAD: usize = 64;
 pub(crate) fn in_order<T: Send, E>(
     profile: &Profile,
     processes: &[Process],
+    at_once: AtOnce,
     made_of: impl Fn(Timeline<&mut dyn Iterator<Item = Span>>) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -97,8 +99,8 @@ pub(crate) fn in_order<T: Send, E>(
         waits: of_location(&profile.partner_waits, |wait| wait.location, id),
         latencies: &latencies,
     };
-    let stolen = stolen::by_location(profile, |id| {
-        recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
+    let stolen = stolen::by_location(profile, |of_all| {
+        at_once.of_each(profile, of_all, |id| recorded(id).explanation(&states, 0).theft())
     });
     let made = |id: LocationId| {
         let &Location { process, service, .. } = &profile.locations[id];
@@ -111,8 +113,7 @@ pub(crate) fn in_order<T: Send, E>(
     };
     for first in (0..profile.locations.len()).step_by(AHEAD) {
         let some = first..profile.locations.len().min(first + AHEAD);
-        let all: Vec<T> = some.into_par_iter().map(|id| made(LocationId::from_index(id))).collect();
-        all.into_iter().try_for_each(&mut take)?;
+        at_once.of_each(profile, some, made).into_iter().try_for_each(&mut take)?;
     }
     Ok(())
 }

@@ -8,14 +8,17 @@ use proust_account::stored::{self, StoredTimelines};
 use proust_profile::Profile;
 use proust_profile::tables::{Building, Kept, TablesError};
 
+use super::memory;
+
 const STATES: &str = "states.streams";
 const LEVELS: &str = "states.levels";
 
 /// Makes those of a profile with its rows, and adds them to an analysis that is being built. Answers them as
 /// they can be read from there, whatever becomes of the analysis.
 pub(super) fn add(building: &mut Building, profile: &Profile) -> Result<StoredTimelines, TablesError> {
-    let states =
-        building.add_file(STATES, |file| stored::write(profile, BufWriter::with_capacity(1 << 18, file)))?;
+    let states = building.add_file(STATES, |file| {
+        stored::write(profile, memory::for_locations(), BufWriter::with_capacity(1 << 18, file))
+    })?;
     let levels = building.add_file(LEVELS, |levels| stored::write_levels(states.try_clone()?, levels))?;
     let io = |source: io::Error| TablesError::Io { path: building.path(STATES), action: "read", source };
     StoredTimelines::open(states, Some(levels)).map_err(io)

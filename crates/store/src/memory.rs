@@ -2,21 +2,38 @@
 
 use std::sync::OnceLock;
 
+use proust_account::timelines::AtOnce;
 use proust_profile::Budget;
 
 /// Set once, by [`limit_memory`] or the first analysis.
-static FOR_ROWS: OnceLock<Budget> = OnceLock::new();
+static MEMORY: OnceLock<Memory> = OnceLock::new();
 
-/// Lets all analyses of this process together use about so many bytes of memory. Half of them is for rows
+struct Memory {
+    for_rows: Budget,
+    for_locations: AtOnce,
+}
+
+/// Lets all analyses of this process together use about so many bytes of memory. A quarter of them is for rows
 /// (samples, operations, releases, stays): what is more lies in a file without a name in the run's folder.
-/// The other half is for what grows with a program's functions, and not with its time. Without a call rows
-/// may use all memory that there is; one that comes after the first analysis has begun does nothing.
+/// Another quarter is for what explains the timelines of locations: as many are made at once as it is enough
+/// for. Half is for what grows with a program's functions, and not with its time. Without a call there are no
+/// limits; one that comes after the first analysis has begun does nothing.
 pub fn limit_memory(bytes: u64) {
+    let (for_rows, for_locations) = (Budget::new(bytes / 4), AtOnce(bytes / 4));
     // Of two calls the first one counts: memory that is in use cannot be taken back.
-    let _ = FOR_ROWS.set(Budget::new(bytes / 2));
+    let _ = MEMORY.set(Memory { for_rows, for_locations });
+}
+
+fn memory() -> &'static Memory {
+    MEMORY.get_or_init(|| Memory { for_rows: Budget::new(u64::MAX), for_locations: AtOnce::default() })
 }
 
 /// What is left for rows.
 pub(crate) fn for_rows() -> Budget {
-    FOR_ROWS.get_or_init(|| Budget::new(u64::MAX)).clone()
+    memory().for_rows.clone()
+}
+
+/// What the timelines of locations may take.
+pub(crate) fn for_locations() -> AtOnce {
+    memory().for_locations
 }

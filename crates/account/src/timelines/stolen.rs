@@ -6,8 +6,9 @@
 //! processor that nothing else explains: never more in all than was counted, and first to the locations that
 //! used the processors most.
 
+use std::ops::Range;
+
 use proust_profile::{Ns, Profile};
-use rayon::prelude::*;
 
 use super::explained::Theft;
 use super::shares::{Claim, by_room, by_weight};
@@ -15,11 +16,15 @@ use super::shares::{Claim, by_room, by_weight};
 /// Less is not worth a second look: the kernel counts in ticks of 10 ms on every processor.
 const LEAST: Ns = Ns::new(10_000_000);
 
-/// What may have been stolen from each location beyond what is certain; `theft` says what is known of one.
+/// What may have been stolen from each location beyond what is certain; `thefts` says what is known of each of
+/// a range of them.
 /// None = there was nothing.
-pub(super) fn by_location(profile: &Profile, theft: impl Fn(usize) -> Theft + Sync) -> Option<Vec<u64>> {
+pub(super) fn by_location(
+    profile: &Profile,
+    thefts: impl Fn(Range<usize>) -> Vec<Theft>,
+) -> Option<Vec<u64>> {
     let stolen = profile.facts.stolen.filter(|&stolen| stolen >= LEAST)?;
-    let thefts: Vec<Theft> = (0..profile.locations.len()).into_par_iter().map(&theft).collect();
+    let thefts = thefts(0..profile.locations.len());
     let certain_ns = thefts.iter().fold(0, |sum: u64, theft| sum.saturating_add(theft.certain_ns));
     let mut claims: Vec<Claim> = (profile.locations.iter().zip(&thefts))
         .map(|(location, theft)| {

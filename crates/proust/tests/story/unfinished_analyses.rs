@@ -108,7 +108,46 @@ fn reports_of_one_run_at_once_are_the_same() {
     }
 }
 
-/// On a disk with so little room left the report is as on any other, and says that it could not be kept.
+/// Waits and samples that do not fit into the memory that is allowed lie in a file: pages do not show it.
+#[test]
+fn pages_are_the_same_with_less_memory() {
+    let Some(program) = built("convoy") else { return };
+    let folder = empty_folder();
+    let dir = folder.path().join("run");
+    let mut recording = proust();
+    recording.arg("record").arg("-o").arg(&dir).arg("--").arg(program).arg("1");
+    let recorded = run(&mut recording);
+    assert!(recorded.status.success(), "{}", recorded.said());
+    let pages = ["summary", "flat", "waits", "locks", "threads", "timeline", "quality"];
+    let said = |memory: &[&str]| -> Vec<String> {
+        let _ = fs::remove_dir_all(dir.join("profile"));
+        let page = |name: &&str| {
+            let mut command = proust();
+            command.args(memory).arg("report").arg(&dir).args([name, "--format", "json"]);
+            let ended = run(&mut command);
+            assert!(ended.status.success(), "{name} with {memory:?}: {}", ended.said());
+            ended.printed()
+        };
+        pages.iter().map(page).collect()
+    };
+    let right = said(&[]);
+    for memory in ["0", "100K", "1T"] {
+        assert_eq!(said(&["--memory", memory]), right, "--memory {memory}");
+    }
+    assert_eq!(names(&dir), ["log", "profile", "run.json"], "no file is left");
+}
+
+#[test]
+fn a_size_that_is_none_is_refused() {
+    for (size, why) in [("2x", "no unit of size"), ("much", "no unit of size"), ("-1", "")] {
+        let ended = run(proust().args(["report", "--memory", size]));
+        assert_eq!(ended.status.code(), Some(2), "{}", ended.said());
+        assert!(ended.said().contains(why), "{}", ended.said());
+    }
+}
+
+/// On a disk with so little room left the report is as on any other, and says that it could not be kept. The
+/// same is true of an analysis that puts all that it can on that disk.
 #[test]
 fn a_disk_that_fills_leaves_no_half_profile() {
     let Some(rig) = Rig::new() else { return };
@@ -120,7 +159,7 @@ fn a_disk_that_fills_leaves_no_half_profile() {
         head -c "$ROOM" /dev/zero > "$DISK/room"
         cat /dev/zero > "$DISK/full" 2>/dev/null
         rm "$DISK/room"
-        "$PROUST" report "$DISK/run" flat --format json > "$OUT/first" || exit 79
+        "$PROUST" $MEMORY report "$DISK/run" flat --format json > "$OUT/first" || exit 79
         find "$DISK/run" > "$OUT/left"
         rm "$DISK/full"
         "$PROUST" report "$DISK/run" flat --format json > "$OUT/second" || exit 80
