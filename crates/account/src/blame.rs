@@ -17,6 +17,7 @@
 //! This module knows no page and no time range of its own: it takes the windows that the ledger was drawn up
 //! for.
 
+mod beyond;
 mod cause;
 mod charging;
 mod computing;
@@ -50,22 +51,19 @@ mod wakers;
 use std::borrow::Cow;
 
 use proust_profile::{ContextId, LocationId, Profile};
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::ledger::{Account, Both, Insides, IoAs, Ledger, LedgerError};
 use crate::ledger::{Processors, Row, Run, Spans, Windows};
 use crate::timelines::OperationStates;
+use beyond::Beyond;
 use evidence::Evidence;
-use locks::WaitsOf;
 use meetings::Gathering;
 use partners::Partners;
-use queues::{Queueing, QueueingOf};
-use wakers::WakersOf;
 
 pub use cause::{BlameRow, Cause, CauseKind};
 pub use groups::{LockId, LockKind};
-pub use kept::KeptBlame;
+pub use kept::BesideRows;
 pub use locks::{Lock, LockWaits};
 pub use queues::Queues;
 pub use since::{Since, each_since};
@@ -160,42 +158,10 @@ impl Blame {
             ledger.caused = caused(&ledger, &rows);
             rows
         };
-        let look = || looked_at(&evidence, windows, with_queues.then_some(locks.len()));
-        let (rows, (lock_waits, wakers, queues)) = rayon::join(settle, look);
+        let look = || Beyond::of(&evidence, windows, with_queues.then_some(locks.len()));
+        let (rows, Beyond { lock_waits, wakers, queues }) = rayon::join(settle, look);
         Ok((ledger, Blame { rows, locks, lock_waits, wakers }, queues))
     }
-}
-
-/// What operations say beyond the causes: all of it with one look at each. The queues are those of so many
-/// locks.
-fn looked_at(
-    evidence: &Evidence<'_>,
-    windows: &Windows,
-    locks: Option<usize>,
-) -> (Vec<LockWaits>, Vec<WakerRow>, Option<Queues>) {
-    let queueing = locks.map(|_| Queueing::new(evidence));
-    let of_location = |location: LocationId| {
-        let (mut waits, mut wakers) = (WaitsOf::new(evidence, windows), WakersOf::new(evidence, windows));
-        let mut queue = queueing.as_ref().map(|queueing| queueing.of(location));
-        for done in evidence.of(location) {
-            waits.see(&done);
-            wakers.see(&done);
-            queue.iter_mut().for_each(|queue| queue.see(&done));
-        }
-        (waits.rows(), wakers.rows(), queue.map(QueueingOf::finish).unwrap_or_default())
-    };
-    let needed = evidence.met.locks || evidence.met.woken;
-    let locations = if needed { evidence.profile.events.locations() } else { Vec::new() };
-    let by_location: Vec<_> = locations.into_par_iter().map(of_location).collect();
-    let (mut lock_waits, mut wakers, mut queues) = (Vec::new(), Vec::new(), Vec::new());
-    for (of_waits, of_wakers, queue) in by_location {
-        lock_waits.extend(of_waits);
-        wakers.extend(of_wakers);
-        queues.push(queue);
-    }
-    lock_waits.sort_unstable();
-    wakers.sort_unstable();
-    (lock_waits, wakers, queueing.zip(locks).map(|(queueing, locks)| queueing.finish(queues, locks)))
 }
 
 /// The losses, by the location and context that caused them.

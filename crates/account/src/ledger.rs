@@ -78,7 +78,7 @@ mod windows;
 pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
 pub use inside::{Executed, InParts, Inside, InsideOwner, Insides, LostRow, inside, inside_in_parts};
-pub use kept::KeptRows;
+pub use kept::parts_of_rows;
 pub use merge::{Lasting, Merge};
 pub use observer::WaitCharge;
 pub use observer::{Begun, Booked, Border, Both, Observer, SlotsSoFar};

@@ -224,6 +224,28 @@ impl<R: Row> ByLocation<R> {
         self.locations().into_iter().flat_map(|location| self.of(location))
     }
 
+    /// Instants between which about so many rows of all locations end, in order; none where there are not more
+    /// than that. Nothing is decoded for it.
+    pub fn slices(&self, rows: usize) -> Vec<u64> {
+        let Some(streams) = self.streams.as_deref().filter(|_| self.len() > rows) else { return Vec::new() };
+        let blocks_of = |location| {
+            let blocks = streams.stream::<R::Record>(location).blocks();
+            blocks.iter().map(|block| (block.last_end_ns, usize::from(block.records))).collect::<Vec<_>>()
+        };
+        let mut blocks: Vec<(u64, usize)> =
+            streams.locations::<R::Record>().into_iter().flat_map(blocks_of).collect();
+        blocks.sort_unstable();
+        let (mut borders, mut count) = (Vec::new(), 0);
+        for (end_ns, records) in blocks {
+            count += records;
+            if count >= rows && borders.last() != Some(&end_ns) {
+                borders.push(end_ns);
+                count = 0;
+            }
+        }
+        borders
+    }
+
     /// Makes others of them: all are decoded, and encoded again.
     pub fn edit<T>(&mut self, edit: impl FnOnce(&mut Vec<R>) -> T) -> T {
         let mut rows: Vec<R> = self.iter().collect();

@@ -18,7 +18,7 @@
 //!   facts.json              the run's facts and its quality
 //!   summaries.parquet, summaries.json
 //!                           of a run of many locations: what their amounts are together
-//!   …                       what a later stage keeps beside it ([`Building::add`])
+//!   …                       what a later stage keeps beside it ([`Building::add`], [`Building::add_numbers`])
 //! ```
 //!
 //! Any Parquet reader can open the tables. A profile is built in a folder of its own ([`Building`]) and takes
@@ -37,6 +37,7 @@ mod encode;
 mod error;
 mod kept;
 mod manifest;
+mod numbers;
 mod reader;
 mod rows;
 mod summaries;
@@ -50,6 +51,7 @@ pub use digest::digest;
 pub use error::TablesError;
 pub use kept::Kept;
 pub use manifest::MANIFEST;
+pub use numbers::{NumberTable, Numbers, PART_ROWS, Part};
 pub use rows::Rows;
 
 use crate::{Profile, Quality, RunFacts};
@@ -57,7 +59,7 @@ use crate::{Profile, Quality, RunFacts};
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 26;
+pub const SCHEMA: u32 = 27;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
 const SAMPLES: &str = "samples.streams";

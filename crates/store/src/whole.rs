@@ -1,7 +1,7 @@
 //! The results for a whole run that take all its rows to find, as files beside the profile's tables.
 
-use proust_account::blame::{Blame, KeptBlame};
-use proust_account::ledger::{KeptRows, Ledger};
+use proust_account::blame::{BesideRows, Blame};
+use proust_account::ledger::{Ledger, parts_of_rows};
 use proust_findings::{Finding, Whole};
 use proust_profile::Profile;
 use proust_profile::tables::{Building, Kept, TablesError};
@@ -11,17 +11,20 @@ use serde::de::DeserializeOwned;
 
 /// The ledger without its rows.
 pub(super) const LEDGER: &str = "ledger.json";
-const LEDGER_ROWS: &str = "ledger_rows.json";
+const LEDGER_ROWS: &str = "ledger_rows.parquet";
 const FINDINGS: &str = "findings.json";
+/// Locks, waits for them, and wakers.
 const BLAME: &str = "blame.json";
+const BLAME_ROWS: &str = "blame_rows.parquet";
 const OPERATIONS: &str = "operations.json";
 
 /// Adds all of it to an analysis that is being built.
 pub(super) fn add(building: &mut Building, whole: &Whole) -> Result<(), TablesError> {
     add_json(building, LEDGER, &whole.ledger)?;
-    add_json(building, LEDGER_ROWS, &KeptRows::of(&whole.ledger))?;
+    building.add_numbers(LEDGER_ROWS, parts_of_rows(&whole.ledger))?;
     add_json(building, FINDINGS, &whole.findings)?;
-    add_json(building, BLAME, &KeptBlame::of(&whole.blame))?;
+    add_json(building, BLAME, &BesideRows::of(&whole.blame))?;
+    building.add_numbers(BLAME_ROWS, whole.blame.parts_of_rows())?;
     add_json(building, OPERATIONS, &whole.operations)
 }
 
@@ -46,9 +49,9 @@ pub(super) fn ledger(kept: &Kept) -> Result<Ledger, TablesError> {
 
 /// Gives the ledger its rows.
 pub(super) fn ledger_rows(kept: &Kept, ledger: &mut Ledger, profile: &Profile) -> Result<(), TablesError> {
-    let rows: KeptRows = json(kept, LEDGER_ROWS)?;
-    let given = rows.give_to(ledger, profile.locations.len(), profile.contexts.len());
-    given.ok_or_else(|| of_another(kept, LEDGER_ROWS))
+    let rows = kept.numbers(LEDGER_ROWS)?;
+    let taken = ledger.take_rows(&rows, profile.locations.len(), profile.contexts.len())?;
+    taken.ok_or_else(|| of_another(kept, LEDGER_ROWS))
 }
 
 pub(super) fn findings(kept: &Kept) -> Result<Vec<Finding>, TablesError> {
@@ -56,7 +59,8 @@ pub(super) fn findings(kept: &Kept) -> Result<Vec<Finding>, TablesError> {
 }
 
 pub(super) fn blame(kept: &Kept, profile: &Profile) -> Result<Blame, TablesError> {
-    json::<KeptBlame>(kept, BLAME)?.of_profile(profile).ok_or_else(|| of_another(kept, BLAME))
+    let blame = json::<BesideRows>(kept, BLAME)?.with_rows(&kept.numbers(BLAME_ROWS)?, profile)?;
+    blame.ok_or_else(|| of_another(kept, BLAME))
 }
 
 pub(super) fn operations(kept: &Kept, profile: &Profile) -> Result<OperationSums, TablesError> {

@@ -6,7 +6,7 @@ mod synthetic;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use proust_account::blame::KeptBlame;
+use proust_account::blame::BesideRows;
 use proust_account::ledger::{Account, Ledger, PassiveReason};
 use proust_findings::Whole;
 use proust_ingest::{CallPaths, Counter, Making, from_binaries, ingest};
@@ -117,8 +117,8 @@ impl Analysed {
 
     /// Causes and findings, as they are kept.
     fn found(&self) -> String {
-        let found = (KeptBlame::of(&self.whole.blame), &self.whole.findings);
-        serde_json::to_string(&found).unwrap()
+        let found = (BesideRows::of(&self.whole.blame), &self.whole.findings);
+        format!("{}{:?}", serde_json::to_string(&found).unwrap(), self.whole.blame.rows)
     }
 
     fn intervals(&self) -> BTreeMap<u32, Executed> {

@@ -64,6 +64,9 @@ struct Shared {
     end: AtomicU64,
     /// Where pieces of the file are that are not used any more.
     free: Mutex<Vec<u64>>,
+    /// Memory of whole pieces that are not used any more. Given back to an allocator that keeps memory by
+    /// thread, it would not be there for the thread that writes next.
+    buffers: Mutex<Vec<Vec<u8>>>,
     /// Something that was written into the file could not be read.
     is_damaged: AtomicBool,
 }
@@ -85,6 +88,7 @@ impl Spool {
             file: OnceLock::new(),
             end: AtomicU64::new(0),
             free: Mutex::default(),
+            buffers: Mutex::default(),
             is_damaged: AtomicBool::new(false),
         }))
     }
@@ -110,12 +114,16 @@ impl Spool {
     }
 
     fn keep(&self, bytes: Vec<u8>) -> Piece {
+        let shared = self.0.clone();
         if let Some(taken) = self.0.budget.take(bytes.len() as u64) {
-            return Piece::Memory { bytes: bytes.into_boxed_slice(), _taken: Some(taken) };
+            return Piece::Memory { bytes, _taken: Some(taken), shared };
         }
         match self.0.written(&bytes) {
-            Some(offset) => Piece::File { offset, shared: self.0.clone() },
-            None => Piece::Memory { bytes: bytes.into_boxed_slice(), _taken: None },
+            Some(offset) => {
+                self.0.give_back_buffer(bytes);
+                Piece::File { offset, shared }
+            }
+            None => Piece::Memory { bytes, _taken: None, shared },
         }
     }
 }
@@ -137,6 +145,18 @@ impl Shared {
         is_written.then_some(offset)
     }
 
+    /// An empty buffer for a piece.
+    fn buffer(&self) -> Vec<u8> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give_back_buffer(&self, mut buffer: Vec<u8>) {
+        if buffer.capacity() == PIECE_BYTES {
+            buffer.clear();
+            self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        }
+    }
+
     fn give_back(&self, offset: u64) {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(offset);
     }
@@ -156,16 +176,24 @@ impl SpoolWriter {
     pub fn finish(mut self) -> Spooled {
         let bytes = (self.pieces.len() * PIECE_BYTES + self.open.len()) as u64;
         if !self.open.is_empty() {
-            self.open.shrink_to_fit();
-            self.pieces.push(self.spool.keep(self.open));
+            self.pieces.push(self.spool.keep(self.open.as_slice().into()));
         }
+        self.spool.0.give_back_buffer(self.open);
         Spooled(Bytes::Pieces { pieces: self.pieces, bytes })
     }
 }
 
 impl Write for SpoolWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let fits = bytes.len().min(PIECE_BYTES - self.open.len());
+        if self.open.capacity() == 0 {
+            self.open = self.spool.0.buffer();
+        }
+        let (length, fits) = (self.open.len(), bytes.len().min(PIECE_BYTES - self.open.len()));
+        if length + fits > self.open.capacity() {
+            // It doubles, as vectors do, but to a whole piece at most, and then it is exactly one.
+            let capacity = (2 * self.open.capacity()).clamp(length + fits, PIECE_BYTES);
+            self.open.reserve_exact(capacity - length);
+        }
         self.open.extend_from_slice(&bytes[..fits]);
         if self.open.len() == PIECE_BYTES {
             let full = std::mem::take(&mut self.open);
@@ -181,14 +209,15 @@ impl Write for SpoolWriter {
 
 #[derive(Debug)]
 enum Piece {
-    Memory { bytes: Box<[u8]>, _taken: Option<Taken> },
+    Memory { bytes: Vec<u8>, _taken: Option<Taken>, shared: Arc<Shared> },
     File { offset: u64, shared: Arc<Shared> },
 }
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        if let Piece::File { offset, shared } = self {
-            shared.give_back(*offset);
+        match self {
+            Piece::Memory { bytes, shared, .. } => shared.give_back_buffer(std::mem::take(bytes)),
+            Piece::File { offset, shared } => shared.give_back(*offset),
         }
     }
 }
@@ -344,6 +373,20 @@ mod tests {
         }
         assert_eq!(spool.file_bytes(), 4 * PIECE_BYTES as u64);
         assert_eq!(folder.path().read_dir().unwrap().count(), 0, "it has no name");
+    }
+
+    #[test]
+    fn memory_of_whole_pieces_is_used_again() {
+        let spool = Spool::default();
+        let parts: Vec<Vec<u8>> = (0..40).map(|part| text(4096 + part, part)).collect();
+        drop(spooled(&spool, &parts));
+        let unused = spool.0.buffers.lock().unwrap().len();
+        assert!(unused >= 2, "{unused} of the three pieces");
+        let again = spooled(&spool, &parts);
+        assert_eq!(spool.0.buffers.lock().unwrap().len(), unused - 2, "two of them are whole");
+        let mut copy = Vec::new();
+        again.write_to(&mut copy).unwrap();
+        assert_eq!(copy, parts.concat());
     }
 
     #[test]

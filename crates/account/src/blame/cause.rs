@@ -1,13 +1,12 @@
 //! What a loss is charged to.
 
 use proust_profile::{ContextId, LocationId};
-use serde::{Deserialize, Serialize};
 
 use super::groups::LockId;
 use crate::ledger::Account;
 
 /// How something caused a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum CauseKind {
     /// It held the lock.
@@ -24,6 +23,10 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
+    /// All kinds.
+    pub const ALL: [CauseKind; 5] =
+        [CauseKind::Holder, CauseKind::HandOver, CauseKind::Late, CauseKind::Unknown, CauseKind::Displaced];
+
     /// The stable identifier, as in JSON.
     pub const fn id(self) -> &'static str {
         match self {

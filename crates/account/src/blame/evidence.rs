@@ -168,6 +168,17 @@ impl<'p> Evidence<'p> {
         (0..).zip(self.profile.events.of(location)).map(|(number, row)| self.done(number, row))
     }
 
+    /// Those of them that end after an instant, without their numbers; of the run's begin all of them.
+    pub(super) fn ending_after(
+        &self,
+        location: LocationId,
+        after_ns: u64,
+    ) -> impl Iterator<Item = Done> + '_ {
+        let all = (after_ns == 0).then(|| self.profile.events.of(location));
+        let later = (after_ns > 0).then(|| self.profile.events.ending_after(location, after_ns));
+        all.into_iter().chain(later).flatten().map(|row| self.done(0, row))
+    }
+
     /// Those of them that were recorded alone, with their numbers.
     pub(super) fn singles_of(&self, location: LocationId) -> impl Iterator<Item = (u32, EventRow)> + '_ {
         (0..).zip(self.profile.events.of(location)).filter(|(_, row)| !row.summed)

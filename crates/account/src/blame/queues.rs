@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::evidence::{Done, Evidence, Kind};
 use super::groups::LockId;
 use super::object::ObjectId;
+use crate::ledger::Window;
 use crate::search::partition_near;
 use rustc_hash::FxHashMap as Map;
 
@@ -25,7 +26,7 @@ pub struct Queue {
 }
 
 /// Those of all locks.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Queues {
     by_lock: Vec<Queue>,
     /// By row of the profile's releases; [`NOBODY`].
@@ -35,34 +36,45 @@ pub struct Queues {
 /// No location waited when a lock was released.
 const NOBODY: u64 = u64::MAX;
 
-/// The queues so far: locations are looked at side by side.
+/// The queues so far: locations are looked at side by side, slice of time by slice.
 pub(super) struct Queueing<'e> {
     evidence: &'e Evidence<'e>,
+    by_lock: Vec<Queue>,
     since_ns: Vec<AtomicU64>,
 }
 
 impl<'e> Queueing<'e> {
-    pub(super) fn new(evidence: &'e Evidence<'e>) -> Queueing<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>, locks: usize) -> Queueing<'e> {
         let releases = evidence.profile.releases.len();
-        Queueing { evidence, since_ns: (0..releases).map(|_| AtomicU64::new(NOBODY)).collect() }
+        let since_ns = (0..releases).map(|_| AtomicU64::new(NOBODY)).collect();
+        Queueing { evidence, by_lock: vec![Queue::default(); locks], since_ns }
     }
 
-    /// Begins with a location.
-    pub(super) fn of(&self, location: LocationId) -> QueueingOf<'_> {
+    /// Begins with a location in a slice.
+    pub(super) fn of(&self, location: LocationId, slice: Window) -> QueueingOf<'_> {
         let is_charged = !self.evidence.profile.locations[location].service;
-        QueueingOf { all: self, is_charged, waits: Map::default(), near: Map::default() }
+        QueueingOf { all: self, is_charged, slice, waits: Map::default(), near: Map::default() }
+    }
+
+    /// Adds the waits of all locations in a slice.
+    pub(super) fn add(&mut self, by_location: Vec<Map<LockId, Waits>>) {
+        let mut by_lock: Map<LockId, Vec<Waits>> = Map::default();
+        for (lock, waits) in by_location.into_iter().flatten() {
+            by_lock.entry(lock).or_default().push(waits);
+        }
+        let queues: Vec<(LockId, Queue)> =
+            by_lock.into_par_iter().map(|(lock, waits)| (lock, all(waits))).collect();
+        for (lock, queue) in queues {
+            let sum = &mut self.by_lock[lock as usize];
+            sum.waited_ns += queue.waited_ns;
+            sum.any_ns += queue.any_ns;
+        }
     }
 
     /// The queues, when all locations were looked at.
-    pub(super) fn finish(self, by_location: Vec<Map<LockId, Waits>>, locks: usize) -> Queues {
-        let mut by_lock: Vec<Vec<Waits>> = vec![Vec::new(); locks];
-        for (lock, waits) in by_location.into_iter().flatten() {
-            by_lock[lock as usize].push(waits);
-        }
-        Queues {
-            by_lock: by_lock.into_par_iter().map(all).collect(),
-            since_ns: self.since_ns.into_iter().map(AtomicU64::into_inner).collect(),
-        }
+    pub(super) fn finish(self) -> Queues {
+        let since_ns = self.since_ns.into_iter().map(AtomicU64::into_inner).collect();
+        Queues { by_lock: self.by_lock, since_ns }
     }
 }
 
@@ -117,26 +129,31 @@ fn push(any: &mut Vec<(u64, u64)>, (mut begin_ns, end_ns): (u64, u64)) {
     any.push((begin_ns, end_ns));
 }
 
-/// The waits of one location by lock, so far.
+/// The waits of one location in a slice of time by lock, so far.
 pub(super) struct QueueingOf<'q> {
     all: &'q Queueing<'q>,
     is_charged: bool,
-    waits: Map<LockId, Waits>,
+    slice: Window,
+    pub(super) waits: Map<LockId, Waits>,
     /// The release after the last wait for the object: the next wait's is near.
     near: Map<ObjectId, usize>,
 }
 
 impl QueueingOf<'_> {
-    /// Sees an operation; marks those releases as waited for.
-    pub(super) fn see(&mut self, &Done { row: ref event, kind, object, .. }: &Done) {
-        if event.summed || kind != Kind::Lock || event.end_ns < event.begin_ns {
-            return;
+    /// Sees an operation that lies in the slice, or a part of it.
+    pub(super) fn see(&mut self, done: &Done) {
+        let (row, slice) = (&done.row, self.slice);
+        let lock = is_single_wait(done).and_then(|object| self.all.evidence.groups.lock(object));
+        let (begin_ns, end_ns) = (row.begin_ns.max(slice.start_ns), row.end_ns.min(slice.end_ns));
+        if let Some(lock) = lock.filter(|_| self.is_charged && begin_ns <= end_ns) {
+            self.waits.entry(lock).or_default().add(begin_ns, end_ns);
         }
-        let Some(object) = object else { return };
-        let evidence = self.all.evidence;
-        if let Some(lock) = evidence.groups.lock(object).filter(|_| self.is_charged) {
-            self.waits.entry(lock).or_default().add(event.begin_ns, event.end_ns);
-        }
+    }
+
+    /// An operation ends in the slice: marks the releases that it has waited for.
+    pub(super) fn ends(&mut self, done: &Done) {
+        let (evidence, event) = (self.all.evidence, &done.row);
+        let Some(object) = is_single_wait(done) else { return };
         let releases = evidence.releases.of_object(object);
         let near = self.near.entry(object).or_default();
         *near = partition_near(releases, *near, |one| one.time_ns <= event.begin_ns);
@@ -147,10 +164,11 @@ impl QueueingOf<'_> {
             }
         }
     }
+}
 
-    pub(super) fn finish(self) -> Map<LockId, Waits> {
-        self.waits
-    }
+/// What a wait for a lock that was recorded alone waited for.
+fn is_single_wait(&Done { ref row, kind, object, .. }: &Done) -> Option<ObjectId> {
+    object.filter(|_| !row.summed && kind == Kind::Lock && row.end_ns >= row.begin_ns)
 }
 
 /// The waits of all locations, united two by two: what they have in common grows less with each turn.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// The account of a run, or of a part of it. See the module's documentation for the definitions.
 ///
-/// Kept on disk without its rows, which grow with the contexts and are kept apart ([`super::KeptRows`]).
+/// Kept on disk without its rows, which grow with the contexts and are kept apart ([`super::parts_of_rows`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// Processors of the run, P.

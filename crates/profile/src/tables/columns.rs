@@ -1,10 +1,11 @@
 //! Columns, and a table of them as Parquet bytes.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
@@ -88,7 +89,7 @@ impl Column {
             .build()
     }
 
-    fn write(&self, group: &mut SerializedRowGroupWriter<'_, Vec<u8>>, from: usize) -> Result<()> {
+    fn write<W: Write + Send>(&self, group: &mut SerializedRowGroupWriter<'_, W>, from: usize) -> Result<()> {
         match &self.cells {
             Cells::U32(cells) => {
                 required::<Int32Type>(group, slice(cells, from).iter().map(|&v| v as i32).collect())
@@ -119,7 +120,10 @@ fn slice<T>(cells: &[T], from: usize) -> &[T] {
     &cells[from.min(cells.len())..(from + ROWS).min(cells.len())]
 }
 
-fn required<T: DataType>(group: &mut SerializedRowGroupWriter<'_, Vec<u8>>, values: Vec<T::T>) -> Result<()> {
+fn required<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
+    values: Vec<T::T>,
+) -> Result<()> {
     if let Some(mut column) = group.next_column()? {
         column.typed::<T>().write_batch(&values, None, None)?;
         column.close()?;
@@ -128,7 +132,7 @@ fn required<T: DataType>(group: &mut SerializedRowGroupWriter<'_, Vec<u8>>, valu
 }
 
 fn optional<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
     cells: impl Iterator<Item = Option<T::T>>,
 ) -> Result<()> {
     let mut levels = Vec::new();
@@ -146,6 +150,32 @@ fn optional<T: DataType>(
 
 /// The columns, all of one length, as a Parquet file.
 pub(super) fn to_parquet(columns: &[Column]) -> Result<Vec<u8>> {
+    let mut file = begin(Vec::new(), columns)?;
+    let rows = columns.first().map_or(0, Column::rows);
+    for from in (0..rows).step_by(ROWS) {
+        write_group(&mut file, columns, from)?;
+    }
+    file.into_inner()
+}
+
+/// A table in parts of at most [`ROWS`] rows, each the same columns, as a Parquet file: one part is in memory
+/// at once. The first one may be empty; without one there is no table.
+pub(super) fn write_parts<W: Write + Send>(
+    to: W,
+    parts: impl IntoIterator<Item = Vec<Column>>,
+) -> Result<()> {
+    let mut parts = parts.into_iter();
+    let Some(first) = parts.next() else { return Err(ParquetError::General("no columns".to_owned())) };
+    let mut file = begin(to, &first)?;
+    for columns in std::iter::once(first).chain(parts) {
+        if columns.first().is_some_and(|column| column.rows() > 0) {
+            write_group(&mut file, &columns, 0)?;
+        }
+    }
+    file.close().map(|_| ())
+}
+
+fn begin<W: Write + Send>(to: W, columns: &[Column]) -> Result<SerializedFileWriter<W>> {
     let fields = columns.iter().map(|column| column.schema().map(Arc::new)).collect::<Result<Vec<_>>>()?;
     let schema = Type::group_type_builder("proust").with_fields(fields).build()?;
     let mut properties = WriterProperties::builder()
@@ -161,14 +191,17 @@ pub(super) fn to_parquet(columns: &[Column]) -> Result<Vec<u8>> {
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
         }
     }
-    let mut file = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build()))?;
-    let rows = columns.first().map_or(0, Column::rows);
-    for from in (0..rows).step_by(ROWS) {
-        let mut group = file.next_row_group()?;
-        for column in columns {
-            column.write(&mut group, from)?;
-        }
-        group.close()?;
+    SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties.build()))
+}
+
+fn write_group(
+    file: &mut SerializedFileWriter<impl Write + Send>,
+    columns: &[Column],
+    from: usize,
+) -> Result<()> {
+    let mut group = file.next_row_group()?;
+    for column in columns {
+        column.write(&mut group, from)?;
     }
-    file.into_inner()
+    group.close().map(|_| ())
 }

@@ -261,7 +261,8 @@ fn a_damaged_profile_without_logs_is_an_error_or_a_caution() {
         "events.streams",
         "values.parquet",
         "ledger.json",
-        "ledger_rows.json",
+        "ledger_rows.parquet",
+        "blame_rows.parquet",
         "manifest.json",
     ];
     let is_one = |name: &Path| few.iter().any(|few| name.ends_with(few));

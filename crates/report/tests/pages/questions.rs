@@ -3,7 +3,7 @@
 use std::io;
 use std::num::NonZeroUsize;
 
-use proust_account::blame::KeptBlame;
+use proust_account::blame::BesideRows;
 use proust_account::stored::StoredTimelines;
 use proust_findings::Whole;
 use proust_profile::{ContextId, Events, FunctionId, LocationId, Profile, Releases, Samples};
@@ -315,10 +315,10 @@ fn json_always_has_the_usual_metrics_and_one_zero() {
 fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
     for profile in [profile(), waiting(), Profile::default()] {
         let Whole { ledger, blame, operations, findings } = Whole::of(&profile, None).unwrap();
-        let written = serde_json::to_vec(&(KeptBlame::of(&blame), operations)).unwrap();
-        let (blame, operations): (KeptBlame, OperationSums) = serde_json::from_slice(&written).unwrap();
+        let written = serde_json::to_vec(&(BesideRows::of(&blame), operations)).unwrap();
+        let (beside, operations): (BesideRows, OperationSums) = serde_json::from_slice(&written).unwrap();
         assert!(operations.fits(&profile));
-        let blame = blame.of_profile(&profile);
+        let blame = beside.with(blame.rows, &profile);
         assert!(blame.is_some());
         let (blame, operations) = (blame.as_ref(), Some(&operations));
         let timelines = StoredTimelines::of(&profile);
@@ -445,7 +445,5 @@ fn the_letters_of_the_timeline_stand_for_its_spans() {
 fn what_is_kept_of_another_run_is_not_taken() {
     let Whole { blame, operations, .. } = Whole::of(&waiting(), None).unwrap();
     assert!(!operations.fits(&Profile::default()));
-    let written = serde_json::to_vec(&KeptBlame::of(&blame)).unwrap();
-    let kept: KeptBlame = serde_json::from_slice(&written).unwrap();
-    assert!(kept.of_profile(&Profile::default()).is_none());
+    assert!(BesideRows::of(&blame).with(blame.rows, &Profile::default()).is_none());
 }

@@ -3,7 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::blame::beyond::Beyond;
+use crate::blame::evidence::Evidence;
+use crate::blame::locks::locks;
 use crate::ledger::Window;
+use crate::timelines::OperationStates;
 
 /// Operations one after the other for each of four threads, and releases anywhere.
 fn runs() -> impl Strategy<Value = Profile> {
@@ -68,6 +72,21 @@ proptest! {
         for row in blame.rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
             prop_assert!(row.account != Account::Lock || row.location != row.cause.location);
         }
+    }
+
+    /// What is found beyond the causes does not depend on how time is cut into slices.
+    #[test]
+    fn slices_do_not_show(profile in runs(), mut borders in prop::collection::vec(1..900_u64, 0..8)) {
+        let states = OperationStates::of(&profile);
+        let evidence = Evidence::new(&profile, &states, |_, _| ());
+        let locks = Some(locks(&evidence).len());
+        let all = Windows::all();
+        borders.sort_unstable();
+        borders.dedup();
+        // Units of half of those that operations have: some lie at the ends of operations.
+        let borders = borders.into_iter().map(|border| border * 500_000).collect();
+        let whole = Beyond::in_slices(&evidence, &all, locks, Vec::new());
+        prop_assert_eq!(Beyond::in_slices(&evidence, &all, locks, borders), whole);
     }
 
     #[test]

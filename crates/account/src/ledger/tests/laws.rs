@@ -5,6 +5,7 @@ use super::super::*;
 use super::build::assert_closes;
 use super::naive;
 use proptest::prelude::*;
+use proust_profile::tables::{Building, Kept, Provenance};
 use proust_profile::{ContextId, LocationId, ProcessId};
 
 /// The runs last about this long, ns: short, so that rounding to nanoseconds shows.
@@ -118,19 +119,20 @@ proptest! {
     /// What is kept apart and put together again is what it was, and nothing is taken of another profile.
     #[test]
     fn rows_can_be_kept_apart(run in run()) {
-        let (_, mut ledger) = whole(&run);
-        // Rows of several locations are kept by account.
-        ledger.spent.sort_unstable();
-        let text = serde_json::to_vec(&KeptRows::of(&ledger)).unwrap();
-        let rows: KeptRows = serde_json::from_slice(&text).unwrap();
+        let (_, ledger) = whole(&run);
+        let folder = tempfile::tempdir().unwrap();
+        let mut building = Building::begin(folder.path()).unwrap();
+        building.add_numbers("rows", parts_of_rows(&ledger)).unwrap();
+        building.publish(&Provenance::default()).unwrap();
+        let rows = Kept::open(folder.path()).unwrap().numbers("rows").unwrap();
         let kept = serde_json::to_vec(&ledger).unwrap();
         let mut again: Ledger = serde_json::from_slice(&kept).unwrap();
         prop_assert_eq!(again.is_without_rows(), ledger.locations.iter().any(|row| row.wall_ns > 0));
-        prop_assert_eq!(rows.give_to(&mut again, run.timelines.len(), 4), Some(()));
+        prop_assert_eq!(again.take_rows(&rows, run.timelines.len(), 4).unwrap(), Some(()));
         prop_assert_eq!(&again, &ledger);
         if !ledger.spent.is_empty() {
-            prop_assert_eq!(rows.give_to(&mut again, 0, 4), None);
-            prop_assert_eq!(rows.give_to(&mut again, run.timelines.len(), 0), None);
+            prop_assert_eq!(again.take_rows(&rows, 0, 4).unwrap(), None);
+            prop_assert_eq!(again.take_rows(&rows, run.timelines.len(), 0).unwrap(), None);
         }
     }
 
