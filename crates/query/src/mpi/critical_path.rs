@@ -35,7 +35,8 @@ pub struct PathSum {
     pub cost_ns: f64,
     /// Of its time on the path, that in operations or on a processor, ns.
     pub active_ns: f64,
-    /// Parts of the path in which it was seen.
+    /// Parts of the path in which it was seen. One ends where the path goes on in another location, and where
+    /// a wait for this one ends.
     pub parts: u32,
     /// The rank that spent most in it, and how long, ns.
     pub most: (LocationId, f64),
@@ -53,8 +54,10 @@ pub struct EndWait {
     pub location: LocationId,
     /// Where it ends MPI.
     pub context: ContextId,
-    /// How long, ns.
-    pub time_ns: u64,
+    /// From when, nanoseconds since the run's start.
+    pub begin_ns: u64,
+    /// Until when.
+    pub until_ns: u64,
 }
 
 /// The time of all ranks, `ranks × length`, by what it was used for; the sum of the four.
@@ -113,10 +116,7 @@ impl CriticalPath {
             ..CriticalPath::default()
         };
         let spending = Spending::of(profile, activities);
-        let mut by_location: Map<LocationId, Vec<Step>> = Map::default();
-        steps.iter().for_each(|step| by_location.entry(step.location).or_default().push(*step));
-        let mut by_location: Vec<(LocationId, Vec<Step>)> = by_location.into_iter().collect();
-        by_location.sort_unstable_by_key(|&(location, _)| location);
+        let by_location = by_location(&steps, &profile.partner_waits);
         let of_one = |(_, steps): &(LocationId, Vec<Step>)| spending.of_steps(steps);
         let parts: Vec<Map<Activity, Amount>> = by_location.par_iter().map(of_one).collect();
         let mut on_path: Map<Activity, Amount> = Map::default();
@@ -145,17 +145,15 @@ impl CriticalPath {
     fn end(&mut self, spending: &Spending<'_>, steps: &[Step], ranks: &[Rank]) {
         let Some(last_ns) = ranks.iter().map(|rank| rank.time.end_ns).max() else { return };
         let Some(ends) = ranks.iter().map(|rank| rank.ends).collect::<Option<Vec<End>>>() else { return };
-        let wait = |(rank, end): (&Rank, &End)| EndWait {
-            location: rank.time.location,
-            context: end.context,
-            time_ns: last_ns.min(end.until_ns).saturating_sub(rank.time.end_ns),
+        let wait = |(rank, end): (&Rank, &End)| {
+            let (begin_ns, until_ns) = (rank.time.end_ns, last_ns.min(end.until_ns));
+            EndWait { location: rank.time.location, context: end.context, begin_ns, until_ns }
         };
-        self.end_waits = ranks.iter().zip(&ends).map(wait).filter(|wait| wait.time_ns > 0).collect();
+        let waits = ranks.iter().zip(&ends).map(wait);
+        self.end_waits = waits.filter(|wait| wait.until_ns > wait.begin_ns).collect();
         // Instants at which a rank begins or ceases to wait.
-        let mut changes: Vec<(u64, i64)> = Vec::new();
-        for (rank, end) in ranks.iter().zip(&ends) {
-            changes.extend([(rank.time.end_ns, 1), (last_ns.min(end.until_ns).max(rank.time.end_ns), -1)]);
-        }
+        let changes = self.end_waits.iter().flat_map(|wait| [(wait.begin_ns, 1), (wait.until_ns, -1)]);
+        let mut changes: Vec<(u64, i64)> = changes.collect();
         changes.sort_unstable();
         let mut waiting = 0;
         let mut at_end: Map<Activity, f64> = Map::default();
@@ -270,6 +268,36 @@ fn ranks(profile: &Profile) -> Vec<Rank> {
 fn is_one_world(profile: &Profile, ranks: usize) -> bool {
     let mut worlds = profile.communicators.iter().filter(|one| one.is_world);
     worlds.next().is_some_and(|one| one.size as usize == ranks) && worlds.next().is_none()
+}
+
+/// The steps of each location, divided where waits for it end.
+fn by_location(steps: &[Step], waits: &[PartnerWaitRow]) -> Vec<(LocationId, Vec<Step>)> {
+    let mut ends_ns: Map<LocationId, Vec<u64>> = Map::default();
+    for wait in waits {
+        let at = steps.partition_point(|step| step.end_ns <= wait.until_ns);
+        if steps.get(at).is_some_and(|step| step.location == wait.late && step.begin_ns < wait.until_ns) {
+            ends_ns.entry(wait.late).or_default().push(wait.until_ns);
+        }
+    }
+    for ends_ns in ends_ns.values_mut() {
+        ends_ns.sort_unstable();
+        ends_ns.dedup();
+    }
+    let mut parts: Map<LocationId, Vec<Step>> = Map::default();
+    for step in steps {
+        let parts = parts.entry(step.location).or_default();
+        let ends_ns = ends_ns.get(&step.location).map_or(&[][..], Vec::as_slice);
+        let first = ends_ns.partition_point(|&end_ns| end_ns <= step.begin_ns);
+        let within = ends_ns[first..].iter().copied().take_while(|&end_ns| end_ns < step.end_ns);
+        let mut begin_ns = step.begin_ns;
+        for end_ns in within.chain([step.end_ns]) {
+            parts.push(Step { begin_ns, end_ns, ..*step });
+            begin_ns = end_ns;
+        }
+    }
+    let mut parts: Vec<(LocationId, Vec<Step>)> = parts.into_iter().collect();
+    parts.sort_unstable_by_key(|&(location, _)| location);
+    parts
 }
 
 fn steps(waits: &[PartnerWaitRow], ranks: &[Step]) -> Option<Vec<Step>> {

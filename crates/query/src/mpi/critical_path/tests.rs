@@ -184,7 +184,7 @@ fn what_the_last_rank_does_is_what_the_others_wait_for_in_the_end() {
     let path = CriticalPath::of(&of_one).expect("a path");
     assert_sums(&path);
     let end_waits: Vec<(u32, u64)> =
-        path.end_waits.iter().map(|wait| (wait.location.0, wait.time_ns)).collect();
+        path.end_waits.iter().map(|wait| (wait.location.0, wait.until_ns - wait.begin_ns)).collect();
     assert_eq!(end_waits, [(1, 200), (2, 100)]);
     let at_end: Vec<(u32, f64, f64)> =
         path.activities.iter().map(|sum| (sum.activity.0.0, sum.at_end_ns, sum.on_path_ns)).collect();
@@ -226,6 +226,19 @@ fn parts_of_the_path_are_counted_by_activity() {
     assert_eq!(parts, [(2, 300.0, 3), (3, 100.0, 1)]);
     assert_eq!(path.activities[0].most, (LocationId(1), 200.0));
     assert_eq!(path.activities[0].others_ns, 100.0);
+    // A rank that stays on the path has one part for each wait for it.
+    let of_late = |pairs: &[(u64, u64)]| {
+        let waits = pairs.iter().map(|&(begin_ns, until_ns)| wait(1, begin_ns, until_ns, 0)).collect();
+        let begins = [event(0, INIT, 0, 10), event(1, INIT, 0, 10)];
+        let ends = [event(0, INIT, 410, 420), event(1, INIT, 400, 420)];
+        let mut events: Vec<EventRow> = begins.into_iter().chain(ends).collect();
+        events.sort_by_key(|event| event.location);
+        let path = CriticalPath::of(&profile(events, samples(0, 2, (10, 410)), waits)).expect("a path");
+        assert_sums(&path);
+        (path.steps.len(), path.activities[0].on_path_ns, path.activities[0].parts)
+    };
+    assert_eq!(of_late(&[]), (1, 400.0, 1));
+    assert_eq!(of_late(&[(60, 110), (160, 210), (260, 310)]), (1, 400.0, 4));
     // By what calls them functions are one.
     let of_context = (0..4).map(|id| ContextId(if id == 3 { 2 } else { id })).collect();
     let one = Activities::new(of_context, vec![true; 2]);
