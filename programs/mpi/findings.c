@@ -4,8 +4,9 @@
  * findings SECONDS CASE-repaired   the same without it
  * findings SECONDS balanced        ranks that all do the same
  *
- * A case is named for its kind of finding. Ranks sleep where they would work, so that a loaded machine
- * decides little. Prints what ranks lost by their own clocks: `lost_s`; of some calls at most that.
+ * A case is named for its kind of finding, with `-last` for one at the end of MPI. Ranks sleep where they
+ * would work, so that a loaded machine decides little. Prints what ranks lost by their own clocks: `lost_s`;
+ * of some calls at most that.
  */
 #include "../truth.h"
 
@@ -19,6 +20,8 @@ static const double step_s = 0.01;
 
 static int rank, ranks;
 static double seconds, lost_s;
+/* What ranks do last, before they end MPI. */
+static void (*at_end)(void);
 static double some[VALUES], others[VALUES];
 
 /* Macros, so that the time belongs to the function that they are written in. */
@@ -128,6 +131,69 @@ KEPT static void even_parts(void)
         work();
         WAITS(MPI_Allreduce(some, others, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
     }
+}
+
+/* Of the input so many ranks read a part each. */
+#define READ(parts)                                                                                          \
+    do {                                                                                                     \
+        SLEEP(0.5 * seconds / (parts));                                                                      \
+        STAY;                                                                                                \
+    } while (0)
+
+KEPT static void read_input(void) { READ(1); }
+KEPT static void read_part(void) { READ(ranks); }
+
+KEPT static void solve(void)
+{
+    for (int round = 0; round < rounds(2 * step_s); round++) {
+        work();
+        WAITS(MPI_Allreduce(some, others, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    }
+}
+
+/* Rank 0 reads for all, once. */
+KEPT static void input_by_one(void)
+{
+    if (rank == 0) {
+        read_input();
+        MPI_Bcast(some, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    } else {
+        WAITS(MPI_Bcast(some, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    }
+    solve();
+}
+
+KEPT static void input_by_all(void)
+{
+    read_part();
+    WAITS(MPI_Allgather(some, 1, MPI_DOUBLE, others, 1, MPI_DOUBLE, MPI_COMM_WORLD));
+    solve();
+}
+
+/* Rank 0 writes for all, last of all. */
+KEPT static void write_output(void)
+{
+    if (rank == 0)
+        SLEEP(0.5 * seconds);
+    STAY;
+}
+
+KEPT static void write_part(void)
+{
+    SLEEP(0.5 * seconds / ranks);
+    STAY;
+}
+
+KEPT static void output_by_one(void)
+{
+    solve();
+    at_end = write_output;
+}
+
+KEPT static void output_by_all(void)
+{
+    solve();
+    at_end = write_part;
 }
 
 /* Each rank works on what the one before it has sent, round and round. */
@@ -290,6 +356,10 @@ static const struct {
     {"mpi-late-receiver-repaired", early_receiver},
     {"mpi-imbalance", uneven_parts},
     {"mpi-imbalance-repaired", even_parts},
+    {"mpi-serial-phase", input_by_one},
+    {"mpi-serial-phase-repaired", input_by_all},
+    {"mpi-serial-phase-last", output_by_one},
+    {"mpi-serial-phase-last-repaired", output_by_all},
     {"mpi-serial-chain", one_after_the_other},
     {"mpi-serial-chain-repaired", all_at_once},
     {"mpi-small-messages", value_by_value},
@@ -320,6 +390,12 @@ int main(int argc, char **argv)
     run();
     wall_s = wall() - begin_s;
     MPI_Reduce(&lost_s, &all_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    /* All the others are at the end while rank 0 does what they do not. */
+    begin_s = wall();
+    if (at_end != NULL)
+        at_end();
+    if (at_end == write_output)
+        all_s += (ranks - 1) * (wall() - begin_s);
     if (rank == 0)
         printf("{\"program\":\"mpi-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"lost_s\":%.6f}\n", wanted,
                wall_s, all_s);

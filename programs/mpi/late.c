@@ -2,7 +2,8 @@
  * Wait patterns with programmed delays: in each round of a pattern one rank is late, in one function for all
  * patterns, and others wait for it. Ranks sleep, so that a loaded machine decides nothing. All ranks have one
  * clock: how long each waited is the time from its call to that of the late one. On a loaded machine some
- * also wait at the barriers between rounds: the time in these is printed, too.
+ * also wait at the barriers between rounds, and in other calls in which nobody is late on purpose: the time
+ * in these is printed, too.
  * late PATTERN DELAY_SECONDS
  * PATTERN: late-sender, late-receiver, barrier, alltoall, bcast, reduce, waitall, ibarrier, sendrecv, chain,
  * earlier; since MPI 4 isendrecv, prepared
@@ -20,6 +21,8 @@ static double delay_s;
 static double waits_s, arrives_s;
 /* For whom others wait; -1 = each for the rank before it. */
 static int late;
+/* In calls in which only the machine makes anybody late. */
+static double others_s;
 static char sent[LARGE], received[LARGE];
 
 /* A macro, so that the time belongs to the function that it is written in. */
@@ -53,6 +56,14 @@ KEPT static void work_as_all_do(void) { SLEEP(0.25 * delay_s); }
         arrives_s = wall();                                                                                  \
         call;                                                                                                \
         STAY;                                                                                                \
+    } while (0)
+
+/* A call in which nobody is late on purpose. */
+#define MEETS(call)                                                                                          \
+    do {                                                                                                     \
+        double since_s = wall();                                                                             \
+        call;                                                                                                \
+        others_s += wall() - since_s;                                                                        \
     } while (0)
 
 KEPT static void late_sender(void)
@@ -193,6 +204,13 @@ KEPT static void isendrecv(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* A function of its own: its waits are the machine's. */
+KEPT static void all_start(MPI_Request *requests)
+{
+    MEETS(MPI_Startall(2, requests));
+    MEETS(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
 /* Each is started twice; the second time, all come together. */
 KEPT static void prepared(void)
 {
@@ -207,8 +225,7 @@ KEPT static void prepared(void)
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     else
         WAITS(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
-    MPI_Startall(2, requests);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    all_start(requests);
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
 }
@@ -222,7 +239,7 @@ KEPT static void iterations(void)
         if (rank == 0)
             MPI_Send(sent, 8, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
         else if (rank == 1)
-            MPI_Recv(received, 8, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MEETS(MPI_Recv(received, 8, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     }
 }
 
@@ -263,7 +280,7 @@ int main(int argc, char **argv)
     void (*run)(void) = NULL;
     const char *wanted = argc > 1 ? argv[1] : "late-sender";
     double own[2], all[2 * MOST_RANKS], sums_s[MOST_RANKS] = {0};
-    double sum_s = 0, others_s = 0, all_others_s, begin;
+    double sum_s = 0, all_others_s;
     delay_s = seconds_argument(argc, argv, 2, 0.2);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -283,18 +300,14 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     for (int round = 0; round < ROUNDS; round++) {
         /* Begins at one instant for all, but for what the machine does. */
-        begin = wall();
-        MPI_Barrier(MPI_COMM_WORLD);
-        others_s += wall() - begin;
+        MEETS(MPI_Barrier(MPI_COMM_WORLD));
         work_as_all_do();
         waits_s = arrives_s = 0;
         run();
         own[0] = waits_s, own[1] = arrives_s;
         /* All arrive here at once. */
-        begin = wall();
-        MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Gather(own, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        others_s += wall() - begin;
+        MEETS(MPI_Barrier(MPI_COMM_WORLD));
+        MEETS(MPI_Gather(own, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD));
         for (int one = 0; rank == 0 && one < ranks; one++) {
             double arrived_s = all[2 * (late < 0 ? one - 1 : late) + 1];
             if (all[2 * one] > 0 && arrived_s > all[2 * one])

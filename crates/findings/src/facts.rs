@@ -174,6 +174,7 @@ impl<'r> Facts<'r> {
             burned,
             low: Ns::ZERO,
             high: Ns::ZERO,
+            on_path: None,
             error: Ns::ZERO,
             cause,
             victims: Vec::new(),

@@ -106,6 +106,8 @@ figures! {
     KernelWhereHappened "kernel-where-happened";
     /// The longest.
     Longest "longest";
+    /// More on the critical path than ranks spend in it on average.
+    LongerThanMean "longer-than-mean";
     /// The longest such stretch.
     LongestStretch "longest-stretch";
     /// Lost in the one that loses most, which the numbers below are of.
@@ -116,6 +118,8 @@ figures! {
     MeanSection "mean-section";
     /// Mean length of a sleep.
     MeanSleep "mean-sleep";
+    /// What other ranks spend in it, on average.
+    MeanOfOtherRanks "mean-of-other-ranks";
     /// Mean processor time of such a thread.
     MeanThreadCpu "mean-thread-cpu";
     /// Times that threads waited for each other.
@@ -142,6 +146,10 @@ figures! {
     OfWaitingHandOver "of-waiting-hand-over";
     /// Of the waiting, by trying again.
     OfWaitingTrying "of-waiting-trying";
+    /// On the critical path.
+    OnCriticalPath "on-critical-path";
+    /// Parts of the critical path in which it is.
+    PartsOfPath "parts-of-path";
     /// Resident at once at most.
     PeakResident "peak-resident";
     /// Times that a thread lost its processor to another.

@@ -106,6 +106,8 @@ kinds! {
     MpiLateReceiver "mpi-late-receiver";
     /// Ranks wait in a collective for those that have more to do before it.
     MpiImbalance "mpi-imbalance";
+    /// One rank works alone while the others wait for it.
+    MpiSerialPhase "mpi-serial-phase";
     /// Each rank works when the one before it is done.
     MpiSerialChain "mpi-serial-chain";
     /// Very many messages of a few bytes.
@@ -206,6 +208,10 @@ pub struct Finding {
     /// See `low`.
     #[serde(default)]
     pub high: Ns,
+    /// Time on the critical path of what it is about, with two standard errors: no change saves more wall
+    /// time. None where no such path is known.
+    #[serde(default)]
+    pub on_path: Option<Ns>,
     /// Standard error of `lost`; 0 where nothing of it was sampled.
     pub error: Ns,
     /// What to look at.

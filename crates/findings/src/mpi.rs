@@ -1,7 +1,10 @@
 //! Messages and collectives of MPI.
 //!
 //! - `sites`: waits for partners by the place of the call
+//! - `path`: the critical path by function of the program
+//! - `groups`: what late ranks did while others waited for them
 //! - `late`: ranks that others wait for, in messages and in collectives
+//! - `alone`: what one rank does while all others wait for it; `end`: the same at the end of MPI
 //! - `chains`: waits that follow from each other: one rank works after the other
 //! - `calls`: many small messages, collectives that follow each other at once
 //! - `order`: messages that a rank could have taken while it waited for another one
@@ -9,10 +12,14 @@
 //! A busy machine makes ranks late as well. So what is counted is what late ranks did with a processor, and
 //! a finding is more than possible only where some ranks are waited for much more than they wait.
 
+mod alone;
 mod calls;
 mod chains;
+mod end;
+mod groups;
 mod late;
 mod order;
+mod path;
 mod sites;
 
 use std::collections::BTreeMap;
@@ -22,6 +29,7 @@ use proust_profile::{LocationId, Ns, PartnerWaitRow, ProcessId};
 
 use super::facts::Facts;
 use super::finding::Finding;
+use path::OnPath;
 use sites::Sites;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
@@ -29,7 +37,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let sites = Sites::of(facts);
-    let mut found = late::find(facts, &sites);
+    let path = OnPath::of(facts);
+    let mut found = late::find(facts, &sites, path.as_ref());
+    found.extend(path.iter().flat_map(|path| end::find(facts, path)));
     found.extend(chains::find(facts, &sites));
     found.extend(order::find(facts, &sites));
     found.extend(calls::find(facts));

@@ -54,6 +54,7 @@ fn is_of_all(kind: Kind) -> bool {
             | Kind::MpiLateSender
             | Kind::MpiLateReceiver
             | Kind::MpiImbalance
+            | Kind::MpiSerialPhase
             | Kind::MpiSerialChain
             | Kind::MpiSmallMessages
             | Kind::MpiGroupableCollectives

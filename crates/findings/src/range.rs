@@ -16,6 +16,9 @@
 //! whose side effects are not measured (threads that are created and woken, caches that system calls and
 //! locks empty, work that begins late) may end there, too, with as much again taken for those effects. So it
 //! is never more than the run lasts.
+//!
+//! Where the critical path is known, it ends at what a function takes on it, with two standard errors: left
+//! out, it makes the path shorter by that, if no other path becomes the longest.
 
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
@@ -55,6 +58,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IdlePool
         | Kind::OmpSerialPart
         | Kind::OmpTeamOfOne
+        | Kind::MpiSerialPhase
         | Kind::IntervalSequential
         | Kind::IntervalNarrow
         | Kind::FirstTouch => Shape::Alone,
@@ -111,7 +115,7 @@ pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (Ns, Ns) {
         .map(|&account| facts.ledger.accounts[account])
         .sum();
     let active = (facts.total - Ns::of(empty_ns)) / wall.max(Ns::SHORTEST);
-    interval(
+    let (low, high) = interval(
         shape(finding.kind),
         &Amounts {
             wall,
@@ -128,7 +132,14 @@ pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (Ns, Ns) {
             error: finding.error,
             burned: finding.burned.min(facts.all_cpu),
         },
-    )
+    );
+    within(finding.on_path, (low, high))
+}
+
+/// At most what would be missing on the critical path.
+fn within(on_path: Option<Ns>, (low, high): (Ns, Ns)) -> (Ns, Ns) {
+    let high = on_path.map_or(high, |on_path| high.min(on_path));
+    (low.min(high), high)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -214,6 +225,15 @@ mod tests {
         // Waits and work of very small tasks may be much more than the run: 0.5 s of it could be won.
         let of = Amounts { lost: ms(4000), least: ms(500), burned: ms(1500), ..RUN };
         assert_eq!(interval(Shape::BurnedAndMore, &of), (ms(125), ms(1000)));
+    }
+
+    /// Three ranks wait 0.4 s in all for what takes another one 0.15 s of the path.
+    #[test]
+    fn no_more_than_what_is_on_the_critical_path_is_saved() {
+        let all = interval(Shape::Waiting, &RUN);
+        assert_eq!(within(None, all), all);
+        assert_eq!(within(Some(ms(150)), all), (ms(100), ms(150)));
+        assert_eq!(within(Some(ms(50)), all), (ms(50), ms(50)));
     }
 
     #[test]

@@ -146,6 +146,11 @@ thresholds! {
         "of the waiting, for ranks that others waited for longer than they waited themselves";
     MPI_LATE_SURE at_least share(0.9)
         "of the waiting for late ranks, while these had a processor, to be surely a fault";
+    MPI_ALONE_OTHERS at_most share(0.1)
+        "of its time on the critical path, what other ranks spend in it, on average";
+    MPI_ALONE_BY_ONE at_least share(0.9) "of the waiting for it, for the rank that spends most in it";
+    MPI_ALONE_WAITED at_least share(0.5)
+        "of the other ranks' time while it is on the critical path, waiting for it";
     CHAIN_SHARE at_least share(0.5) "of the waiting for messages there, in chains of waits";
     CHAIN_WAITS at_least count(3.0) "waits of the longest chain";
     CHAIN_BY_ONE at_most share(0.8) "of the waiting in chains, for the work of one rank";
@@ -198,6 +203,11 @@ impl Checks {
     pub(super) fn holds<T: Comparable>(&mut self, threshold: &Threshold<T>, value: T) -> bool {
         self.0.push(Check { threshold: threshold.id.into(), value: value.amount(threshold.limit) });
         threshold.holds(value)
+    }
+
+    /// Those of another candidate, which must hold, too.
+    pub(super) fn add(&mut self, others: Checks) {
+        self.0.extend(others.0);
     }
 
     pub(super) fn kept(self) -> Vec<Check> {

@@ -11,6 +11,7 @@
 //! - [`order`]: waits while other messages were there already
 //! - [`replay`]: the run on an ideal network
 //! - [`unmatched`]: why calls have no partner
+//! - `failed`: channels of which a message may be missing
 //! - `known`: the communicators, and which processes are their members
 //! - `under_way`: endpoints whose partners have not been met yet
 //! - [`merge`]: the endpoints of all processes in order of time
@@ -24,6 +25,7 @@
 pub mod call;
 pub mod collectives;
 pub mod endpoint;
+mod failed;
 mod known;
 pub mod matched;
 pub mod merge;

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::call::{ANY_TAG, CallId, Mode, Partner, Place};
 use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
+use crate::failed::FailedCalls;
 use crate::known::Known;
 use crate::merge;
 use crate::observer::{Attendance, Message, Observer};
@@ -103,6 +104,7 @@ struct Matching<'r> {
     communicators: Vec<Known>,
     /// By process, the communicator of its last endpoint, by its own number.
     last: Vec<Option<(u32, Membership)>>,
+    failed: FailedCalls,
     /// Receives of which it is not known what they got, by communicator and process.
     unknown: FxHashMap<(u32, u32), Vec<(Partner, i32)>>,
     point_to_point: PointToPoint<Under>,
@@ -141,6 +143,7 @@ impl<'r> Matching<'r> {
             run,
             communicators,
             last: vec![None; run.processes.len()],
+            failed: FailedCalls::of(run),
             unknown: FxHashMap::default(),
             point_to_point,
             collectives,
@@ -168,16 +171,15 @@ impl<'r> Matching<'r> {
             Kind::Receive | Kind::Probe => Part::Receive,
             Kind::Collective(_) => Part::Collective,
         };
-        let receives_until_ns = self.run.processes[process as usize].receives_known_until_ns;
         let until_ns = self.result.matched_until_ns.unwrap_or(u64::MAX);
         let membership = self.membership(process, endpoint.communicator);
         let known = membership.and_then(|of| self.communicators.get(of.communicator as usize));
+        let communicator = membership.map(|of| of.communicator);
+        let is_shifted = || self.failed.may_shift((process, side), endpoint, communicator, begin_ns);
         let refused = match (endpoint.end, membership.zip(known)) {
             (End::Cancelled, _) => return,
             _ if begin_ns >= until_ns => Err(Reason::BehindGap),
-            _ if side == Part::Receive && receives_until_ns.is_some_and(|from_ns| begin_ns >= from_ns) => {
-                Err(Reason::BehindGap)
-            }
+            _ if side != Part::Collective && is_shifted() => Err(Reason::BehindGap),
             (_, Some((membership, known))) if known.of.is_known => Ok((membership, known.of)),
             _ => Err(Reason::UnknownCommunicator),
         };
@@ -389,17 +391,15 @@ impl<'r> Matching<'r> {
         for (number, known) in (0..).zip(&self.communicators).filter(|(_, known)| known.messages > 0) {
             self.result.messages.insert(number, (known.messages, known.bytes));
         }
-        let reason = |(communicator, side, rank): (u32, bool, u32), under: &Under| {
+        let reason = |part: Part, communicator: u32, (side, rank): (bool, u32), envelope, under: &Under| {
             let process = self.communicators.get(communicator as usize).and_then(|of| of.process(side, rank));
-            let partner = process.map(|process| &self.run.processes[process as usize]);
-            match partner {
-                None => Reason::NotRecorded,
-                Some(partner) if partner.was_cut_off => Reason::CutOff,
-                Some(partner) if until_ns.is_some() || partner.receives_known_until_ns.is_some() => {
-                    Reason::BehindGap
-                }
-                Some(_) if !under.end.is_complete() => Reason::NeverCompleted,
-                Some(_) => Reason::Missing,
+            let Some(process) = process else { return Reason::NotRecorded };
+            let may_lack = || self.failed.may_lack((process, part), Some(communicator), envelope, u64::MAX);
+            match &self.run.processes[process as usize] {
+                partner if partner.was_cut_off => Reason::CutOff,
+                _ if until_ns.is_some() || may_lack() => Reason::BehindGap,
+                _ if !under.end.is_complete() => Reason::NeverCompleted,
+                _ => Reason::Missing,
             }
         };
         let is_between = |channel: &Channel| {
@@ -407,11 +407,16 @@ impl<'r> Matching<'r> {
         };
         for (channel, under) in &sends {
             let side = channel.from_second_side != is_between(channel);
-            count(under.process, Part::Send, reason((channel.communicator, side, channel.to), under));
+            let envelope = (Partner::Rank(channel.from), channel.tag);
+            let partner = (side, channel.to);
+            let why = reason(Part::Receive, channel.communicator, partner, envelope, under);
+            count(under.process, Part::Send, why);
         }
         for (channel, under) in &receives {
-            let member = (channel.communicator, channel.from_second_side, channel.from);
-            count(under.process, Part::Receive, reason(member, under));
+            let envelope = (Partner::Rank(channel.to), channel.tag);
+            let partner = (channel.from_second_side, channel.from);
+            let why = reason(Part::Send, channel.communicator, partner, envelope, under);
+            count(under.process, Part::Receive, why);
         }
         let any_cut_off = self.run.processes.iter().any(|process| process.was_cut_off);
         for (_, members) in std::mem::take(&mut self.collectives).finish() {

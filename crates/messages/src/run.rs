@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::call::CallId;
+use crate::call::{CallId, Partner};
 use crate::endpoint::Endpoint;
+use crate::unmatched::Part;
 use crate::waits::Times;
 
 /// A communicator of the run.
@@ -41,10 +42,26 @@ pub struct Process {
     pub communicators: FxHashMap<u32, Membership>,
     /// From when on its record has holes, or no calls any more; None = it is complete.
     pub known_until_ns: Option<u64>,
-    /// From when on it may have received messages of which its record says nothing; None = it has not.
-    pub receives_known_until_ns: Option<u64>,
+    /// Its calls that may have sent or received a message of which its record says nothing.
+    pub failed: Vec<Failed>,
     /// Whether it ended in another way than by the end of MPI: it was killed, or aborted.
     pub was_cut_off: bool,
+}
+
+/// A call that failed: whether there was a message is not known. If there was one, later ones of the same
+/// channel are not those that they are counted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// When it began, ns.
+    pub begin_ns: u64,
+    /// Whether it was to send or to receive.
+    pub part: Part,
+    /// The communicator, by its process's number; None = any.
+    pub communicator: Option<u32>,
+    /// The other rank, or any.
+    pub partner: Partner,
+    /// The message's tag, or [`crate::call::ANY_TAG`].
+    pub tag: i32,
 }
 
 /// All processes.

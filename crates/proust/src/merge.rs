@@ -1,5 +1,8 @@
 //! `proust merge`: what hosts wrote on discs of their own, as one run.
 
+mod hosts;
+
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use proust_log::layout::{DUMP_EXTENSION, EXTENSION, LOG_FOLDER, MAP_EXTENSION};
 use proust_profile::run_file::Finished;
-use proust_profile::{Profile, RunFile};
+use proust_profile::{Process, Profile, RunFile};
 use proust_words::counted;
 
 use crate::record::make_folder;
@@ -172,21 +175,72 @@ fn merged(files: &[(&Path, RunFile)]) -> RunFile {
     run
 }
 
+/// Ranks that a line names, and hosts.
+const NAMED: usize = 16;
+
 /// Ranks of which there is no log; their hosts' folders are not among those that were merged.
 fn missing(profile: &Profile) -> String {
     let Some(world) = profile.communicators.iter().find(|info| info.is_world) else { return String::new() };
-    let recorded: Vec<u32> = profile.processes.iter().filter_map(|process| process.rank).collect();
-    let missing: Vec<String> =
-        (0..world.size).filter(|rank| !recorded.contains(rank)).map(|rank| rank.to_string()).collect();
+    let size = world.size as usize;
+    let ranks = profile.processes.iter().filter_map(|process| Some((process.rank?, process)));
+    let recorded: BTreeMap<u32, &Process> = ranks.collect();
+    let missing: Vec<u32> = (0..world.size).filter(|rank| !recorded.contains_key(rank)).collect();
     if missing.is_empty() {
-        return format!("all {} have a log\n", counted(world.size as usize, "rank"));
+        return format!("all {} have a log\n", counted(size, "rank"));
     }
-    let few = missing.iter().take(16).cloned().collect::<Vec<_>>().join(", ");
-    let more = if missing.len() > 16 { " …" } else { "" };
+    let known: Vec<(u32, &str)> =
+        recorded.iter().map(|(&rank, process)| (rank, process.host.as_str())).collect();
+    let variables = recorded.values().next().map_or(&[][..], |process| &process.environment);
+    let (which, whose) = match hosts::of_ranks(variables, size, &known) {
+        Some(hosts) => (by_host(&missing, &hosts), "these hosts"),
+        None => (listed(&missing), "their hosts"),
+    };
     format!(
-        "{} of {} without a log: {few}{more}. Merge the folders of their hosts, too: waits for them, and \
+        "{} of {size} without a log: {which}. Merge the folders of {whose}, too: waits for them, and \
          collectives in which they take part, are not known\n",
         counted(missing.len(), "rank"),
-        world.size
     )
+}
+
+/// `4–7 of host b, 8 of host c`: hosts by their first rank.
+fn by_host(ranks: &[u32], hosts: &[String]) -> String {
+    let mut of_host: Vec<(&str, Vec<u32>)> = Vec::new();
+    for &rank in ranks {
+        let host = hosts[rank as usize].as_str();
+        match of_host.iter_mut().find(|(name, _)| *name == host) {
+            Some((_, ranks)) => ranks.push(rank),
+            None => of_host.push((host, vec![rank])),
+        }
+    }
+    let named = of_host.iter().take(NAMED).map(|(host, ranks)| format!("{} of host {host}", listed(ranks)));
+    let more = if of_host.len() > NAMED { " …" } else { "" };
+    named.collect::<Vec<_>>().join(", ") + more
+}
+
+/// `0, 4–7`.
+fn listed(ranks: &[u32]) -> String {
+    let ranges: Vec<&[u32]> = ranks.chunk_by(|one, next| one + 1 == *next).collect();
+    let range = |range: &&[u32]| match *range {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [first, second] => format!("{first}, {second}"),
+        [first, .., last] => format!("{first}–{last}"),
+    };
+    let more = if ranges.len() > NAMED { " …" } else { "" };
+    ranges.iter().take(NAMED).map(range).collect::<Vec<_>>().join(", ") + more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_named_by_ranges_and_hosts() {
+        assert_eq!(listed(&[1]), "1");
+        assert_eq!(listed(&[0, 1, 4, 5, 6, 7, 9]), "0, 1, 4–7, 9");
+        let alternate: Vec<u32> = (0..40).map(|n| 2 * n).collect();
+        assert!(listed(&alternate).ends_with("28, 30 …"), "{}", listed(&alternate));
+        let hosts: Vec<String> = ["a", "a", "b", "b", "b", "c"].map(str::to_owned).into();
+        assert_eq!(by_host(&[1, 2, 3, 4, 5], &hosts), "1 of host a, 2–4 of host b, 5 of host c");
+    }
 }

@@ -49,7 +49,7 @@ pub fn library() -> Option<&'static CStr> {
 
 /// Whether a variable says how a program runs in parallel; only these are recorded.
 pub fn concerns_parallelism(entry: &[u8]) -> bool {
-    const PREFIXES: [&[u8]; 18] = [
+    const PREFIXES: [&[u8]; 20] = [
         b"OMP_",
         b"GOMP_",
         b"KMP_",
@@ -66,6 +66,8 @@ pub fn concerns_parallelism(entry: &[u8]) -> bool {
         b"SLURM_NTASKS",
         b"SLURM_JOB",
         b"SLURM_STEP",
+        b"SLURM_TASKS_PER_NODE",
+        b"LSB_MCPU_HOSTS",
         b"RAYON_NUM_THREADS",
         b"TBB_NUM_THREADS",
     ];

@@ -249,6 +249,11 @@ pub fn number(library: &Library, handle: usize) -> u32 {
     }
 }
 
+/// The same of a handle that a call did not accept: nothing is asked about it. 0 = it is not known.
+pub fn known_number(library: &Library, handle: usize) -> u32 {
+    BY_HANDLE.get(library.abi.passed(handle)).map_or(0, |[_, number, _]| number as u32)
+}
+
 /// A communicator was made behind our back.
 #[cold]
 #[inline(never)]

@@ -59,6 +59,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         burned: Ns::ZERO,
         low: Ns::ZERO,
         high: time,
+        on_path: None,
         error: Ns::ZERO,
         cause: Place {
             context: None,

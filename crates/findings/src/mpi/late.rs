@@ -2,35 +2,26 @@
 //!
 //! The account's blame has that for each wait; here it is summed up by the function of the program that the
 //! late ranks were in. Whose turn it was to be late may be chance. It is not where others waited for some
-//! ranks longer than these waited for others.
+//! ranks longer than these waited for others. A few waits are worth a word only where they are long, and are
+//! no more than possible, unless one rank was in code that is its own ([`alone`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::blame::CauseKind;
 use proust_account::ledger::Account;
-use proust_profile::{ContextId, FunctionId, LocationId, Ns, ProcessId};
-use rustc_hash::FxHashMap;
+use proust_profile::{LocationId, Ns, ProcessId};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Sure};
 use super::super::thresholds::{self as limits, Checks};
-use super::sites::{KINDS, Site, Sites};
-use super::{ranks, spinning_share};
+use super::groups::{Groups, Late};
+use super::path::{self, OnPath};
+use super::sites::{KINDS, Sites};
+use super::{alone, ranks, spinning_share};
 
-/// What late ranks did in one function while others waited for them.
-#[derive(Debug, Default)]
-struct Late {
-    by_location: BTreeMap<LocationId, Ns>,
-    contexts: FxHashMap<ContextId, Ns>,
-    victims: Vec<(LocationId, ContextId, Ns)>,
-    sites: BTreeSet<Site>,
-    /// Waited for them while they had no processor.
-    displaced: Ns,
-}
-
-pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
-    let mut groups: BTreeMap<(usize, Option<FunctionId>), Late> = BTreeMap::new();
+pub(super) fn find(facts: &Facts<'_>, sites: &Sites, path: Option<&OnPath>) -> Vec<Finding> {
+    let mut groups = Groups::new();
     let mut waited: [BTreeMap<ProcessId, Ns>; KINDS.len()] = Default::default();
     for row in facts.blame.rows.iter().filter(|row| row.account == Account::MpiPartner && !row.slots) {
         let Some(kind) = sites.kind((row.location, row.context)) else { continue };
@@ -53,11 +44,17 @@ pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
         }
     }
     let spinning = spinning_share(facts);
-    let found = groups.iter().filter_map(|((kind, _), late)| {
+    let mut found = path.map_or_else(Vec::new, |path| alone::take(facts, path, spinning, &mut groups));
+    found.extend(groups.iter().filter_map(|((kind, function), late)| {
         let times = late.sites.iter().map(|&site| sites.times(site)).sum();
-        finding(facts, *kind, late, &waited[*kind], times, spinning)
-    });
-    found.collect()
+        let mut finding = finding(facts, *kind, late, &waited[*kind], times, spinning)?;
+        if let Some(sum) = path.and_then(|path| path.get(*function)) {
+            finding.evidence.extend(path::evidence(sum));
+            finding.on_path = Some(path::most(sum));
+        }
+        Some(finding)
+    }));
+    found
 }
 
 fn finding(
@@ -71,8 +68,11 @@ fn finding(
     let lost: Ns = late.by_location.values().sum();
     let burned = lost * spinning;
     let mut checks = Checks::default();
+    let is_large = limits::LARGE_SHARE.holds(lost / facts.total);
+    let is_often = limits::MPI_LATE_TIMES.holds(times as f64);
     if !facts.matters(&mut checks, lost, burned)
-        || !checks.holds(&limits::MPI_LATE_TIMES, times as f64)
+        || is_often && !checks.holds(&limits::MPI_LATE_TIMES, times as f64)
+        || !is_often && !checks.holds(&limits::LARGE_SHARE, lost / facts.total)
         || !checks.holds(&limits::MPI_LATE_EXCESS, lost / (lost + late.displaced))
     {
         return None;
@@ -80,7 +80,6 @@ fn finding(
     let cause = facts.places.part(&late.contexts, limits::PHASE_SHARE.value)?;
     let (ranks, largest) = ranks(facts, &late.by_location);
     let net = net_share(facts, &late.by_location, waited);
-    let is_large = limits::LARGE_SHARE.holds(lost / facts.total);
     let excess = lost / (lost + late.displaced);
     // How long they had none is known for each rank, but not for each of many short waits.
     let queued_time: Ns = late.by_location.keys().map(|&location| facts.queued(location)).sum();
@@ -88,7 +87,7 @@ fn finding(
     let is_sure = limits::MPI_LATE_NET.holds(net)
         && limits::MPI_LATE_SURE.holds(excess)
         && limits::MPI_LATE_QUEUED.holds(queued)
-        && is_large
+        && (is_large && is_often)
         && cause.function.is_some();
     if is_sure {
         checks.holds(&limits::MPI_LATE_SURE, excess);

@@ -1,6 +1,6 @@
 //! Ranks of MPI.
 
-use proust_profile::{CommunicatorInfo, PartnerWaitRow, WaitPattern};
+use proust_profile::{CommunicatorInfo, IdealNetwork, MessageQuality, PartnerWaitRow, WaitPattern};
 
 use super::super::Sure;
 use super::*;
@@ -178,4 +178,94 @@ fn collectives_at_once_after_each_other_could_be_one() {
     assert_eq!((cause(finding), finding.sure), ("sum", Sure::Possible));
     assert!(!has(&sums(10_000, 1), Kind::MpiGroupableCollectives));
     assert!(!has(&sums(1000, 2), Kind::MpiGroupableCollectives));
+}
+
+/// Ranks whose critical path is known: they begin MPI at 0 and end it at these times.
+fn ranks_with_path(ends_ms: &[u64], end_ms: u64) -> Builder {
+    let mut run = ranks(ends_ms.len() as u32, end_ms);
+    for (rank, &ends_ms) in (0..).zip(ends_ms) {
+        run.during(rank, "main", Operation::MPI_Init, (0, 0));
+        run.during(rank, "main", Operation::MPI_Finalize, (ends_ms, end_ms));
+    }
+    let ideal = Some(IdealNetwork { time_ns: 0, ideal_ns: Some(1), outside: Vec::new() });
+    run.profile.quality.messages = Some(MessageQuality { ideal, ..MessageQuality::default() });
+    run
+}
+
+/// Rank 0 reads for 200 ms while two others wait, who read as long as this before; then all solve.
+fn read_by_one(others_ms: u64) -> Vec<Finding> {
+    let mut run = ranks_with_path(&[400; 3], 400);
+    run.work(0, "main read", (0, 200));
+    for rank in 1..3 {
+        run.work(rank, "main read", (0, others_ms));
+        run.waits((rank, 0), "main", SUM, (others_ms, 200));
+    }
+    for rank in 0..3 {
+        run.work(rank, "main solve", (200, 400));
+    }
+    run.found()
+}
+
+#[test]
+fn what_one_rank_does_alone_is_found_though_others_wait_only_once() {
+    let found = read_by_one(0);
+    let finding = one(&found, Kind::MpiSerialPhase);
+    near(finding.lost, 0.4);
+    assert_eq!((cause(finding), &finding.ranks[..], finding.sure), ("read", &[0][..], Sure::Likely));
+    assert_eq!((finding.account.as_str(), finding.victims[0].threads), ("mpi-partner", 2));
+    // It is 0.2 s of the path: more cannot be saved, and hardly less than a half of dividing it by three.
+    let on_path = finding.on_path.expect("a path").as_seconds();
+    assert!(on_path >= 0.2 && finding.high.as_seconds() <= 0.2 + 1e-9, "{finding:#?}");
+    near(finding.low, (0.4 - 2.0 * finding.error.as_seconds()) * 0.5 / 3.0);
+    assert!(found.iter().all(|one| one.kind == Kind::MpiSerialPhase), "{found:#?}");
+}
+
+#[test]
+fn what_others_do_as_well_is_no_serial_phase_and_once_is_possible_at_most() {
+    let found = read_by_one(100);
+    let finding = one(&found, Kind::MpiImbalance);
+    near(finding.lost, 0.2);
+    assert_eq!((cause(finding), finding.sure), ("read", Sure::Possible));
+    assert!(!has(&found, Kind::MpiSerialPhase) && !has(&found, Kind::UnexplainedWait), "{found:#?}");
+    // A few waits that are short, too, are not worth a word.
+    assert!(!has(&read_by_one(180), Kind::MpiImbalance));
+}
+
+/// In rounds of 10 ms rank 0 prepares alone before the others get anything: it is late, again and again.
+#[test]
+fn parts_too_short_for_a_phase_are_late_messages() {
+    let mut run = ranks_with_path(&[400; 2], 400);
+    for round in 0..20 {
+        let begin = 20 * round;
+        run.work(0, "main prepare", (begin, begin + 10)).work(0, "main solve", (begin + 10, begin + 20));
+        run.waits((1, 0), "main take", RECEIVE, (begin, begin + 10));
+        run.work(1, "main solve", (begin + 10, begin + 20));
+    }
+    let found = run.found();
+    let finding = one(&found, Kind::MpiLateSender);
+    near(finding.lost, 0.2);
+    assert_eq!((cause(finding), finding.sure), ("prepare", Sure::Likely));
+    assert!(finding.high <= finding.on_path.expect("a path"), "{finding:#?}");
+    assert!(!has(&found, Kind::MpiSerialPhase), "{found:#?}");
+}
+
+#[test]
+fn what_the_last_rank_does_before_the_end_of_mpi_is_found() {
+    let mut run = ranks_with_path(&[300, 200, 200], 300);
+    for rank in 0..3 {
+        run.work(rank, "main solve", (0, 200));
+    }
+    run.work(0, "main write", (200, 300));
+    let found = run.found();
+    let finding = one(&found, Kind::MpiSerialPhase);
+    near(finding.lost, 0.2);
+    assert_eq!((cause(finding), &finding.ranks[..], finding.sure), ("write", &[0][..], Sure::Likely));
+    assert_eq!((finding.account.as_str(), finding.victims[0].threads), ("runtime", 2));
+    // Of code that all execute it is a question of its parts.
+    let mut run = ranks_with_path(&[300, 200, 200], 300);
+    run.work(0, "main solve", (0, 300)).work(1, "main solve", (0, 200)).work(2, "main solve", (0, 200));
+    let found = run.found();
+    let finding = one(&found, Kind::MpiImbalance);
+    near(finding.lost, 0.2);
+    assert_eq!((finding.account.as_str(), finding.sure), ("runtime", Sure::Possible));
 }

@@ -47,11 +47,6 @@ pub(super) fn completes(operation: O) -> bool {
     )
 }
 
-/// Whether it receives a message itself.
-pub(super) fn receives(operation: O) -> bool {
-    matches!(act(operation, 0), Act::Receive | Act::SendReceive | Act::ReceiveMatched)
-}
-
 /// Whether it sends or receives messages of which the log holds nothing.
 pub(super) fn is_untraced(operation: O) -> bool {
     matches!(operation, O::MPI_Psend_init | O::MPI_Precv_init)

@@ -119,3 +119,23 @@ impl MpiCalls {
         self.calls.last().map_or(0, |call| call.end_ns)
     }
 }
+
+#[cfg(test)]
+impl RawCall {
+    /// A call of which nothing else is known.
+    pub(super) fn of(operation: Operation) -> RawCall {
+        RawCall {
+            thread: 0,
+            operation,
+            begin_ns: 0,
+            end_ns: 0,
+            object: 0,
+            object2: 0,
+            bytes: 0,
+            request: 0,
+            has_failed: false,
+            completed_end: 0,
+            received_end: 0,
+        }
+    }
+}

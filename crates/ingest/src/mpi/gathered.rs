@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use proust_log::operations::Operation;
 use proust_log::records::{Communicator, Envelope};
-use proust_messages::call::{Act, Call, Slots};
+use proust_messages::call::{ANY_TAG, Act, Call, Partner, Received, Slots};
 use proust_messages::endpoint::Endpoint;
 use proust_messages::requests::Endpoints;
+use proust_messages::run::Failed;
+use proust_messages::unmatched::Part;
 use proust_messages::waits::Times;
 use proust_profile::{LocationId, OperationId, Profile};
 use rustc_hash::FxHashMap;
@@ -45,8 +47,8 @@ pub(super) struct Gathered {
     pub(super) untraced_calls: u64,
     /// From when on it is not complete, since the run's start.
     pub(super) known_until_ns: Option<u64>,
-    /// From when on it may have received messages that are not known: a receive failed.
-    pub(super) receives_known_until_ns: Option<u64>,
+    /// Its receives that failed.
+    pub(super) failed: Vec<Failed>,
     /// It has not come to the end of MPI.
     pub(super) was_cut_off: bool,
 }
@@ -85,8 +87,8 @@ pub(super) fn gathered(
         let communicator = u32::try_from(raw.object).unwrap_or_default();
         all.made.push(Made { location, operation: raw.operation, communicator, site: None });
         all.was_cut_off &= raw.operation != Operation::MPI_Finalize;
-        if raw.has_failed && acts::receives(raw.operation) {
-            all.receives_known_until_ns.get_or_insert(times.begin_ns);
+        if raw.has_failed {
+            all.failed.extend(failed(raw, received, times.begin_ns));
         }
         all.untraced_calls += u64::from(acts::is_untraced(raw.operation));
     }
@@ -108,6 +110,32 @@ pub(super) fn find_sites(profile: &Profile, calls: &mut [Gathered], operations: 
             made.site = operation.and_then(|operation| sites.find(made.location, operation, times.end_ns));
         }
     }
+}
+
+/// The messages that a call which failed may have sent or received all the same. What a matched probe took
+/// out of the queue has its place there, whatever became of its receive.
+fn failed(raw: &RawCall, expected: &[Received], begin_ns: u64) -> Vec<Failed> {
+    // One that was left by a jump, or named a communicator that is not known, says of itself no more.
+    let communicator = u32::try_from(raw.object).ok().filter(|&number| number > 0);
+    let (asked, act) = (Envelope::of_word(raw.object2), acts::act(raw.operation, 0));
+    let of = |part, partner, tag| {
+        let (partner, tag) = match communicator {
+            Some(_) if partner != Partner::None => (partner, tag),
+            _ => (Partner::Any, ANY_TAG),
+        };
+        Failed { begin_ns, part, communicator, partner, tag }
+    };
+    let own = |part| of(part, acts::partner(asked.partner), asked.tag);
+    let all = match act {
+        Act::Receive => vec![own(Part::Receive)],
+        Act::SendReceive => {
+            let expected = expected.iter().find(|one| one.slot.is_none());
+            let (partner, tag) = expected.map_or((Partner::None, ANY_TAG), |one| (one.source, one.tag));
+            vec![own(Part::Send), of(Part::Receive, partner, tag)]
+        }
+        _ => Vec::new(),
+    };
+    all.into_iter().filter(|one| one.partner != Partner::Nobody).collect()
 }
 
 fn call(raw: &RawCall, times: Times) -> Call<'static> {
@@ -156,4 +184,45 @@ fn known_until_ns(log: &LogHarvest) -> Option<u64> {
     });
     let paused = log.paused.iter().map(|&(from_ns, _)| from_ns);
     lost.chain(paused).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(operation: Operation, object: u64, envelope: Envelope, expected: &[Received]) -> Vec<Failed> {
+        let mut raw = RawCall::of(operation);
+        (raw.object, raw.object2, raw.has_failed) = (object, envelope.word(), true);
+        failed(&raw, expected, 7)
+    }
+
+    #[test]
+    fn a_call_that_failed_may_have_had_the_messages_that_it_names() {
+        let any =
+            |part| Failed { begin_ns: 7, part, communicator: None, partner: Partner::Any, tag: ANY_TAG };
+        let asked = Envelope { partner: 3, tag: 5 };
+        let known = Failed { communicator: Some(1), partner: Partner::Rank(3), tag: 5, ..any(Part::Receive) };
+        assert_eq!(of(Operation::MPI_Recv, 1, asked, &[]), [known]);
+        let from_any = Envelope { partner: Envelope::ANY, tag: 5 };
+        let wild = Failed { partner: Partner::Any, ..known };
+        assert_eq!(of(Operation::MPI_Recv, 1, from_any, &[]), [wild]);
+        // A communicator that is not known, a rank that is none, and nobody.
+        assert_eq!(of(Operation::MPI_Recv, 0, asked, &[]), [any(Part::Receive)]);
+        let odd = Envelope { partner: Envelope::NONE, tag: 5 };
+        assert_eq!(
+            of(Operation::MPI_Recv, 1, odd, &[]),
+            [Failed { communicator: Some(1), ..any(Part::Receive) }]
+        );
+        let nobody = Envelope { partner: Envelope::NOBODY, tag: 5 };
+        assert_eq!(of(Operation::MPI_Recv, 1, nobody, &[]), []);
+        // An exchange may have sent, too.
+        let expected = Received { slot: None, source: Partner::Rank(2), tag: 9, bytes: 0, cancelled: false };
+        let both = of(Operation::MPI_Sendrecv, 1, asked, &[expected]);
+        let received = Failed { partner: Partner::Rank(2), tag: 9, ..known };
+        assert_eq!(both, [Failed { part: Part::Send, ..known }, received]);
+        assert_eq!(of(Operation::MPI_Sendrecv, 0, asked, &[]), [any(Part::Send), any(Part::Receive)]);
+        // What a matched probe took has its place; a send that failed has sent nothing.
+        assert_eq!(of(Operation::MPI_Mrecv, 0, asked, &[]), []);
+        assert_eq!(of(Operation::MPI_Send, 1, asked, &[]), []);
+    }
 }

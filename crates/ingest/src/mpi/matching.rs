@@ -69,7 +69,7 @@ pub(crate) fn fill(
             calls: Arc::clone(&gathered.times),
             communicators: memberships,
             known_until_ns: gathered.known_until_ns,
-            receives_known_until_ns: gathered.receives_known_until_ns,
+            failed: std::mem::take(&mut gathered.failed),
             was_cut_off: gathered.was_cut_off,
         });
     }

@@ -5,7 +5,7 @@ mod play;
 
 use std::collections::BTreeSet;
 
-use play::{Played, Step, play};
+use play::{Played, Step, With, play};
 use proptest::prelude::*;
 use proust_messages::call::{Act, Call, Partner, Received, Slots};
 use proust_messages::matched::{Matched, matched_with};
@@ -24,6 +24,8 @@ fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
     });
     Run { processes: processes.collect(), communicators: communicators.collect() }
 }
+
+const WILDCARDS: With = With { wildcards: true, failures: false };
 
 type Pairs = BTreeSet<((u32, u64), (u32, u64))>;
 
@@ -57,7 +59,7 @@ proptest! {
     /// Each receive has the send that it got, and nothing else is matched.
     #[test]
     fn messages_are_matched_as_they_were_received((processes, steps) in programs()) {
-        let played = play(processes, &steps, true);
+        let played = play(processes, &steps, WILDCARDS);
         let (found, matched) = pairs(run_of(&played, &[]), &[]);
         let truth: Pairs = played.messages.iter().copied().collect();
         prop_assert_eq!(&found, &truth);
@@ -78,16 +80,35 @@ proptest! {
         (processes, steps) in programs(),
         shift_ns in prop::collection::vec(0..1000_u64, 5),
     ) {
-        let played = play(processes, &steps, true);
+        let played = play(processes, &steps, WILDCARDS);
         let (found, _) = pairs(run_of(&played, &shift_ns), &shift_ns);
         let truth: Pairs = played.messages.iter().copied().collect();
         prop_assert_eq!(found, truth);
     }
 
+    /// Receives that failed may have taken messages, and exchanges may have sent some. Nothing is made up of
+    /// what came after them, by whatever clocks; and all is matched in channels that no such call names.
+    #[test]
+    fn failed_calls_concern_their_channels_only(
+        (processes, steps) in programs(),
+        shift_ns in prop::collection::vec(0..1000_u64, 5),
+        wildcards in any::<bool>(),
+    ) {
+        let played = play(processes, &steps, With { wildcards, failures: true });
+        let (found, matched) = pairs(run_of(&played, &shift_ns), &shift_ns);
+        let truth: Pairs = played.messages.iter().copied().collect();
+        prop_assert!(found.is_subset(&truth), "made up: {:?}", found.difference(&truth));
+        prop_assert_eq!(matched.contradictions, 0);
+        for (at, message) in played.messages.iter().enumerate() {
+            // Named by none: matched. Named by one: not, whatever it did.
+            prop_assert_eq!(found.contains(message), !played.is_named(at), "{:?}", message);
+        }
+    }
+
     /// What is under way is all that is kept.
     #[test]
     fn little_is_kept((processes, steps) in programs()) {
-        let played = play(processes, &steps, true);
+        let played = play(processes, &steps, WILDCARDS);
         let (_, matched) = pairs(run_of(&played, &[]), &[]);
         let most = played.most_under_way + AT_ONCE * processes;
         prop_assert!(matched.most_under_way <= most, "{} > {most}", matched.most_under_way);
@@ -100,7 +121,7 @@ proptest! {
         kept in prop::collection::vec(0..=100_usize, 5),
         missing in 0..8_usize,
     ) {
-        let played = play(processes, &steps, true);
+        let played = play(processes, &steps, WILDCARDS);
         let mut run = run_of(&played, &[]);
         for (process, percent) in kept.iter().enumerate().take(processes) {
             let calls = played.calls[process].len();
@@ -131,7 +152,7 @@ proptest! {
         (processes, steps) in programs(),
         kept in prop::collection::vec(0..=100_usize, 5),
     ) {
-        let played = play(processes, &steps, false);
+        let played = play(processes, &steps, With::default());
         let mut run = run_of(&played, &[]);
         for (process, percent) in kept.iter().enumerate().take(processes) {
             run.processes[process] = played.process(process, played.calls[process].len() * percent / 100, 0);
@@ -151,7 +172,7 @@ proptest! {
     fn an_ideal_network_is_not_slower((processes, mut steps) in programs()) {
         // Collectives end at once in these programs, whoever is missing.
         steps.retain(|step| !matches!(step.1 % 16, 9 | 14 | 15));
-        let played = play(processes, &steps, true);
+        let played = play(processes, &steps, WILDCARDS);
         let run = run_of(&played, &[]);
         let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
         let (_, matched) = pairs(run, &[]);
@@ -172,7 +193,7 @@ proptest! {
     /// No call waits before it began, after it ended, or for itself; and whom it waits for arrived then.
     #[test]
     fn waits_lie_in_their_calls((processes, steps) in programs()) {
-        let played = play(processes, &steps, true);
+        let played = play(processes, &steps, WILDCARDS);
         let run = run_of(&played, &[]);
         let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
         let (_, matched) = pairs(run, &[]);

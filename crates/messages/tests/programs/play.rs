@@ -1,12 +1,14 @@
 //! Plays a random program: every step, one process that is not blocked does something that is allowed.
 
 mod collectives;
+mod failures;
+mod prepared;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use proust_messages::call::{ANY_TAG, Act, Call, Mode, Partner, Received, Slots};
 use proust_messages::requests::Endpoints;
-use proust_messages::run::{Membership, Process};
+use proust_messages::run::{Failed, Membership, Process};
 use proust_messages::waits::Times;
 
 use collectives::Series;
@@ -34,10 +36,16 @@ pub struct Recorded {
 #[derive(Debug, Default)]
 pub struct Played {
     pub calls: Vec<Vec<Recorded>>,
+    /// Calls that failed, of each process, and after how many others.
+    pub failed: Vec<Vec<(usize, Failed)>>,
+    /// Messages with an end in a call that failed: nothing is known of them.
+    pub unseen: Vec<((u32, u64), (u32, u64))>,
     /// Members of each communicator; all processes are, by their number.
     pub sizes: Vec<u32>,
     /// Sender and begin of the call that sent, receiver and begin of the call that received.
     pub messages: Vec<((u32, u64), (u32, u64))>,
+    /// The communicator and tag of each, by its place in `messages`.
+    pub channels: Vec<(u32, i32)>,
     pub bytes: u64,
     /// Messages that nobody received.
     pub lost: u64,
@@ -52,6 +60,8 @@ struct Sent {
     tag: i32,
     bytes: u64,
     begin_ns: u64,
+    /// The call that sent it failed.
+    is_unseen: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,23 +101,31 @@ struct World {
     ways: BTreeMap<(u32, u32), VecDeque<Sent>>,
     played: Played,
     under_way: usize,
-    with_wildcards: bool,
+    with: With,
+}
+
+/// What programs may have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct With {
+    pub wildcards: bool,
+    pub failures: bool,
 }
 
 /// Members of a communicator are all processes. There are two, and a schedule of collectives for each.
 const COMMUNICATORS: u32 = 2;
-pub fn play(processes: usize, steps: &[Step], with_wildcards: bool) -> Played {
+pub fn play(processes: usize, steps: &[Step], with: With) -> Played {
     let mut world = World {
         now_ns: 1,
         procs: (0..processes).map(|_| Proc::default()).collect(),
         ways: BTreeMap::new(),
         played: Played {
             calls: vec![Vec::new(); processes],
+            failed: vec![Vec::new(); processes],
             sizes: vec![processes as u32; COMMUNICATORS as usize],
             ..Played::default()
         },
         under_way: 0,
-        with_wildcards,
+        with,
     };
     for &step in steps {
         world.step(step);
@@ -134,6 +152,9 @@ impl World {
         let (to, tag) = (u32::from(a) % self.procs.len() as u32, i32::from(b % 3));
         let communicator = u32::from(b / 3) % COMMUNICATORS;
         let bytes = u64::from(a) * 8;
+        if self.with.failures && what >= 224 {
+            return self.fail(process, (communicator, to, tag), (a, b), what);
+        }
         match what % 16 {
             0 | 1 => self.send(process, (communicator, to, tag, bytes), None),
             2 | 3 => {
@@ -170,7 +191,7 @@ impl World {
         only_starts: bool,
     ) {
         let count = self.procs.len() as u32;
-        let (any_source, any_tag) = (self.with_wildcards && a % 4 == 1, self.with_wildcards && b % 5 == 1);
+        let (any_source, any_tag) = (self.with.wildcards && a % 4 == 1, self.with.wildcards && b % 5 == 1);
         let mut posted = Posted {
             communicator,
             source: (!any_source).then_some((to + count - 1) % count),
@@ -262,7 +283,7 @@ impl World {
     }
 
     fn sent(&mut self, process: usize, begin_ns: u64, (communicator, to, tag, bytes): (u32, u32, i32, u64)) {
-        let sent = Sent { from: process as u32, communicator, tag, bytes, begin_ns };
+        let sent = Sent { from: process as u32, communicator, tag, bytes, begin_ns, is_unseen: false };
         self.ways.entry((process as u32, to)).or_default().push_back(sent);
         self.more();
     }
@@ -274,7 +295,7 @@ impl World {
         (a, b): (u8, u8),
         slot: Option<u16>,
     ) {
-        let (any_source, any_tag) = (self.with_wildcards && a % 4 == 0, self.with_wildcards && b % 5 == 0);
+        let (any_source, any_tag) = (self.with.wildcards && a % 4 == 0, self.with.wildcards && b % 5 == 0);
         let begin_ns = self.tick();
         let posted = Posted {
             communicator,
@@ -338,8 +359,14 @@ impl World {
 
     fn got(&mut self, process: usize, posted: Posted, sent: Sent) {
         self.under_way -= 2;
-        self.played.bytes += sent.bytes;
-        self.played.messages.push(((sent.from, sent.begin_ns), (process as u32, posted.begin_ns)));
+        let of_message = ((sent.from, sent.begin_ns), (process as u32, posted.begin_ns));
+        if sent.is_unseen {
+            self.played.unseen.push(of_message);
+        } else {
+            self.played.bytes += sent.bytes;
+            self.played.messages.push(of_message);
+            self.played.channels.push((sent.communicator + 1, sent.tag));
+        }
         let received = Received {
             slot: posted.slot,
             source: Partner::Rank(sent.from),
@@ -392,46 +419,6 @@ impl World {
             ..self.call(begin_ns, end_ns, act)
         };
         self.record(process, call);
-    }
-
-    fn prepare(&mut self, process: usize, of: (u32, u32, i32, u64), is_send: bool) {
-        let (communicator, partner, tag, bytes) = of;
-        let slot = self.slot(process);
-        let (begin_ns, end_ns) = (self.tick(), self.tick());
-        let posted = Posted {
-            communicator,
-            source: Some(partner),
-            tag: Some(tag),
-            begin_ns,
-            slot: Some(slot),
-            bytes,
-            also: None,
-        };
-        let act = if is_send { Act::PrepareSend(Mode::Standard) } else { Act::PrepareReceive };
-        let call = self.of_posted(&posted, end_ns, act);
-        self.record(process, call);
-        let send = is_send.then_some((communicator, partner, tag));
-        self.procs[process].prepared.push((slot, false, send, posted));
-    }
-
-    fn start(&mut self, process: usize, which: usize) {
-        let ready: Vec<usize> = (0..self.procs[process].prepared.len())
-            .filter(|&at| !self.procs[process].prepared[at].1)
-            .collect();
-        let Some(&at) = ready.get(which % ready.len().max(1)) else { return };
-        let (begin_ns, end_ns) = (self.tick(), self.tick());
-        let (slot, is_active, send, posted) = &mut self.procs[process].prepared[at];
-        *is_active = true;
-        let (slot, send, posted) = (*slot, *send, *posted);
-        let call = Recorded { slots: vec![(slot, 1)], ..self.call(begin_ns, end_ns, Act::Start) };
-        self.record(process, call);
-        match send {
-            Some((communicator, to, tag)) => {
-                self.sent(process, begin_ns, (communicator, to, tag, posted.bytes));
-                self.procs[process].done.push((slot, None));
-            }
-            None => self.post(process, Posted { begin_ns, ..posted }),
-        }
     }
 
     /// All that is on its way arrives, and all call what others have called.
@@ -492,6 +479,9 @@ impl Played {
             (number + 1, Membership { communicator: number, rank, is_on_second_side: false })
         };
         let communicators = (0..self.sizes.len() as u32).map(member).collect();
-        Process { endpoints, calls: times.into(), communicators, ..Process::default() }
+        let failed = self.failed[process].iter().filter(|(before, _)| *before <= calls);
+        let shifted = |(_, one): &(usize, Failed)| Failed { begin_ns: one.begin_ns + shift_ns, ..*one };
+        let failed = failed.map(shifted).collect();
+        Process { endpoints, calls: times.into(), communicators, failed, ..Process::default() }
     }
 }

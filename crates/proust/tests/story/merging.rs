@@ -1,5 +1,6 @@
 //! Ranks that record to folders of their own, as on discs of their hosts, merged to one run.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,11 +11,12 @@ use crate::command::{Ended, proust, run};
 use crate::mpi::Mpi;
 use crate::recording::{empty_folder, list, number, page_of, truth_in};
 
-/// Two ranks, each with a recorder and a folder named after it; the program's truth.
-fn recorded_apart(mpi: Mpi, folder: &Path) -> Option<Value> {
+/// Two ranks, each with a recorder and a folder named after it; the program's truth. `before` is what a rank's
+/// shell does first, with its number in `rank`.
+fn recorded_apart(mpi: Mpi, folder: &Path, before: &str) -> Option<Value> {
     let (launcher, program) = (mpi.launcher()?, mpi.built("late")?);
     let script = format!(
-        "exec '{}' record -q -o '{}'/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} -- '{}' late-sender 0.1",
+        "rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {before} exec '{}' record -q -o '{}'/$rank -- '{}' late-sender 0.1",
         env!("CARGO_BIN_EXE_proust"),
         folder.display(),
         program.display()
@@ -33,7 +35,7 @@ fn folders_of_hosts_are_one_run() {
     for mpi in [Mpi::Open, Mpi::Mpich] {
         let folder = empty_folder();
         let folder = folder.path();
-        let Some(truth) = recorded_apart(mpi, folder) else { continue };
+        let Some(truth) = recorded_apart(mpi, folder, "") else { continue };
         let whole = merge(folder, "whole", &["0", "1"]);
         assert!(whole.status.success(), "{}", whole.said());
         assert!(whole.printed().contains("2 logs from 2 folders"), "{}", whole.printed());
@@ -56,11 +58,33 @@ fn folders_of_hosts_are_one_run() {
         let again = merge(folder, "whole", &["0", "1"]);
         assert_eq!(again.status.code(), Some(1));
         let other = empty_folder();
-        recorded_apart(mpi, other.path());
+        recorded_apart(mpi, other.path(), "");
         let strange = other.path().join("1").display().to_string();
         let mixed = merge(folder, "mixed", &["0", &strange]);
         assert_eq!(mixed.status.code(), Some(1), "{}", mixed.printed());
         assert!(mixed.said().contains("no parts of one run"), "{}", mixed.said());
         assert!(!folder.join("mixed").exists());
+    }
+}
+
+/// A rank's host is named where its job's manager has said on which hosts ranks are: two ranks say here that
+/// they run on two hosts of Slurm's, and the recorded one is on the first of them.
+#[test]
+fn a_missing_rank_is_named_with_its_host() {
+    let named = fs::read_to_string("/proc/sys/kernel/hostname").expect("a host has a name");
+    let here = named.trim();
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let folder = empty_folder();
+        let folder = folder.path();
+        let before =
+            format!("export SLURM_STEP_NODELIST='{here},far[07-08]' SLURM_STEP_TASKS_PER_NODE='1(x3)';");
+        if recorded_apart(mpi, folder, &before).is_none() {
+            continue;
+        }
+        let part = merge(folder, "part", &["0"]);
+        assert!(part.printed().contains("1 rank of 2 without a log: 1 of host far07."), "{}", part.printed());
+        // Rank 1 was recorded on this host, too, which contradicts that.
+        let part = merge(folder, "other", &["1"]);
+        assert!(part.printed().contains("1 rank of 2 without a log: 0."), "{}", part.printed());
     }
 }

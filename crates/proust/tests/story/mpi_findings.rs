@@ -8,10 +8,11 @@ use crate::mpi::Mpi;
 use crate::recording::{Recorded, list, number};
 
 /// The kinds that this story is about.
-pub const KINDS: [&str; 7] = [
+pub const KINDS: [&str; 8] = [
     "mpi-late-sender",
     "mpi-late-receiver",
     "mpi-imbalance",
+    "mpi-serial-phase",
     "mpi-serial-chain",
     "mpi-small-messages",
     "mpi-groupable-collectives",
@@ -20,6 +21,7 @@ pub const KINDS: [&str; 7] = [
 
 /// A fault of the program `findings`.
 struct Fault {
+    case: &'static str,
     kind: &'static str,
     account: &'static str,
     /// The function that is named; and those of its ranks that are.
@@ -32,10 +34,17 @@ struct Fault {
     least: f64,
 }
 
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 9] = [
     Fault { late: &[0], ..late("mpi-late-sender", "prepare") },
     Fault { late: &[1], ..late("mpi-late-receiver", "prepare") },
     Fault { late: &[1], ..late("mpi-imbalance", "prepare") },
+    Fault { late: &[0], ..late("mpi-serial-phase", "read_input") },
+    Fault {
+        case: "mpi-serial-phase-last",
+        account: "runtime",
+        late: &[0],
+        ..late("mpi-serial-phase", "write_output")
+    },
     Fault { late: &[0, 1], least: 0.5, ..late("mpi-serial-chain", "one_after_the_other") },
     Fault { account: "mpi-transfer", least: 0.1, ..late("mpi-small-messages", "value_by_value") },
     Fault {
@@ -50,7 +59,7 @@ const FAULTS: [Fault; 7] = [
 /// Ranks wait for others.
 const fn late(kind: &'static str, function: &'static str) -> Fault {
     let (account, sure) = ("mpi-partner", "likely");
-    Fault { kind, account, function, late: &[], ranks: 2, seconds: "1", sure, least: 0.7 }
+    Fault { case: kind, kind, account, function, late: &[], ranks: 2, seconds: "1", sure, least: 0.7 }
 }
 
 impl Fault {
@@ -101,13 +110,18 @@ fn assert_nothing(found: &[Value], kind: &str) {
     assert!(!found.iter().any(|one| is_wrong(&one)), "{kind}: {found:#?}");
 }
 
-fn check(kind: &str) {
-    let fault = FAULTS.iter().find(|fault| fault.kind == kind).expect("a fault");
+fn fault(case: &str) -> &Fault {
+    FAULTS.iter().find(|fault| fault.case == case).expect("a fault")
+}
+
+fn check(case: &str) {
+    let fault = fault(case);
+    let kind = fault.kind;
     for mpi in MPIS {
-        let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, kind), fault.starved()) else { continue };
+        let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, case), fault.starved()) else { continue };
         let all = found(&run);
         let Some(finding) = of_kind(&all, kind) else {
-            panic!("{kind} of {} is not found: {all:#?} {}", mpi.name(), run.truth());
+            panic!("{case} of {} is not found: {all:#?} {}", mpi.name(), run.truth());
         };
         assert_eq!((&finding["account"], &finding["sure"]), (&fault.account.into(), &fault.sure.into()));
         assert_cause(finding, fault.function);
@@ -124,12 +138,12 @@ fn check(kind: &str) {
     }
 }
 
-fn check_repaired(kind: &str) {
-    let fault = FAULTS.iter().find(|fault| fault.kind == kind).expect("a fault");
+fn check_repaired(case: &str) {
+    let fault = fault(case);
     for mpi in MPIS {
-        let case = format!("{kind}-repaired");
+        let case = format!("{case}-repaired");
         let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, &case), fault.starved()) else { continue };
-        assert_nothing(&found(&run), kind);
+        assert_nothing(&found(&run), fault.kind);
     }
 }
 
@@ -153,6 +167,8 @@ faults! {
     messages_sent_late messages_sent_early "mpi-late-sender";
     messages_received_late messages_received_early "mpi-late-receiver";
     unbalanced_ranks balanced_collectives "mpi-imbalance";
+    input_read_by_one_rank input_read_by_all_ranks "mpi-serial-phase";
+    output_written_by_one_rank output_written_by_all_ranks "mpi-serial-phase-last";
     ranks_one_after_the_other ranks_all_at_once "mpi-serial-chain";
     many_small_messages few_large_messages "mpi-small-messages";
     one_collective_after_the_other one_collective_for_all "mpi-groupable-collectives";

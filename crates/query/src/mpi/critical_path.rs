@@ -8,11 +8,15 @@
 //!
 //! What a location did on its parts of the path is `super::spending`.
 
-use proust_profile::{EventRow, LocationId, Nature, PartnerWaitRow, Profile};
+use proust_profile::{ContextId, EventRow, LocationId, Nature, PartnerWaitRow, Profile};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap as Map;
 
-pub use super::spending::{Activity, Step};
+pub use super::spending::{Activities, Activity, Step};
 use super::spending::{Amount, Spending, outside_of_waits, waits_of};
+
+#[cfg(test)]
+mod tests;
 
 /// An activity on the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +33,31 @@ pub struct PathSum {
     pub imbalance_ns: f64,
     /// Time of all ranks lost for that, ns.
     pub cost_ns: f64,
+    /// Of its time on the path, that in operations or on a processor, ns.
+    pub active_ns: f64,
+    /// Parts of the path in which it was seen. One ends where the path goes on in another location, and where
+    /// a wait for this one ends.
+    pub parts: u32,
+    /// The rank that spent most in it, and how long, ns.
+    pub most: (LocationId, f64),
+    /// The mean of what the other ranks spent in it, ns.
+    pub others_ns: f64,
+    /// Time of ranks in the end of MPI while it was on the path, ns: they had nothing else left to do, and
+    /// nothing of it counts where it was neither an operation nor on a processor.
+    pub at_end_ns: f64,
+}
+
+/// What a rank waits at its end of MPI for the last one to come there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndWait {
+    /// The rank.
+    pub location: LocationId,
+    /// Where it ends MPI.
+    pub context: ContextId,
+    /// From when, nanoseconds since the run's start.
+    pub begin_ns: u64,
+    /// Until when.
+    pub until_ns: u64,
 }
 
 /// The time of all ranks, `ranks × length`, by what it was used for; the sum of the four.
@@ -60,6 +89,9 @@ pub struct CriticalPath {
     pub by_location: Vec<(LocationId, u64)>,
     /// By activity, longest first; the sum is the length.
     pub activities: Vec<PathSum>,
+    /// Waits at the end of MPI, by location; they are on the runtime's account. None where the ranks do not
+    /// all end it, or not together.
+    pub end_waits: Vec<EndWait>,
     /// What ranks did meanwhile.
     pub impact: Impact,
 }
@@ -67,9 +99,15 @@ pub struct CriticalPath {
 impl CriticalPath {
     /// That of the whole run; None where no two processes of one job used MPI.
     pub fn of(profile: &Profile) -> Option<CriticalPath> {
+        CriticalPath::of_activities(profile, &Activities::functions(profile))
+    }
+
+    /// The same by other activities.
+    pub fn of_activities(profile: &Profile, activities: &Activities) -> Option<CriticalPath> {
         let ideal = profile.quality.messages.as_ref()?.ideal.as_ref()?;
         let ranks = ranks(profile);
-        let steps = steps(&profile.partner_waits, &ranks)?;
+        let times: Vec<Step> = ranks.iter().map(|rank| rank.time).collect();
+        let steps = steps(&profile.partner_waits, &times)?;
         let length_ns = steps.iter().map(|step| step.end_ns - step.begin_ns).sum();
         let mut path = CriticalPath {
             length_ns,
@@ -77,35 +115,75 @@ impl CriticalPath {
             is_complete: ideal.ideal_ns.is_some(),
             ..CriticalPath::default()
         };
-        let spending = Spending::of(profile);
+        let spending = Spending::of(profile, activities);
+        let by_location = by_location(&steps, &profile.partner_waits);
+        let of_one = |(_, steps): &(LocationId, Vec<Step>)| spending.of_steps(steps);
+        let parts: Vec<Map<Activity, Amount>> = by_location.par_iter().map(of_one).collect();
         let mut on_path: Map<Activity, Amount> = Map::default();
-        let mut by_location: Map<LocationId, Vec<Step>> = Map::default();
-        steps.iter().for_each(|step| by_location.entry(step.location).or_default().push(*step));
-        for (&location, of_one) in &by_location {
-            path.by_location.push((location, of_one.iter().map(|step| step.end_ns - step.begin_ns).sum()));
-            for (activity, amount) in spending.of_steps(of_one) {
-                let sum = on_path.entry(activity).or_default();
-                (sum.ns, sum.variance) = (sum.ns + amount.ns, sum.variance + amount.variance);
-            }
+        for (activity, amount) in parts.into_iter().flatten() {
+            on_path.entry(activity).or_default().add(&amount);
         }
+        let length = |steps: &[Step]| steps.iter().map(|step| step.end_ns - step.begin_ns).sum();
+        path.by_location = by_location.iter().map(|(location, steps)| (*location, length(steps))).collect();
         path.by_location.sort_unstable_by_key(|&(location, ns)| (u64::MAX - ns, location));
-        let of_ranks: Vec<Map<Activity, Amount>> = ranks
-            .iter()
-            .map(|rank| spending.of_steps(&outside_of_waits(&profile.partner_waits, rank)))
+        let of_ranks: Vec<(LocationId, Map<Activity, Amount>)> = ranks
+            .par_iter()
+            .map(|rank| {
+                let outside = outside_of_waits(&profile.partner_waits, &rank.time);
+                (rank.time.location, spending.of_steps(&outside))
+            })
             .collect();
         path.compare(on_path, &of_ranks);
+        if is_one_world(profile, ranks.len()) {
+            path.end(&spending, &steps, &ranks);
+        }
         path.steps = steps;
         Some(path)
     }
 
+    /// The waits at the end of MPI, and what the path did meanwhile.
+    fn end(&mut self, spending: &Spending<'_>, steps: &[Step], ranks: &[Rank]) {
+        let Some(last_ns) = ranks.iter().map(|rank| rank.time.end_ns).max() else { return };
+        let Some(ends) = ranks.iter().map(|rank| rank.ends).collect::<Option<Vec<End>>>() else { return };
+        let wait = |(rank, end): (&Rank, &End)| {
+            let (begin_ns, until_ns) = (rank.time.end_ns, last_ns.min(end.until_ns));
+            EndWait { location: rank.time.location, context: end.context, begin_ns, until_ns }
+        };
+        let waits = ranks.iter().zip(&ends).map(wait);
+        self.end_waits = waits.filter(|wait| wait.until_ns > wait.begin_ns).collect();
+        // Instants at which a rank begins or ceases to wait.
+        let changes = self.end_waits.iter().flat_map(|wait| [(wait.begin_ns, 1), (wait.until_ns, -1)]);
+        let mut changes: Vec<(u64, i64)> = changes.collect();
+        changes.sort_unstable();
+        let mut waiting = 0;
+        let mut at_end: Map<Activity, f64> = Map::default();
+        for pair in changes.windows(2) {
+            waiting += pair[0].1;
+            let (begin_ns, end_ns) = (pair[0].0, pair[1].0);
+            if waiting == 0 || begin_ns == end_ns {
+                continue;
+            }
+            let first = steps.partition_point(|step| step.end_ns <= begin_ns);
+            for step in steps[first..].iter().take_while(|step| step.begin_ns < end_ns) {
+                let (begin_ns, end_ns) = (step.begin_ns.max(begin_ns), step.end_ns.min(end_ns));
+                for (activity, amount) in spending.of_steps(&[Step { begin_ns, end_ns, ..*step }]) {
+                    *at_end.entry(activity).or_default() += waiting as f64 * amount.active_ns;
+                }
+            }
+        }
+        for sum in &mut self.activities {
+            sum.at_end_ns = at_end.get(&sum.activity).copied().unwrap_or(0.0);
+        }
+    }
+
     /// What the path did with what each rank did.
-    fn compare(&mut self, on_path: Map<Activity, Amount>, of_ranks: &[Map<Activity, Amount>]) {
+    fn compare(&mut self, on_path: Map<Activity, Amount>, of_ranks: &[(LocationId, Map<Activity, Amount>)]) {
         let ranks = of_ranks.len() as f64;
         let spent = |rank: &Map<Activity, Amount>, activity: &Activity| {
             rank.get(activity).map_or(0.0, |amount| amount.ns)
         };
         let mut costs: Map<Activity, f64> = Map::default();
-        for rank in of_ranks {
+        for (_, rank) in of_ranks {
             let excess = |(activity, amount): (&Activity, &Amount)| {
                 (*activity, (amount.ns - spent(rank, activity)).max(0.0))
             };
@@ -127,7 +205,10 @@ impl CriticalPath {
         let Impact { activity_ns, imbalance_ns, apart_ns, .. } = self.impact;
         self.impact.off_path_ns = ranks * self.length_ns as f64 - activity_ns - imbalance_ns - apart_ns;
         let sum = |(activity, amount): (Activity, Amount)| {
-            let mean_ns = of_ranks.iter().map(|rank| spent(rank, &activity)).sum::<f64>() / ranks;
+            let of_each = || of_ranks.iter().map(|(location, rank)| (*location, spent(rank, &activity)));
+            let all_ns = of_each().map(|(_, ns)| ns).sum::<f64>();
+            let mean_ns = all_ns / ranks;
+            let most = of_each().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).unwrap_or_default();
             PathSum {
                 activity,
                 on_path_ns: amount.ns,
@@ -135,6 +216,11 @@ impl CriticalPath {
                 mean_ns,
                 imbalance_ns: (amount.ns - mean_ns).max(0.0),
                 cost_ns: costs.get(&activity).copied().unwrap_or(0.0),
+                active_ns: amount.active_ns,
+                parts: amount.parts,
+                most,
+                others_ns: (all_ns - most.1) / (ranks - 1.0).max(1.0),
+                at_end_ns: 0.0,
             }
         };
         self.activities = on_path.into_iter().map(sum).collect();
@@ -143,25 +229,75 @@ impl CriticalPath {
     }
 }
 
-/// When the locations that begin MPI were in it: from the end of its begin to the begin of its end.
-fn ranks(profile: &Profile) -> Vec<Step> {
-    let mut ranks: Vec<Step> = Vec::new();
+/// A location that begins MPI.
+#[derive(Clone, Copy, Debug)]
+struct Rank {
+    /// From the end of its begin to the begin of its end.
+    time: Step,
+    /// Where and until when it ends MPI, if it does.
+    ends: Option<End>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct End {
+    context: ContextId,
+    until_ns: u64,
+}
+
+fn ranks(profile: &Profile) -> Vec<Rank> {
+    let mut ranks: Vec<Rank> = Vec::new();
     for location in profile.events.locations() {
         let kind = |event: &EventRow| profile.operations.get(event.operation).and_then(|info| info.kind);
         let is_of_mpi = |event: &EventRow| kind(event).is_some_and(|kind| kind.is_of_mpi());
         let is_runtime = |event: &EventRow| kind(event).is_some_and(|kind| kind.nature == Nature::Runtime);
         let is_limit = |event: &EventRow| is_of_mpi(event) && is_runtime(event);
-        let mut forward = profile.events.of(location);
-        let Some(first) = forward.find(is_limit) else { continue };
-        let behind = forward.count();
-        let mut backward = profile.events.of_backward(location).take(behind);
-        let last = backward.find(is_limit).map(|last| last.begin_ns);
+        let Some(first) = profile.events.of(location).find(is_limit) else { continue };
+        let is_last = |event: &EventRow| event.begin_ns >= first.end_ns && is_limit(event);
+        let last = profile.events.of_backward(location).find(is_last);
         let last_of_mpi = || profile.events.of_backward(location).find(is_of_mpi);
-        let end_ns = last.or_else(|| Some(last_of_mpi()?.end_ns)).unwrap_or(first.end_ns);
+        let end_ns = last.map(|last| last.begin_ns).or_else(|| Some(last_of_mpi()?.end_ns));
         let begin_ns = first.end_ns;
-        ranks.push(Step { location, begin_ns, end_ns: end_ns.max(begin_ns) });
+        let time = Step { location, begin_ns, end_ns: end_ns.unwrap_or(begin_ns).max(begin_ns) };
+        ranks
+            .push(Rank { time, ends: last.map(|last| End { context: last.context, until_ns: last.end_ns }) });
     }
     ranks
+}
+
+/// Whether so many ranks are one job's: those of several do not wait for each other.
+fn is_one_world(profile: &Profile, ranks: usize) -> bool {
+    let mut worlds = profile.communicators.iter().filter(|one| one.is_world);
+    worlds.next().is_some_and(|one| one.size as usize == ranks) && worlds.next().is_none()
+}
+
+/// The steps of each location, divided where waits for it end.
+fn by_location(steps: &[Step], waits: &[PartnerWaitRow]) -> Vec<(LocationId, Vec<Step>)> {
+    let mut ends_ns: Map<LocationId, Vec<u64>> = Map::default();
+    for wait in waits {
+        let at = steps.partition_point(|step| step.end_ns <= wait.until_ns);
+        if steps.get(at).is_some_and(|step| step.location == wait.late && step.begin_ns < wait.until_ns) {
+            ends_ns.entry(wait.late).or_default().push(wait.until_ns);
+        }
+    }
+    for ends_ns in ends_ns.values_mut() {
+        ends_ns.sort_unstable();
+        ends_ns.dedup();
+    }
+    let mut parts: Map<LocationId, Vec<Step>> = Map::default();
+    for step in steps {
+        let parts = parts.entry(step.location).or_default();
+        let ends_ns = ends_ns.get(&step.location).map_or(&[][..], Vec::as_slice);
+        let first = ends_ns.partition_point(|&end_ns| end_ns <= step.begin_ns);
+        let within = ends_ns[first..].iter().copied().take_while(|&end_ns| end_ns < step.end_ns);
+        let mut begin_ns = step.begin_ns;
+        for end_ns in within.chain([step.end_ns]) {
+            parts.push(Step { begin_ns, end_ns, ..*step });
+            begin_ns = end_ns;
+        }
+    }
+    let mut parts: Vec<(LocationId, Vec<Step>)> = parts.into_iter().collect();
+    parts.sort_unstable_by_key(|&(location, _)| location);
+    parts
 }
 
 fn steps(waits: &[PartnerWaitRow], ranks: &[Step]) -> Option<Vec<Step>> {
@@ -181,177 +317,4 @@ fn steps(waits: &[PartnerWaitRow], ranks: &[Step]) -> Option<Vec<Step>> {
     }
     steps.reverse();
     Some(steps)
-}
-
-#[cfg(test)]
-mod tests {
-    use proust_profile::{
-        Context, ContextId, ContextKind, IdealNetwork, MessageQuality, OperationId, OperationInfo,
-        OperationKind, SampleRow, WaitPattern,
-    };
-
-    use super::*;
-
-    const INIT: u32 = 0;
-    const RECEIVE: u32 = 1;
-
-    fn event(location: u32, operation: u32, begin_ns: u64, end_ns: u64) -> EventRow {
-        EventRow {
-            location: LocationId(location),
-            operation: OperationId(operation),
-            context: ContextId(1),
-            begin_ns,
-            end_ns,
-            time_ns: end_ns - begin_ns,
-            calls: 1,
-            ..EventRow::default()
-        }
-    }
-
-    fn wait(location: u32, begin_ns: u64, until_ns: u64, late: u32) -> PartnerWaitRow {
-        PartnerWaitRow {
-            location: LocationId(location),
-            context: ContextId(1),
-            operation: OperationId(RECEIVE),
-            begin_ns,
-            until_ns,
-            pattern: WaitPattern::LateSender,
-            late: LocationId(late),
-            late_context: ContextId(1),
-            misordered_ns: 0,
-            bytes: 0,
-        }
-    }
-
-    /// Every 10 ns of a time, in a context.
-    fn samples(location: u32, context: u32, (from_ns, to_ns): (u64, u64)) -> Vec<SampleRow> {
-        let row = |n: u64| SampleRow {
-            location: LocationId(location),
-            context: ContextId(context),
-            time_ns: 10 * n,
-            cpu_ns: 10,
-            ..SampleRow::default()
-        };
-        (from_ns / 10 + 1..=to_ns / 10).map(row).collect()
-    }
-
-    fn profile(
-        events: Vec<EventRow>,
-        samples: Vec<SampleRow>,
-        partner_waits: Vec<PartnerWaitRow>,
-    ) -> Profile {
-        use proust_profile::{Detail, Family};
-        let kind = |nature| Some(OperationKind { nature, family: Family::Mpi, detail: Detail::Plain });
-        let info = |kind| OperationInfo { name: String::new(), kind };
-        let context = |kind| Context { parent: None, kind, function: None, file: None, line: None };
-        let mut profile = Profile {
-            operations: vec![info(kind(Nature::Runtime)), info(kind(Nature::Message))].into(),
-            contexts: vec![
-                context(ContextKind::Program),
-                context(ContextKind::Frame),
-                context(ContextKind::Frame),
-                context(ContextKind::Frame),
-            ]
-            .into(),
-            events: events.into(),
-            samples: samples.into(),
-            partner_waits,
-            ..Profile::default()
-        };
-        let ideal = Some(IdealNetwork { time_ns: 0, ideal_ns: Some(1), outside: Vec::new() });
-        profile.quality.messages = Some(MessageQuality { ideal, ..MessageQuality::default() });
-        profile
-    }
-
-    fn assert_sums(path: &CriticalPath) {
-        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}: {path:#?}");
-        assert!(path.steps.windows(2).all(|pair| pair[0].end_ns == pair[1].begin_ns));
-        let ends = path.steps.last().unwrap().end_ns - path.steps[0].begin_ns;
-        assert_eq!(path.length_ns, ends);
-        assert_eq!(path.by_location.iter().map(|(_, ns)| ns).sum::<u64>(), ends);
-        near(path.activities.iter().map(|sum| sum.on_path_ns).sum(), ends as f64);
-        let Impact { activity_ns, imbalance_ns, apart_ns, off_path_ns } = path.impact;
-        near(activity_ns + imbalance_ns + apart_ns + off_path_ns, path.ranks as f64 * ends as f64);
-        near(path.activities.iter().map(|sum| sum.cost_ns).sum(), imbalance_ns + apart_ns);
-        assert!(off_path_ns > -1e-6);
-    }
-
-    /// A pipeline of three: each computes 100 when it has what the one before it sent.
-    #[test]
-    fn a_pipeline_is_all_of_its_ranks_one_after_the_other() {
-        let events = vec![
-            event(0, INIT, 0, 10),
-            event(0, RECEIVE, 110, 111),
-            event(0, INIT, 320, 330),
-            event(1, INIT, 0, 10),
-            event(1, RECEIVE, 10, 120),
-            event(1, RECEIVE, 220, 221),
-            event(1, INIT, 320, 330),
-            event(2, INIT, 0, 10),
-            event(2, RECEIVE, 10, 230),
-            event(2, INIT, 330, 340),
-        ];
-        let rows = [(0, 2, (10, 110)), (1, 2, (120, 220)), (2, 3, (230, 330))];
-        let rows = rows.into_iter().flat_map(|(location, context, time)| samples(location, context, time));
-        let waits = vec![wait(1, 10, 110, 0), wait(2, 10, 220, 1)];
-        let path = CriticalPath::of(&profile(events, rows.collect(), waits)).expect("a path");
-        assert_sums(&path);
-        let steps: Vec<(u32, u64, u64)> =
-            path.steps.iter().map(|step| (step.location.0, step.begin_ns, step.end_ns)).collect();
-        assert_eq!(steps, [(0, 10, 110), (1, 110, 220), (2, 220, 330)]);
-        // Function 2 is on the path in two ranks, and each of these spends half as long in it.
-        let of = |context: u32, operation: Option<OperationId>| {
-            let is_it = |sum: &&PathSum| sum.activity == (ContextId(context), operation);
-            path.activities.iter().find(is_it).copied().unwrap()
-        };
-        let (two, three, receiving) = (of(2, None), of(3, None), of(1, Some(OperationId(RECEIVE))));
-        assert_eq!((two.on_path_ns, three.on_path_ns, receiving.on_path_ns), (200.0, 100.0, 20.0));
-        // Of 310 ns after what was recorded rank 0 computes 309 somewhere, by samples in function 2.
-        assert!((two.mean_ns - (309.0 + 199.0) / 3.0).abs() < 1.0, "{two:?}");
-        assert!((three.imbalance_ns - 200.0 / 3.0).abs() < 1e-6, "{three:?}");
-        assert!(path.impact.apart_ns > 0.0);
-    }
-
-    /// One rank computes twice as long as the other before they meet.
-    #[test]
-    fn a_late_rank_is_the_path_and_its_imbalance_is_what_evening_out_would_save() {
-        let events = vec![
-            event(0, INIT, 0, 10),
-            event(0, RECEIVE, 210, 220),
-            event(0, INIT, 220, 230),
-            event(1, INIT, 0, 10),
-            event(1, RECEIVE, 110, 220),
-            event(1, INIT, 220, 230),
-        ];
-        let rows = samples(0, 2, (10, 210)).into_iter().chain(samples(1, 2, (10, 110))).collect();
-        let path = CriticalPath::of(&profile(events, rows, vec![wait(1, 110, 210, 0)])).expect("a path");
-        assert_sums(&path);
-        assert_eq!(path.length_ns, 210);
-        assert_eq!(path.by_location[0], (LocationId(0), 200));
-        let computing = path.activities[0];
-        assert_eq!((computing.on_path_ns, computing.mean_ns, computing.imbalance_ns), (200.0, 150.0, 50.0));
-        // All that rank 1 waited is lost for it.
-        assert_eq!((computing.cost_ns, path.impact.imbalance_ns, path.impact.apart_ns), (100.0, 100.0, 0.0));
-        assert_eq!(path.impact.activity_ns, 320.0);
-    }
-
-    #[test]
-    fn clocks_that_contradict_each_other_do_not_hang_it() {
-        let events = vec![
-            event(0, INIT, 0, 10),
-            event(0, RECEIVE, 20, 60),
-            event(1, INIT, 0, 10),
-            event(1, RECEIVE, 20, 60),
-        ];
-        let waits = vec![wait(0, 20, 50, 1), wait(1, 20, 50, 0)];
-        let path = CriticalPath::of(&profile(events, Vec::new(), waits)).expect("a path");
-        assert_sums(&path);
-        assert_eq!(path.length_ns, 50);
-    }
-
-    #[test]
-    fn without_ranks_there_is_none() {
-        assert_eq!(CriticalPath::of(&profile(Vec::new(), Vec::new(), Vec::new())), None);
-        assert_eq!(CriticalPath::of(&Profile::default()), None);
-    }
 }

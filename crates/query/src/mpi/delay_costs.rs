@@ -26,7 +26,7 @@ use proust_profile::{ContextId, LocationId, PartnerWaitRow, Profile, WaitPattern
 use rustc_hash::FxHashMap as Map;
 
 use super::is_in_scope;
-use super::spending::{Activity, Amount, Spending, Step, outside_of_waits};
+use super::spending::{Activities, Activity, Amount, Spending, Step, outside_of_waits};
 use crate::selection::Selection;
 
 #[cfg(test)]
@@ -110,7 +110,8 @@ impl DelayCosts {
         let mut order: Vec<(usize, Since)> = Vec::with_capacity(rows.len());
         each_since(profile, |at, since| order.push((at, since)));
         let waits = Waits::of(rows, profile.locations.len());
-        let spending = Spending::of(profile);
+        let activities = Activities::functions(profile);
+        let spending = Spending::of(profile, &activities);
         let mut passed = Passed::new(rows.len(), profile.locations.len());
         let mut parts: Map<WaitPattern, WaitParts> = Map::default();
         let mut pairs: Map<Pair, OfPair> = Map::default();
@@ -193,8 +194,7 @@ impl OfPair {
 
 fn add(sums: &mut Spent, more: &Spent) {
     for (&activity, amount) in more {
-        let sum = sums.entry(activity).or_default();
-        (sum.ns, sum.variance) = (sum.ns + amount.ns, sum.variance + amount.variance);
+        sums.entry(activity).or_default().add(amount);
     }
 }
 

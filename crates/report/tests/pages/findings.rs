@@ -31,6 +31,7 @@ fn finding() -> Finding {
         burned: Ns::from_seconds(0.125),
         low: Ns::from_seconds(0.25),
         high: Ns::from_seconds(0.5),
+        on_path: None,
         error: Ns::from_seconds(0.01),
         cause: place(ContextId(8), "refine", 82),
         victims: vec![Victim {

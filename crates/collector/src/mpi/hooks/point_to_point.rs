@@ -8,6 +8,7 @@ use proust_mpi_abi::abi::SUCCESS;
 use proust_mpi_abi::status::MOST_BYTES;
 
 use crate::mpi::call::{self, Begun, begin, bracket, end, end_completing, envelope, message, poll};
+use crate::mpi::communicators;
 use crate::mpi::library::{self, Library, is_place, written};
 use crate::mpi::marks::{self, Message, may_be};
 use crate::mpi::requests::{self, Of};
@@ -58,24 +59,63 @@ fn with_status(
     })
 }
 
-/// As [`with_status`], of a call that sends, which `facts` says first, and receives.
+/// As [`with_status`], of a call that sends, which `facts` says first, and receives. `asked` says what it was
+/// to send and to receive, if it failed.
 #[inline(always)]
 fn with_both(
     operation: Operation,
     status: usize,
     call: impl FnOnce(usize) -> c_int,
     facts: impl FnOnce(&'static Library, *const u8) -> (Facts, Received),
+    asked: impl FnOnce(&'static Library) -> (Facts, Received),
 ) -> c_int {
     with_any_status(operation, status, call, |begun, result, status| {
         end_completing(begun, result, 1, |library, output| {
-            if result != SUCCESS {
-                return Facts::default();
-            }
-            let (sent, received) = facts(library, status);
+            let (sent, received) = match result {
+                SUCCESS => facts(library, status),
+                _ => asked(library),
+            };
             requests::received_at_once(received, output);
             sent
         });
     })
+}
+
+/// As [`with_status`], of a receive. `asked` says what it was to receive, if it failed: it may have got it.
+#[inline(always)]
+fn with_receive(
+    operation: Operation,
+    status: usize,
+    call: impl FnOnce(usize) -> c_int,
+    facts: impl FnOnce(&'static Library, *const u8) -> Facts,
+    asked: impl FnOnce(&'static Library) -> Facts,
+) -> c_int {
+    with_any_status(operation, status, call, |begun, result, status| match result {
+        SUCCESS => end(begun, result, |library| facts(library, status)),
+        _ => end_completing(begun, result, 0, |library, _| asked(library)),
+    })
+}
+
+/// A message that a call which failed was to send or to receive.
+#[cold]
+fn asked(library: &Library, communicator: usize, peer: usize, tag: usize) -> Facts {
+    Facts {
+        object: communicators::known_number(library, communicator).into(),
+        object2: envelope(library, peer, tag).word(),
+        ..Facts::default()
+    }
+}
+
+/// The same of a call that does both.
+#[cold]
+fn asked_both(
+    library: &Library,
+    communicator: usize,
+    (target, send_tag): (usize, usize),
+    (source, tag): (usize, usize),
+) -> (Facts, Received) {
+    let Envelope { partner: source, tag } = envelope(library, source, tag);
+    (asked(library, communicator, target, send_tag), Received { source, tag, bytes: 0 })
 }
 
 /// What a receive from `source` has got.
@@ -128,12 +168,13 @@ functions! {
                     return SUCCESS;
                 }
             }
-            with_status(
+            with_receive(
                 operation,
                 status,
                 // SAFETY: as the program called it, with a status in the place of none.
                 |status| unsafe { real(buffer, count, datatype, peer, tag, communicator, status) },
                 |library, status| found(library, communicator, peer, status),
+                |library| asked(library, communicator, peer, tag),
             )
         }
     };
@@ -173,6 +214,7 @@ functions! {
                     let sent = message(library, communicator, envelope, amount);
                     (sent, received(library, source, status))
                 },
+                |library| asked_both(library, communicator, (target, send_tag), (source, tag)),
             )
         }
     };
@@ -200,6 +242,7 @@ functions! {
                     let sent = message(library, communicator, envelope, (numbers.number(count), datatype));
                     (sent, received(library, source, status))
                 },
+                |library| asked_both(library, communicator, (target, send_tag), (source, tag)),
             )
         }
     };

@@ -57,6 +57,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::MpiLateSender => "ranks wait for a message of a rank that has more to do before it sends",
         Kind::MpiLateReceiver => "ranks that send wait for a rank that has more to do before it receives",
         Kind::MpiImbalance => "ranks wait in a collective for those that have more to do before it",
+        Kind::MpiSerialPhase => "one rank works in code that is its own while the others wait for it",
         Kind::MpiSerialChain => "each rank works when the one before it is done, as in a pipeline",
         Kind::MpiSmallMessages => "very many messages of a few bytes, whose cost is that of calling",
         Kind::MpiGroupableCollectives => {

@@ -55,7 +55,11 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("tree --sort caused_s", "where empty processors come from"),
             ("openmp", "regions that do have teams"),
         ],
-        Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance | Kind::MpiSerialChain => {
+        Kind::MpiLateSender
+        | Kind::MpiLateReceiver
+        | Kind::MpiImbalance
+        | Kind::MpiSerialPhase
+        | Kind::MpiSerialChain => {
             &[("mpi", "who waited for whom, and why"), ("threads", "what each rank spent its time on")]
         }
         Kind::MpiSmallMessages | Kind::MpiGroupableCollectives | Kind::MpiWrongOrder => {

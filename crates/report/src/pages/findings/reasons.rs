@@ -94,6 +94,10 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = waited for what late ranks did in this function, since both last synchronised, more \
              than those that waited for them"
         }
+        Kind::MpiSerialPhase => {
+            "lost = waited for what the rank did in this function, since both last synchronised; in the end \
+             of MPI, Σ over ranks that wait there of what it did meanwhile in operations or on a processor"
+        }
         Kind::MpiSerialChain => {
             "lost = waits for messages in chains × the part of their causes that had a processor; a wait is \
              in a chain if the sender had waited for a message itself until some time in it, or just before"
@@ -172,8 +176,15 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
              did meanwhile is sampled"
         }
         (Sure::Possible, Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance) => {
-            "waits are measured exactly; but it is little, or ranks wait for each other in turn, as chance \
-             brings about, too"
+            "waits are measured exactly; but it is little, or only a few times, or ranks wait for each other \
+             in turn, as chance brings about, too"
+        }
+        (Sure::Likely, Kind::MpiSerialPhase) => {
+            "waits are measured exactly, and no other rank executes what the rank did meanwhile; that is \
+             sampled"
+        }
+        (Sure::Possible, Kind::MpiSerialPhase) => {
+            "waits are measured exactly; but it is little, or the rank had no processor for a part of it"
         }
         (Sure::Likely, Kind::MpiSmallMessages) => {
             "measured exactly; that the data of several messages are ready at once is an assumption"

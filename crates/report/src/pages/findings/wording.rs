@@ -48,6 +48,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::MpiLateSender => "messages sent late",
         Kind::MpiLateReceiver => "messages received late",
         Kind::MpiImbalance => "unbalanced ranks",
+        Kind::MpiSerialPhase => "serial phase of a rank",
         Kind::MpiSerialChain => "serial chain of ranks",
         Kind::MpiSmallMessages => "many small messages",
         Kind::MpiGroupableCollectives => "collectives that could be one",
@@ -166,6 +167,9 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::MpiImbalance => {
             format!("Ranks wait in a collective for {}, delayed in {who} before it", ranks(finding))
+        }
+        Kind::MpiSerialPhase => {
+            format!("The other ranks wait while {} works alone in {who}", ranks(finding))
         }
         Kind::MpiSerialChain => {
             format!("Ranks work one after the other in {who}: each begins when the one before it has sent")
@@ -352,6 +356,11 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Divide the work among the ranks by what it costs, not by its count; or do work that needs no \
              result of the collective meanwhile (MPI_Iallreduce, MPI_Ibarrier)."
         }
+        Kind::MpiSerialPhase => {
+            "Divide it among the ranks (each reads, prepares or writes its own part; MPI_File_read_all, \
+             MPI_File_write_all), or let the others work on something else meanwhile (MPI_Ibcast, \
+             MPI_Igather)."
+        }
         Kind::MpiSerialChain => {
             "Divide what is handed on into smaller pieces, so that the next rank can begin earlier, or let \
              several chains run at once; or exchange with neighbours first and work on all ranks at once."
@@ -408,6 +417,7 @@ mod tests {
             burned: Ns::ZERO,
             low: Ns::ZERO,
             high: Ns::ZERO,
+            on_path: None,
             error: Ns::ZERO,
             cause,
             victims: Vec::new(),
