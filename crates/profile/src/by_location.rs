@@ -224,8 +224,8 @@ impl<R: Row> ByLocation<R> {
         self.locations().into_iter().flat_map(|location| self.of(location))
     }
 
-    /// Instants between which about so many rows of all locations end, in order; none where there are not more
-    /// than that. Nothing is decoded for it.
+    /// Instants between which about so many rows of all locations end, in order; none where there are not
+    /// more than that. Nothing is decoded for it.
     pub fn slices(&self, rows: usize) -> Vec<u64> {
         let Some(streams) = self.streams.as_deref().filter(|_| self.len() > rows) else { return Vec::new() };
         let blocks_of = |location| {

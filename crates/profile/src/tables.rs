@@ -18,7 +18,8 @@
 //!   facts.json              the run's facts and its quality
 //!   summaries.parquet, summaries.json
 //!                           of a run of many locations: what their amounts are together
-//!   …                       what a later stage keeps beside it ([`Building::add`], [`Building::add_numbers`])
+//!   …                       what a later stage keeps beside it ([`Building::add`],
+//!                           [`Building::add_numbers`])
 //! ```
 //!
 //! Any Parquet reader can open the tables. A profile is built in a folder of its own ([`Building`]) and takes

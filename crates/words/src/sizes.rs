@@ -20,13 +20,14 @@ pub enum SizeError {
 /// [`SizeError`] when the text is no size.
 pub fn parse_bytes(text: &str) -> Result<u64, SizeError> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+    let unit = &text[digits.len()..];
+    let unit = match unit.to_ascii_uppercase().as_str() {
         "" | "B" => 1,
         "K" | "KB" | "KIB" => 1 << 10,
         "M" | "MB" | "MIB" => 1 << 20,
         "G" | "GB" | "GIB" => 1 << 30,
         "T" | "TB" | "TIB" => 1_u64 << 40,
-        other => return Err(SizeError::Unit(other.into())),
+        _ => return Err(SizeError::Unit(unit.into())),
     };
     let number: u64 = digits.parse().map_err(|_| SizeError::Number(text.into()))?;
     number.checked_mul(unit).ok_or_else(|| SizeError::TooLarge(text.into()))
@@ -42,7 +43,7 @@ mod tests {
         assert_eq!(parse_bytes("500m"), Ok(500 << 20));
         assert_eq!(parse_bytes("2MiB"), Ok(2 << 20));
         assert_eq!(parse_bytes("7"), Ok(7));
-        assert_eq!(parse_bytes("3x"), Err(SizeError::Unit("X".into())));
+        assert_eq!(parse_bytes("3x"), Err(SizeError::Unit("x".into())));
         assert_eq!(parse_bytes("1.5G"), Err(SizeError::Number("1.5G".into())));
         assert_eq!(parse_bytes("-1"), Err(SizeError::Number("-1".into())));
         assert_eq!(parse_bytes("99999999999T"), Err(SizeError::TooLarge("99999999999T".into())));

@@ -1,4 +1,5 @@
-//! What operations say beyond the causes: the waits for locks one by one, the wakers, and the queues at locks.
+//! What operations say beyond the causes: the waits for locks one by one, the wakers, and the queues at
+//! locks.
 //!
 //! The run is cut into slices of time with about as many operations each, so that what is kept of single
 //! waits, when anybody waited for a lock, does not grow with the run. A wait that lasts longer than a slice
@@ -81,8 +82,8 @@ impl Beyond {
 }
 
 impl Of<'_> {
-    /// Looks at the operations in a slice: at those that end in it, its end included, and at the part in it of
-    /// the one that goes on.
+    /// Looks at the operations in a slice: at those that end in it, its end included, and at the part in it
+    /// of the one that goes on.
     fn look(
         &mut self,
         evidence: &Evidence<'_>,

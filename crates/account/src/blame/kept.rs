@@ -1,5 +1,5 @@
-//! The blame of a whole run as it is kept beside its profile: for pages that then need no operations. Its rows
-//! are a table; there may be millions.
+//! The blame of a whole run as it is kept beside its profile: for pages that then need no operations. Its
+//! rows are a table; there may be millions.
 
 use proust_profile::tables::{NumberTable, Numbers, PART_ROWS, Part, TablesError};
 use proust_profile::{ContextId, LocationId, Profile};

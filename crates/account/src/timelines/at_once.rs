@@ -1,5 +1,5 @@
-//! How many locations are explained at once: in memory is what explains each of them, for as many as there are
-//! threads of the analysis, but for those with so many operations that two would be too much.
+//! How many locations are explained at once: in memory is what explains each of them, for as many as there
+//! are threads of the analysis, but for those with so many operations that two would be too much.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use rayon::prelude::*;
 const OPERATION_BYTES: u64 = 110;
 const SAMPLE_BYTES: u64 = 350;
 
-/// Memory for all locations that are explained at once, bytes. One that needs more has it all the same, alone.
+/// Memory for all locations that are explained at once, bytes. One that needs more has it all the same, and
+/// is alone.
 #[derive(Clone, Copy, Debug)]
 pub struct AtOnce(pub u64);
 

@@ -16,9 +16,8 @@ use super::shares::{Claim, by_room, by_weight};
 /// Less is not worth a second look: the kernel counts in ticks of 10 ms on every processor.
 const LEAST: Ns = Ns::new(10_000_000);
 
-/// What may have been stolen from each location beyond what is certain; `thefts` says what is known of each of
-/// a range of them.
-/// None = there was nothing.
+/// What may have been stolen from each location beyond what is certain; `thefts` says what is known of each
+/// of a range of them. None = there was nothing.
 pub(super) fn by_location(
     profile: &Profile,
     thefts: impl Fn(Range<usize>) -> Vec<Theft>,
