@@ -1,5 +1,8 @@
 //! The calls of one process to its endpoints: which call completed what another one had started.
 
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use crate::call::{Act, Call, CallId, Mode, Partner, Received};
@@ -10,6 +13,10 @@ use crate::endpoint::{End, Endpoint, Kind};
 pub struct Endpoints {
     all: Vec<Endpoint>,
     slots: FxHashMap<u16, Request>,
+    /// Requests that came to a slot before its last one was complete, by the order of calls: a call gives up
+    /// slots, and takes them, a little after the end that its record has, and threads may overtake each other
+    /// meanwhile. A slot is taken only when it was given up, so the first request there is complete first.
+    next: FxHashMap<u16, VecDeque<Request>>,
     /// How many collectives were prepared, by communicator.
     prepared: FxHashMap<u32, u32>,
     calls: CallId,
@@ -54,8 +61,8 @@ impl Endpoints {
             Act::StartSendReceive => self.begin_both(call, id),
             Act::Start => call.slots.iter().for_each(|slot| self.start(slot, id)),
             Act::StartMatched { from } => {
-                if let (Some(request), Some(slot)) = (self.slots.remove(&from), call.slots.iter().next()) {
-                    self.slots.insert(slot, request);
+                if let (Some(request), Some(slot)) = (self.remove(from), call.slots.iter().next()) {
+                    self.insert(slot, request);
                 }
             }
             Act::ReceiveMatched => {
@@ -71,12 +78,12 @@ impl Endpoints {
             Act::Test => self.complete(call, End::Tested(id)),
             Act::Free => {
                 for slot in call.slots.iter() {
-                    self.slots.remove(&slot);
+                    self.remove(slot);
                 }
             }
             Act::StartOther => {
                 if let Some(slot) = call.slots.iter().next() {
-                    self.slots.insert(slot, Request { active: None, sent: None, prepared: None });
+                    self.insert(slot, Request { active: None, sent: None, prepared: None });
                 }
             }
             Act::Other => {}
@@ -87,6 +94,30 @@ impl Endpoints {
     /// All endpoints; and how many requests were completed without a known start.
     pub fn finish(self) -> (Vec<Endpoint>, u64) {
         (self.all, self.unknown)
+    }
+
+    fn insert(&mut self, slot: u16, request: Request) {
+        match self.slots.entry(slot) {
+            Entry::Vacant(place) => {
+                place.insert(request);
+            }
+            Entry::Occupied(_) => self.next.entry(slot).or_default().push_back(request),
+        }
+    }
+
+    fn remove(&mut self, slot: u16) -> Option<Request> {
+        let removed = self.slots.remove(&slot)?;
+        if !self.next.is_empty()
+            && let Entry::Occupied(mut queue) = self.next.entry(slot)
+        {
+            if let Some(next) = queue.get_mut().pop_front() {
+                self.slots.insert(slot, next);
+            }
+            if queue.get().is_empty() {
+                queue.remove();
+            }
+        }
+        Some(removed)
     }
 
     fn push(&mut self, call: &Call<'_>, kind: Kind, start: CallId, end: End) {
@@ -103,7 +134,7 @@ impl Endpoints {
         self.all.push(endpoint(call, kind, id, End::Open));
         // Without a slot it is not followed: it has no end.
         if let Some(slot) = call.slots.iter().next() {
-            self.slots.insert(slot, Request { active: Some(at), sent: None, prepared: None });
+            self.insert(slot, Request { active: Some(at), sent: None, prepared: None });
         }
     }
 
@@ -119,7 +150,7 @@ impl Endpoints {
             };
             let prepared = (!is_to_nobody(call, kind))
                 .then(|| Endpoint { series, ..endpoint(call, kind, 0, End::Open) });
-            self.slots.insert(slot, Request { active: None, sent: None, prepared });
+            self.insert(slot, Request { active: None, sent: None, prepared });
         }
     }
 
@@ -137,7 +168,7 @@ impl Endpoints {
             begin(&mut self.all, &Call { partner, tag, bytes, ..*call }, Kind::Receive)
         });
         if let Some(slot) = call.slots.iter().next() {
-            self.slots.insert(slot, Request { active, sent, prepared: None });
+            self.insert(slot, Request { active, sent, prepared: None });
         }
     }
 
@@ -163,7 +194,7 @@ impl Endpoints {
                 self.all[at].end = end;
             }
             if request.prepared.is_none() {
-                self.slots.remove(&slot);
+                self.remove(slot);
             }
             let received = call.received.iter().find(|received| received.slot == Some(slot));
             if let (Some(at), Some(&received)) = (active, received) {
@@ -190,5 +221,46 @@ fn is_to_nobody(call: &Call<'_>, kind: Kind) -> bool {
         // Members of the root's group that have no part give nobody as the root, and are members all the
         // same.
         Kind::Collective(_) => call.communicator == 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Slots;
+
+    /// Two threads: the second one's receive ends before the first one's wait, by their records, and got its
+    /// slot after that.
+    #[test]
+    fn threads_that_overtake_each_other_at_a_slot_keep_their_requests() {
+        let call = |act, (begin_ns, end_ns), tag| Call {
+            begin_ns,
+            end_ns,
+            act,
+            operation: 0,
+            communicator: 1,
+            partner: Partner::Rank(1),
+            tag,
+            bytes: 8,
+            slots: Slots::one(3),
+            received: &[],
+        };
+        let mut endpoints = Endpoints::default();
+        for (act, times, tag) in [
+            (Act::StartReceive, (0, 1), 7),
+            (Act::StartReceive, (2, 3), 8),
+            (Act::Wait, (1, 4), 0),
+            (Act::StartReceive, (5, 6), 9),
+            (Act::Wait, (4, 7), 0),
+            (Act::Wait, (7, 8), 0),
+            (Act::Wait, (9, 10), 0),
+        ] {
+            endpoints.take(&call(act, times, tag));
+        }
+        let (all, unknown) = endpoints.finish();
+        let ends: Vec<(i32, End)> = all.iter().map(|one| (one.tag, one.end)).collect();
+        assert_eq!(ends, [(7, End::Waited(2)), (8, End::Waited(4)), (9, End::Waited(5))]);
+        // The last wait is for none of them.
+        assert_eq!(unknown, 1);
     }
 }

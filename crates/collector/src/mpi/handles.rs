@@ -92,40 +92,56 @@ impl Handles {
         false
     }
 
+    /// One whose first word is wanted; or else the first one.
     #[inline]
-    fn find(&self, handle: usize) -> Option<&Place> {
+    fn find(&self, handle: usize, is_wanted: impl Fn(u64) -> bool) -> Option<&Place> {
         let handle = handle as u64;
         if handle <= BUSY {
             return None;
         }
+        let mut other = None;
         for place in Self::near(self.memory()?, handle) {
             match place.handle.load(Ordering::Acquire) {
-                FREE => return None,
-                found if found == handle => return Some(place),
-                _ => {}
+                FREE => break,
+                found if found != handle => {}
+                _ if is_wanted(place.words[0].load(Ordering::Relaxed)) => return Some(place),
+                _ => other = other.or(Some(place)),
             }
         }
-        None
+        other
     }
 
     /// What is kept of a handle.
     #[inline]
     pub fn get(&self, handle: usize) -> Option<Words> {
-        self.find(handle).map(|place| place.words.each_ref().map(|word| word.load(Ordering::Relaxed)))
+        self.get_wanted(handle, |_| true)
+    }
+
+    /// Likewise; where it is there several times, of one whose first word is wanted.
+    #[inline]
+    pub fn get_wanted(&self, handle: usize, is_wanted: impl Fn(u64) -> bool) -> Option<Words> {
+        let place = self.find(handle, is_wanted)?;
+        Some(place.words.each_ref().map(|word| word.load(Ordering::Relaxed)))
     }
 
     /// Changes a word that is kept of a handle; the value before.
     #[inline]
     pub fn change(&self, handle: usize, word: usize, change: impl Fn(u64) -> u64) -> Option<u64> {
-        let word = self.find(handle)?.words.get(word)?;
+        let word = self.find(handle, |_| true)?.words.get(word)?;
         word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |value| Some(change(value))).ok()
     }
 
     /// Takes a handle away; what was kept of it.
     #[inline]
     pub fn take(&self, handle: usize) -> Option<Words> {
+        self.take_wanted(handle, |_| true)
+    }
+
+    /// Likewise; where it is there several times, one whose first word is wanted.
+    #[inline]
+    pub fn take_wanted(&self, handle: usize, is_wanted: impl Fn(u64) -> bool) -> Option<Words> {
         loop {
-            let place = self.find(handle)?;
+            let place = self.find(handle, &is_wanted)?;
             let was =
                 place.handle.compare_exchange(handle as u64, BUSY, Ordering::Acquire, Ordering::Relaxed);
             // Another thread may have taken it: there may be a second one.
@@ -171,6 +187,24 @@ mod tests {
         for code in 0..=BUSY as usize {
             assert!(!table.put(code, [0; 3]) && table.get(code).is_none());
         }
+    }
+
+    /// A library gives a handle again as soon as its request is complete, which the thread that waited for it
+    /// may notice later than another one starts and completes the next request of that handle.
+    #[test]
+    fn each_takes_what_it_wants_of_a_handle_if_that_is_there() {
+        for wanted in [[1, 4], [4, 1]] {
+            let table = Handles::new();
+            assert!(table.put(64, [1, 2, 3]) && table.put(64, [4, 5, 6]));
+            for word in wanted {
+                assert_eq!(table.get_wanted(64, |first| first == word).map(|words| words[0]), Some(word));
+                assert_eq!(table.take_wanted(64, |first| first == word).map(|words| words[0]), Some(word));
+            }
+            assert_eq!(table.take_wanted(64, |_| true), None);
+        }
+        let table = Handles::new();
+        assert!(table.put(64, [1, 2, 3]));
+        assert_eq!(table.take_wanted(64, |first| first == 7), Some([1, 2, 3]));
     }
 
     #[test]

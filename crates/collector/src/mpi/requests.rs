@@ -1,7 +1,9 @@
 //! Requests from their start to their completion.
 //!
 //! Each has a slot ([`super::slots`]), by which the log names it. Implementations give the same handle for
-//! several operations that are complete already, so a handle may represent several requests.
+//! several operations that are complete already, so a handle may represent several requests. So it may, too,
+//! where a thread has not noticed yet that its request is complete, and another one got the handle for the
+//! next. Most requests are completed by the thread that started them: of several that one's is meant.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +12,7 @@ use proust_log::records::{Completed, Envelope, NO_SLOT, RECEIVED_CANCELLED, Rece
 use super::handles::{Handles, Words};
 use super::library::Library;
 use super::slots::Slots;
-use crate::lane::Output;
+use crate::lane::{self, Output};
 
 /// What a request is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,20 @@ const RECEIVE: u64 = 1 << 16;
 const PERSISTENT: u64 = 1 << 17;
 const ACTIVE: u64 = 1 << 18;
 const CANCELLED: u64 = 1 << 19;
+/// Of the first word, what is not of the thread that started it.
+const FLAGS: u64 = (1 << 20) - 1;
+
+/// What the first word of a request has of the calling thread: where its lane lies.
+#[inline]
+fn own() -> u64 {
+    lane::current().map_or(0, |lane| (core::ptr::from_ref(lane) as u64) << 16 & !FLAGS)
+}
+
+/// Whether a request was started by the thread that `own` is of.
+#[inline]
+fn is_of(own: u64) -> impl Fn(u64) -> bool {
+    move |flags| flags & !FLAGS == own
+}
 
 impl Request {
     fn words(&self) -> Words {
@@ -108,7 +124,8 @@ pub fn begin(
     };
     let is_active = !is_persistent;
     let request = Request { slot, of, is_persistent, is_active, is_cancelled: false, envelope, bytes };
-    if !BY_HANDLE.put(handle, request.words()) {
+    let [flags, envelope, bytes] = request.words();
+    if !BY_HANDLE.put(handle, [flags | own(), envelope, bytes]) {
         SLOTS.give(slot);
         UNTRACKED.fetch_add(1, Ordering::Relaxed);
         return 0;
@@ -129,7 +146,7 @@ pub fn cancel(handle: usize) {
 
 /// A request is given up: nobody will complete it. Its slot.
 pub fn free(handle: usize) -> Option<u16> {
-    let request = Request::of_words(BY_HANDLE.take(handle)?);
+    let request = Request::of_words(BY_HANDLE.take_wanted(handle, is_of(own()))?);
     SLOTS.give(request.slot);
     Some(request.slot)
 }
@@ -137,13 +154,14 @@ pub fn free(handle: usize) -> Option<u16> {
 /// A request that is complete is taken away, or waits to be started again.
 #[inline]
 fn complete(handle: usize) -> Option<Request> {
-    let words = BY_HANDLE.get(handle)?;
+    let is_own = is_of(own());
+    let words = BY_HANDLE.get_wanted(handle, &is_own)?;
     let request = Request::of_words(words);
     if request.is_persistent {
         BY_HANDLE.change(handle, 0, |flags| flags & !ACTIVE)?;
         return request.is_active.then_some(request);
     }
-    let request = Request::of_words(BY_HANDLE.take(handle)?);
+    let request = Request::of_words(BY_HANDLE.take_wanted(handle, is_own)?);
     SLOTS.give(request.slot);
     Some(request)
 }

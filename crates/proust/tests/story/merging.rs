@@ -11,12 +11,13 @@ use crate::command::{Ended, proust, run};
 use crate::mpi::Mpi;
 use crate::recording::{empty_folder, list, number, page_of, truth_in};
 
-/// Two ranks, each with a recorder and a folder named after it; the program's truth. `before` is what a rank's
-/// shell does first, with its number in `rank`.
+/// Two ranks, each with a recorder and a folder named after it; the program's truth. `before` is what the
+/// shell of a rank does first, with its number in `rank`.
 fn recorded_apart(mpi: Mpi, folder: &Path, before: &str) -> Option<Value> {
     let (launcher, program) = (mpi.launcher()?, mpi.built("late")?);
     let script = format!(
-        "rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {before} exec '{}' record -q -o '{}'/$rank -- '{}' late-sender 0.1",
+        "rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {before} \
+         exec '{}' record -q -o '{}'/$rank -- '{}' late-sender 0.1",
         env!("CARGO_BIN_EXE_proust"),
         folder.display(),
         program.display()

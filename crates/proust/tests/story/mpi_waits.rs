@@ -234,8 +234,9 @@ fn without_paths_calls_keep_their_sites() {
 }
 
 /// Everything that a program sends is received: in all kinds of sends, receives, requests, persistent ones,
-/// probes, communicators within and between groups, and collectives. At its end receives fail, which may have
-/// taken messages: nothing received after that is matched.
+/// probes, communicators within and between groups, and collectives. Some receives fail, which may have taken
+/// messages: what is received after that from the same rank, under the same tag, is not matched, and all else
+/// is, by several threads as well.
 fn all_are_matched(mpi: Mpi) {
     let folder = crate::recording::empty_folder();
     let Some(run) = mpi.record("semantics", &[&folder.path().display().to_string()]) else { return };
@@ -245,9 +246,12 @@ fn all_are_matched(mpi: Mpi) {
     let is_behind_failure =
         |row: &Value| text(row, "reason") == "behind-gap" && text(row, "part") != "collective";
     assert!(unmatched.all(is_behind_failure), "{:#} {:#}", page["unmatched"], page["matching"]);
+    // Four receives fail, each with a few others in its channel; threads alone receive 1200 messages later.
+    let behind: f64 = list(&page, "/unmatched").iter().map(|row| number(row, "/count")).sum();
+    assert!(behind < 100.0, "{:#}", page["unmatched"]);
     // Its polling loops alone send as many.
     assert!(number(&page, "/matching/messages") > 100_000.0, "{:#}", page["matching"]);
-    for field in ["contradictions", "violations", "untraced_calls"] {
+    for field in ["contradictions", "violations", "untraced_calls", "unknown_requests"] {
         assert_eq!(number(&page, &format!("/matching/{field}")), 0.0, "{field}: {:#}", page["matching"]);
     }
     let messages: f64 = list(&page, "/matrix").iter().map(|pair| number(pair, "/messages")).sum();
