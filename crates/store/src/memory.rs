@@ -12,8 +12,8 @@ struct Memory {
     for_rows: Budget,
     for_locations: AtOnce,
 }
+
 /// Lets all analyses of this process together use about so many bytes of memory. A quarter is for rows
-/// Lets all analyses of this process together use about so many bytes of memory. A quarter of them is for rows
 /// (samples, operations, releases, stays): what is more lies in a file without a name in the run's folder.
 /// Another quarter is for what explains the timelines of locations: as many are made at once as have room in
 /// it. Half is for what grows with a program's functions, and not with its time. Without a call there are no
