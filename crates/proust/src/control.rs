@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,8 @@ use proust_log::control::{
 use proust_log::layout::VERSION;
 use proust_profile::run_file::Pause;
 use zerocopy::{FromBytes, IntoBytes};
+
+use crate::clock::monotonic_ns;
 
 /// The control page of a run.
 #[derive(Debug)]
@@ -179,34 +180,25 @@ fn boot() -> u32 {
     std::fs::read(path).map_or(0, |text| boot_number(text.trim_ascii()))
 }
 
-/// CLOCK_MONOTONIC, which the logs use.
-fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is valid for the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 /// No other process gives a command meanwhile.
 struct Lock<'a>(&'a File);
 
 impl Lock<'_> {
     fn of(file: &File) -> Result<Lock<'_>> {
-        // SAFETY: a plain system call on an open descriptor.
-        while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0 {
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error).context("the control page cannot be locked");
+        loop {
+            match file.lock() {
+                Ok(()) => return Ok(Lock(file)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).context("the control page cannot be locked"),
             }
         }
-        Ok(Lock(file))
     }
 }
 
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
+        // The descriptor gives it back when it is closed, at the latest.
+        let _ = self.0.unlock();
     }
 }
 

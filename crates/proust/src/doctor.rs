@@ -9,6 +9,8 @@ use anyhow::Result;
 use clap::Args;
 use proust_report::Worded;
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration};
+use rustix::fs::{Access, access, statvfs};
+use rustix::process::{Resource, getrlimit};
 
 use crate::linked_runtime::LinkedRuntime;
 use crate::sanitizers::Sanitizers;
@@ -241,20 +243,15 @@ fn interpreted(path: &Path) -> Option<Check> {
 /// The effect of this shell's limits on a recording.
 fn limits() -> Vec<Check> {
     let mut checks = Vec::new();
-    let of = |resource| {
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the structure lives until after the call.
-        let answer = unsafe { libc::getrlimit(resource, &raw mut limit) };
-        (answer == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
-    };
-    if let Some(size) = of(libc::RLIMIT_FSIZE).filter(|&size| size < LOG_BYTES) {
+    let of = |resource| getrlimit(resource).current;
+    if let Some(size) = of(Resource::Fsize).filter(|&size| size < LOG_BYTES) {
         checks.push(Check::new(
             Verdict::Limit,
             "file size",
             format!("ulimit -f leaves {} a file: logs end there, totals are kept; raise it", bytes(size)),
         ));
     }
-    if let Some(size) = of(libc::RLIMIT_AS).filter(|&size| size < ADDRESS_BYTES) {
+    if let Some(size) = of(Resource::As).filter(|&size| size < ADDRESS_BYTES) {
         checks.push(Check::new(
             Verdict::Limit,
             "address space",
@@ -280,13 +277,8 @@ const ADDRESS_BYTES: u64 = 256 << 20;
 
 /// Whether a run's folder can be made where the user is.
 fn folder() -> Check {
-    let Ok(path) = std::ffi::CString::new(".") else { return Check::new(Verdict::Ok, "folder", "") };
-    // SAFETY: a C string and a plain number; the structure lives until after the call.
-    let (writable, answer, space) = unsafe {
-        let mut space: libc::statvfs = std::mem::zeroed();
-        (libc::access(path.as_ptr(), libc::W_OK) == 0, libc::statvfs(path.as_ptr(), &raw mut space), space)
-    };
-    let free = if answer == 0 { space.f_bavail.saturating_mul(space.f_frsize) } else { u64::MAX };
+    let writable = access(".", Access::WRITE_OK).is_ok();
+    let free = statvfs(".").map_or(u64::MAX, |space| space.f_bavail.saturating_mul(space.f_frsize));
     if !writable {
         return Check::new(
             Verdict::Limit,

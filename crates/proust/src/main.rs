@@ -8,6 +8,7 @@ mod message;
 
 mod analysis_notes;
 mod cli;
+mod clock;
 mod completing;
 mod completions;
 mod control;

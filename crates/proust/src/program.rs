@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::{Endianness, ReadCache, ReadRef, elf};
+use rustix::fs::{Access, getxattr_query};
+use rustix::process::{getgid, getuid};
 
 /// Why a command cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -79,12 +81,10 @@ fn check(path: PathBuf) -> Result<PathBuf, Option<String>> {
     if metadata.is_dir() {
         return Err(Some("it is a folder".to_owned()));
     }
-    let text = std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| None)?;
-    // SAFETY: a C string and a plain number.
-    if unsafe { libc::access(text.as_ptr(), libc::X_OK) } != 0 {
-        return Err(Some(io::Error::last_os_error().to_string()));
+    match rustix::fs::access(&path, Access::EXEC_OK) {
+        Ok(()) => Ok(path),
+        Err(error) => Err(Some(io::Error::from(error).to_string())),
     }
-    Ok(path)
 }
 
 /// What a program file is.
@@ -211,19 +211,14 @@ fn elf_kind<'data>(data: impl ReadRef<'data>) -> Option<Kind> {
 
 fn gains_rights(path: &Path) -> bool {
     let Ok(metadata) = std::fs::metadata(path) else { return false };
-    // SAFETY: these calls only return numbers.
-    let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let sets_user = metadata.mode() & libc::S_ISUID != 0 && metadata.uid() != user;
     let sets_group = metadata.mode() & libc::S_ISGID != 0 && metadata.gid() != group;
     sets_user || sets_group || (user != 0 && has_capabilities(path))
 }
 
 fn has_capabilities(path: &Path) -> bool {
-    let Ok(path) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return false };
-    // SAFETY: two C strings; with size 0 nothing is written.
-    let bytes =
-        unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) };
-    bytes > 0
+    getxattr_query(path, c"security.capability").is_ok_and(|bytes| bytes > 0)
 }
 
 impl Program {

@@ -19,11 +19,8 @@ fn width() -> usize {
 }
 
 fn window() -> Option<usize> {
-    // SAFETY: all fields are numbers, for which zero is a value.
-    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
-    // SAFETY: TIOCGWINSZ fills a winsize, which lives until after the call.
-    let answer = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    (answer == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
 fn colour() -> bool {

@@ -20,6 +20,7 @@ use zerocopy::IntoBytes;
 use super::launcher::Recorded;
 use super::stolen::Stolen;
 use super::{OnOff, RecordArgs, Source, job};
+use crate::clock::monotonic_ns;
 use crate::control::at_start;
 use crate::control_group::{ControlGroup, Throttled};
 
@@ -312,14 +313,6 @@ fn write_by_pieces(file: &mut File, bytes: &[u8]) -> io::Result<()> {
         file.write_all(&copy)?;
     }
     Ok(())
-}
-
-/// CLOCK_MONOTONIC, which the logs use.
-fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is valid for the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The governors of the processors that this process may run on, each once.

@@ -6,6 +6,9 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use proust_profile::run_file::LauncherProcess;
+use rustix::param::clock_ticks_per_second;
+
+use crate::clock::since_boot_ns;
 
 /// Ancestors that are looked at: scripts around a rank are few.
 const MOST_ANCESTORS: usize = 64;
@@ -64,9 +67,8 @@ pub fn of_rank(rank_variable: &str) -> Option<Launcher> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let (parent, start_ticks) = parent_and_start(&stat)?;
         if !names(&fs::read(format!("/proc/{pid}/environ")).ok()?, rank_variable) {
-            // SAFETY: no pointers are passed.
-            let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-            let age_s = since_boot_s()? - start_ticks as f64 / ticks_per_s as f64;
+            let ticks_per_s = clock_ticks_per_second();
+            let age_s = since_boot_ns() as f64 / 1e9 - start_ticks as f64 / ticks_per_s as f64;
             let now_s = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs_f64();
             let earliest_unix_s = now_s - age_s;
             return (ticks_per_s > 0).then_some(Launcher {
@@ -78,13 +80,6 @@ pub fn of_rank(rank_variable: &str) -> Option<Launcher> {
         pid = parent;
     }
     None
-}
-
-fn since_boot_s() -> Option<f64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the place of a time is passed.
-    let outcome = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut time) };
-    (outcome == 0).then(|| time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
 }
 
 /// The parent and the begin, in ticks since the boot (proc(5), fields 4 and 22). The name of a program may

@@ -59,8 +59,7 @@ fn copy(from: &Path, to: &Path, began: SystemTime) -> io::Result<()> {
     // A name in a folder that everybody may write to can be a link to anything, or a pipe.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(from)?;
     let metadata = file.metadata()?;
-    // SAFETY: takes no arguments and never fails.
-    let own = unsafe { libc::geteuid() };
+    let own = rustix::process::geteuid().as_raw();
     let is_trusted = metadata.is_file() && [own, 0].contains(&metadata.uid());
     if !is_trusted || metadata.modified()? < began {
         return Err(io::ErrorKind::NotFound.into());

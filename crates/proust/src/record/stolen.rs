@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use rustix::param::clock_ticks_per_second;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
 /// The time stolen so far, when the command started.
 #[derive(Clone, Copy, Debug)]
 pub struct Stolen {
@@ -17,21 +20,16 @@ impl Stolen {
     /// Seconds stolen since, summed over the processors that this process may use; None if the system does
     /// not report it.
     pub fn so_far_s(&self) -> Option<f64> {
-        // SAFETY: no pointers are passed.
-        let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+        let ticks_per_s = clock_ticks_per_second();
         let ticks = ticks_now()?.saturating_sub(self.before_ticks?);
         (ticks_per_s > 0).then(|| ticks as f64 / ticks_per_s as f64)
     }
 }
 
 fn ticks_now() -> Option<u64> {
-    // SAFETY: all-zero is a valid set of processors.
-    let mut usable: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set is as long as is said.
-    let outcome = unsafe { libc::sched_getaffinity(0, size_of_val(&usable), &mut usable) };
+    let usable = sched_getaffinity(None);
     let is_usable = |number: usize| {
-        // SAFETY: the number lies inside the set.
-        outcome != 0 || number >= libc::CPU_SETSIZE as usize || unsafe { libc::CPU_ISSET(number, &usable) }
+        usable.as_ref().map_or(true, |usable| number >= CpuSet::MAX_CPU || usable.is_set(number))
     };
     ticks_in(&fs::read_to_string("/proc/stat").ok()?, is_usable)
 }

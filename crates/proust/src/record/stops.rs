@@ -25,6 +25,9 @@ use std::time::{Duration, SystemTime};
 use proust_log::control::RUN_VARIABLE;
 use proust_log::layout::LOG_FOLDER;
 use proust_profile::run_file::Stop;
+use rustix::process::{Pid, getpgid, getpgrp};
+
+use crate::clock::{monotonic_ns, of_this_thread_ns};
 
 /// How often states are read.
 const PERIOD: Duration = Duration::from_millis(250);
@@ -121,7 +124,7 @@ fn look_on(shared: &Shared) {
         }
         // Others may report while this thread reads.
         drop(seen);
-        let before_ns = clock_ns(libc::CLOCK_THREAD_CPUTIME_ID);
+        let before_ns = of_this_thread_ns();
         processes.find(&shared.folder);
         let states = processes.states(shared.command, &shared.folder);
         let is_late = now_ns - looked_ns > wait.as_nanos() as u64 + PERIOD_NS;
@@ -135,7 +138,7 @@ fn look_on(shared: &Shared) {
             seen.stops.look(pid, state, now_ns);
         }
         looked_ns = now_ns;
-        let own_ns = clock_ns(libc::CLOCK_THREAD_CPUTIME_ID) - before_ns;
+        let own_ns = of_this_thread_ns() - before_ns;
         wait = PERIOD.max(Duration::from_nanos(own_ns) * PART);
     }
 }
@@ -321,9 +324,8 @@ impl Processes {
 
     /// Those that a stop of the recorder's own group stops.
     fn of_own_group(&self, command: u32) -> Vec<u32> {
-        // SAFETY: plain system calls.
-        let group_of = |pid: u32| unsafe { libc::getpgid(pid as i32) };
-        let own = group_of(0);
+        let group_of = |pid: u32| getpgid(Some(Pid::from_raw(pid as i32)?)).ok();
+        let own = Some(getpgrp());
         let mut pids: Vec<u32> = self.pids.iter().copied().chain([command]).collect();
         pids.sort_unstable();
         pids.dedup();
@@ -372,18 +374,6 @@ fn letter(path: &str) -> Option<u8> {
     let bytes = &bytes[..length];
     let end = bytes.iter().rposition(|&byte| byte == b')')?;
     bytes.get(end + 2).copied()
-}
-
-/// CLOCK_MONOTONIC, as the logs have it.
-fn monotonic_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
-}
-
-fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is valid for the call.
-    unsafe { libc::clock_gettime(clock, &mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 #[cfg(test)]

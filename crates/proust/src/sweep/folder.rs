@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -96,8 +95,7 @@ fn lock(dir: &Path) -> Result<File> {
     let path = dir.join("lock");
     let file = File::create(&path)
         .with_context(|| format!("{} cannot be written; is the disk full?", path.display()))?;
-    // SAFETY: a plain system call on a descriptor that lives longer than it.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+    if file.try_lock().is_err() {
         bail!("another `proust sweep` is working on {}; wait until it has ended", dir.display());
     }
     Ok(file)

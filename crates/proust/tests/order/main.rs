@@ -61,6 +61,7 @@ const REPORT: &[Floor] = &[
 
 const COMMAND: &[Floor] = &[
     ("message", "lines on standard error; knows nothing"),
+    ("clock", "the kernel's clocks"),
     ("failure", "exit codes"),
     ("output", "standard output that may be closed"),
     ("terminal", "what the terminal can show"),
