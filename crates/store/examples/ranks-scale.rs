@@ -14,6 +14,7 @@ use std::time::Instant;
 use proust_account::accounted::blame_within;
 use proust_account::ledger::Windows;
 use proust_ingest::{Counter, LogBytes, ingest_logs};
+use proust_query::mpi::critical_path::CriticalPath;
 use resources::{memory_mb, processor_s};
 use synthetic::names;
 use synthetic::ranks::Ranks;
@@ -35,6 +36,10 @@ fn one(ranks: u32, rounds: u64) {
     let processor = processor_s();
     let (_, blame) = blame_within(&profile, None, &Windows::all()).expect("an account");
     let blamed = processor_s() - processor;
+    let (processor, before_mb) = (processor_s(), memory_mb("VmRSS"));
+    let path = CriticalPath::of(&profile).expect("a critical path");
+    let followed = processor_s() - processor;
+    assert_eq!((path.ranks, path.is_complete), (ranks as usize, true));
 
     let answer = of.answer();
     let messages = profile.quality.messages.as_ref().map_or(0, |quality| quality.messages);
@@ -45,12 +50,15 @@ fn one(ranks: u32, rounds: u64) {
     println!(
         "{ranks:>5} ranks × {:>6} calls: {:>5} MB of logs; to profile {ingested:>6.2} s of processors \
          ({ingested_s:.2} s), {:>5.0} ns a call, {ingested_mb:>5} MB, {:>4.0} bytes a call; ledger and blame \
-         {blamed:>6.2} s, {:>5.0} ns a call, {} MB in all",
+         {blamed:>6.2} s, {:>5.0} ns a call; critical path {followed:>6.2} s, {:>5.0} ns a call, \
+         {} MB more than {before_mb}; {} MB in all",
         of.calls() / u64::from(ranks),
         bytes / 1_000_000,
         1e9 * ingested / calls,
         1e6 * ingested_mb as f64 / calls,
         1e9 * blamed / calls,
+        1e9 * followed / calls,
+        memory_mb("VmRSS").saturating_sub(before_mb),
         memory_mb("VmHWM"),
     );
 }

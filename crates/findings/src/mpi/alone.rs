@@ -87,10 +87,10 @@ fn finding(facts: &Facts<'_>, path: &OnPath, sum: &PathSum, late: &Late, spinnin
     Some(finding)
 }
 
-/// Whether the loss is too large, and the rank too seldom without a processor, for chance; kept among the
-/// checks if so.
+/// Whether the loss is too large, and the rank was too seldom without a processor in these parts of the path,
+/// for chance; kept among the checks if so.
 pub(super) fn is_sure(facts: &Facts<'_>, sum: &PathSum, lost: Ns, checks: &mut Checks) -> bool {
-    let queued = facts.queued(sum.most.0) / lost.max(Ns::SHORTEST);
+    let queued = 1.0 - sum.active_ns / sum.on_path_ns.max(1.0);
     let sigmas = sum.on_path_ns / sum.error_ns.max(1.0);
     let part = lost / facts.total.max(Ns::SHORTEST);
     let holds = limits::MPI_LATE_QUEUED.holds(queued)
