@@ -69,10 +69,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rows: Vec<SampleRow> = (0..5000)
             .map(|number: u32| SampleRow {
-                context: ContextId(if number % 7 == 0 { super::super::LOST } else { number % 50 }),
+                context: ContextId(if number.is_multiple_of(7) { super::super::LOST } else { number % 50 }),
                 time_ns: u64::from(number / 3),
                 cpu_ns: u64::from(number) * 977 % 1_000_000,
-                partial: number % 5 == 0,
+                partial: number.is_multiple_of(5),
                 ..SampleRow::default()
             })
             .collect();
