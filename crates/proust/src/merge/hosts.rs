@@ -70,7 +70,8 @@ fn listed(list: &str) -> Option<Vec<String>> {
             return None;
         }
     }
-    Some(hosts)
+    // A bracket that is open at the end: the list was cut.
+    (depth == 0).then_some(hosts)
 }
 
 /// A name, with at most one bracket of numbers and ranges of them.
