@@ -15,8 +15,9 @@ use crate::layout::{
 };
 use crate::records::{
     Body, CHECK_MASK, Child, ClockOffset, Communicator, Completed, Event, Execution, ExecutionSum, Head,
-    Inside, Interval, Kind, Module, ModuleEnd, Node, Note, ProcessSample, Received, Region, Release, Sample,
-    SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched, check_of,
+    Inside, Interval, Kind, MAX_RECORD_BYTES, Module, ModuleEnd, Node, Note, ProcessSample, Received, Region,
+    Release, Sample, SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, Unmatched,
+    check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -344,8 +345,22 @@ impl Records<'_, '_> {
         true
     }
 
+    /// Whether all that is left of the lane is a record that its thread never finished, because a kill or
+    /// the end of the process stopped it there: `used`, which is stored last, leaves it out.
+    fn ends_unfinished(&self) -> bool {
+        let (begun, rest) = self.rest.split_at(self.rest.len().min(MAX_RECORD_BYTES));
+        self.rest.len() == self.behind_use
+            && self.next_chunk == self.lane.chunks.len()
+            && rest.iter().all(|&byte| byte == 0)
+            && (8..begun.len()).step_by(8).all(|at| valid_record(&begun[at..]).is_none())
+    }
+
     /// Skips to the next position in the chunk that reads as a valid record, or to its end.
     fn resynchronise(&mut self) {
+        if self.ends_unfinished() {
+            self.rest = &[];
+            return;
+        }
         let mut skipped = 0;
         while !self.rest.is_empty() {
             let step = self.rest.len().min(8);

@@ -163,6 +163,9 @@ pub const fn record_bytes<B: Body>() -> usize {
     size_of::<Head>() + size_of::<B>()
 }
 
+/// Most bytes of a record: its head says how many words it has in one byte.
+pub const MAX_RECORD_BYTES: usize = u8::MAX as usize * 8;
+
 /// Check over a record's bytes (a multiple of 8) whose own check field reads as zero.
 ///
 /// Any single flipped bit changes it: every step is a bijection of the state, and the final fold keeps

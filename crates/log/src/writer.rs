@@ -3,23 +3,23 @@
 //! The caller's duties: hand over chunks that are mapped, reserved on storage, zero filled and used by this
 //! lane alone; call from one thread at a time, never from a signal handler that interrupted a call on the
 //! same lane. Nothing here allocates, locks, panics or makes a system call.
+//!
+//! A thread may be stopped between any two stores. So a record's head, with the check, is stored after its
+//! body, and the chunk's `used` after that.
 
-use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use zerocopy::IntoBytes;
 
 use crate::layout::{ChunkHeader, LaneHeader, MAX_CHUNK_BYTES, UNIT_BYTES, chunk_bytes};
 use crate::records::{
-    Base, Body, CHECK_SHIFT, Head, Kind, Shape, Shaped, Short, Subject, TEXT_BYTES, TextHead, check_of,
-    record_bytes,
+    Base, Body, CHECK_SHIFT, Head, Kind, MAX_RECORD_BYTES, Shape, Shaped, Short, Subject, TEXT_BYTES,
+    TextHead, check_of, record_bytes,
 };
 use crate::shapes::Shapes;
 
 /// Room that only a thread's last record may use, so that an end is recorded even in a full lane.
 const RESERVED_BYTES: usize = 160;
-
-/// Most bytes of a record: its head says how many words it has in one byte.
-const MAX_RECORD_BYTES: usize = u8::MAX as usize * 8;
 
 // Any record finds room in an empty chunk of any size, also in the first one of a lane.
 const _: () = assert!(
@@ -244,12 +244,12 @@ impl LaneWriter {
         // SAFETY: as in `write`.
         unsafe {
             let at = self.chunk.start.add(self.used).cast::<u64>();
-            at.write(words[0] | u64::from(check) << CHECK_SHIFT);
             at.add(1).write(words[1]);
             at.add(2).write(words[2]);
             if let Some(apart) = apart {
                 at.add(3).write(apart);
             }
+            AtomicU64::from_ptr(at).store(words[0] | u64::from(check) << CHECK_SHIFT, Ordering::Release);
         }
         self.is_written(SHORT_BYTES + if apart.is_some() { BYTES_APART } else { 0 });
     }
@@ -298,7 +298,7 @@ impl LaneWriter {
             let words = at.cast::<u64>();
             let body = (1..bytes / 8).map(|i| words.add(i).read());
             let check = check_of(core::iter::once(head).chain(body));
-            words.write(head | u64::from(check) << CHECK_SHIFT);
+            AtomicU64::from_ptr(words).store(head | u64::from(check) << CHECK_SHIFT, Ordering::Release);
         }
         self.is_written(bytes);
     }

@@ -244,6 +244,42 @@ fn the_end_of_a_log_is_missed() {
     }
 }
 
+/// A kill, or the end of the process, stops a thread between any two stores of a record. What it had written
+/// lies behind the mark of what is in use.
+#[test]
+fn a_record_that_was_never_finished_is_no_damage() {
+    let written = Written::new(2, 100);
+    let whole = shortened(&written, written.bytes().len(), true);
+    let last = *written.chunks.last().unwrap();
+    let used_at = last + offset_of!(ChunkHeader, used);
+    let end = u32::from_le_bytes(whole[used_at..used_at + 4].try_into().unwrap());
+    let last_bytes = size_of::<ThreadEnd>() + 8;
+    let begin = end as usize - last_bytes;
+    let record = last + begin..last + end as usize;
+    for stored in 0_u32..1 << (last_bytes / 8 - 1) {
+        let mut bytes = whole.clone();
+        bytes[used_at..used_at + 4].copy_from_slice(&(begin as u32).to_le_bytes());
+        for (word, place) in record.clone().step_by(8).enumerate() {
+            // The head is stored last, the words before it in any order.
+            if word == 0 || stored & 1 << (word - 1) == 0 {
+                bytes[place..place + 8].fill(0);
+            }
+        }
+        let log = Log::parse(&bytes).unwrap();
+        assert_eq!(skipped(&log), 0, "{stored:b}");
+        assert_eq!(times(&log), written.per_lane);
+        // In use, it is damaged.
+        bytes[used_at..used_at + 4].copy_from_slice(&end.to_le_bytes());
+        assert!(skipped(&Log::parse(&bytes).unwrap()) > 0, "{stored:b}");
+    }
+    // A record behind it is evidence that there was one.
+    let mut bytes = whole.clone();
+    bytes[record.start..record.start + 8].fill(0);
+    bytes[used_at..used_at + 4].copy_from_slice(&(begin as u32).to_le_bytes());
+    bytes[record.end..record.end + last_bytes].copy_from_slice(&whole[record.clone()]);
+    assert!(skipped(&Log::parse(&bytes).unwrap()) > 0);
+}
+
 #[test]
 fn a_killed_process_leaves_counters_ahead_of_chunks() {
     let written = Written::new(2, 100);
