@@ -53,7 +53,9 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
     ];
     // The same work takes as long on the same processors, whichever thread does it.
     finding.recoverable = Ns::ZERO;
-    finding.sure = Sure::Certain;
+    // Where others have the processors for longer, threads that would be done at once queue, too.
+    let by_others = Ns::of(facts.ledger.with_beyond_ns(Account::Preempted));
+    finding.sure = if lost >= by_others { Sure::Certain } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -72,7 +72,11 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
         Figure::count(FigureId::ThreadsThatWaited, threads.len() as f64),
         Figure::count(FigureId::HandOvers, times as f64),
     ];
-    finding.sure = Sure::Certain;
+    // A program with a few helper threads waits for it now and then.
+    finding.sure = match limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST)) {
+        true => Sure::Certain,
+        false => Sure::Possible,
+    };
     finding.checks = checks.kept();
     finding.lock =
         locks.iter().max_by_key(|(_, rows)| rows.iter().map(|row| row.ns).sum::<u64>()).map(|l| l.0);

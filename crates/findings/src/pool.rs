@@ -19,12 +19,20 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     // Threads alike that live one after the other, a few for each step, have a long task in each.
-    let mut by_kind: BTreeMap<LocationId, BTreeMap<LocationId, Vec<&Stretch>>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<LocationId, BTreeMap<LocationId, Alone>> = BTreeMap::new();
     for stretch in &facts.stretches.long {
         if let [first, _, ..] = *facts.alike(stretch.location)
             && !is_between_regions(facts, stretch)
         {
-            by_kind.entry(first).or_default().entry(stretch.location).or_default().push(stretch);
+            by_kind.entry(first).or_default().entry(stretch.location).or_default().add(stretch);
+        }
+    }
+    for (&(location, context), &empty) in &facts.stretches.in_short {
+        if let [first, _, ..] = *facts.alike(location)
+            && !facts.regions.as_ref().is_some_and(|of| of.is_between(location, context))
+            && has_one_long_task(facts, location)
+        {
+            by_kind.entry(first).or_default().entry(location).or_default().add_short(context, empty, facts);
         }
     }
     let mut found: Vec<Finding> = by_kind.values().filter_map(|alike| long_task(facts, alike)).collect();
@@ -40,29 +48,66 @@ fn is_between_regions(facts: &Facts<'_>, stretch: &Stretch) -> bool {
     between.map(|(_, time)| time).sum::<Ns>() > stretch.sum() * 0.5
 }
 
-/// Stretches of threads alike, by thread.
-fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>>) -> Option<Finding> {
+/// Whether a thread works for all its life, as far as it has a processor, and longer than those beside it. One
+/// of a pool does not: it may have every task there is because there are too few, and none of them is long.
+fn has_one_long_task(facts: &Facts<'_>, location: LocationId) -> bool {
+    let (of, worked) = (&facts.profile.locations[location], facts.worked(location));
+    let life = of.end - of.start - facts.queued(location);
+    worked > limits::CHURN_CPU_S.value
+        && limits::TASK_LIFE.holds(worked / life.max(Ns::SHORTEST))
+        && usual(facts, location).is_some_and(|usual| limits::TASK_EXCESS.holds((worked - usual) / worked))
+}
+
+/// How long those work on average that were started for the same and live beside this one, if any do. Where
+/// tasks are handed out, one that has no processor leaves them to the others: it counts with what it could
+/// have done meanwhile.
+fn usual(facts: &Facts<'_>, location: LocationId) -> Option<Ns> {
+    let beside = facts.beside(location);
+    let all: Ns = beside.iter().map(|&other| facts.worked(other) + facts.queued(other)).sum();
+    (!beside.is_empty()).then(|| all / beside.len() as f64)
+}
+
+/// When a thread worked alone.
+#[derive(Default)]
+struct Alone {
+    /// Empty slots meanwhile, by where it worked.
+    empty: FxHashMap<ContextId, Ns>,
+    length: Ns,
+    /// Of the long stretches.
+    longest: Ns,
+}
+
+impl Alone {
+    fn add(&mut self, stretch: &Stretch) {
+        let passed = Ns::of(stretch.end_ns - stretch.start_ns);
+        self.length += passed;
+        self.longest = self.longest.max(passed);
+        stretch.empty.iter().for_each(|(&context, &empty)| *self.empty.entry(context).or_default() += empty);
+    }
+
+    /// The time in short stretches, in which all processors but its own were empty at most.
+    fn add_short(&mut self, context: ContextId, empty: Ns, facts: &Facts<'_>) {
+        self.length += empty / (facts.width - 1.0);
+        *self.empty.entry(context).or_default() += empty;
+    }
+}
+
+/// Of threads alike, when each worked alone.
+fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Alone>) -> Option<Finding> {
     let (mut lost, mut alone, mut mine, mut theirs) = (Ns::ZERO, Ns::ZERO, Ns::ZERO, Ns::ZERO);
     let (mut length, mut longest) = (Ns::ZERO, Ns::ZERO);
     let mut empty: FxHashMap<ContextId, Ns> = FxHashMap::default();
     let mut late: Vec<LocationId> = Vec::new();
-    for (&location, stretches) in by_location {
-        let (worked, beside) = (facts.worked(location), facts.beside(location));
-        if beside.is_empty() {
-            continue;
-        }
-        let usual = beside.iter().map(|&other| facts.worked(other)).sum::<Ns>() / beside.len() as f64;
+    for (&location, one) in by_location {
+        let (worked, Some(usual)) = (facts.worked(location), usual(facts, location)) else { continue };
         // A thread that was kept from working is late without having more to do.
         let excess = (worked - usual).max(Ns::ZERO);
-        let sum = stretches.iter().map(|one| one.sum()).sum::<Ns>();
+        let sum: Ns = one.empty.values().sum();
         alone += sum;
         lost += sum.min(excess * (facts.width - 1.0));
         (mine, theirs) = (mine + worked, theirs + usual);
-        for stretch in stretches {
-            let passed = Ns::of(stretch.end_ns - stretch.start_ns);
-            (length, longest) = (length + passed, longest.max(passed));
-            stretch.empty.iter().for_each(|(&context, &time)| *empty.entry(context).or_default() += time);
-        }
+        (length, longest) = (length + one.length, longest.max(one.longest));
+        one.empty.iter().for_each(|(&context, &time)| *empty.entry(context).or_default() += time);
         late.push(location);
     }
     let mut checks = Checks::default();
@@ -78,12 +123,14 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>
     let threads = late.len().max(1) as f64;
     finding.evidence = vec![
         Figure::time(FigureId::EmptyWhileAlone, alone),
-        Figure::time(FigureId::LongestStretch, longest),
         Figure::time(FigureId::WorkOfThread, mine / threads),
         Figure::time(FigureId::WorkOfOthersBeside, theirs / threads),
         Figure::count(FigureId::ThreadsThatWentOn, threads),
         Figure::count(FigureId::ThreadsAlike, facts.alike(late[0]).len() as f64),
     ];
+    if longest.is_positive() {
+        finding.evidence.insert(1, Figure::time(FigureId::LongestStretch, longest));
+    }
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
     Some(finding)

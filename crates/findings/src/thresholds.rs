@@ -54,7 +54,7 @@ macro_rules! thresholds {
 thresholds! {
     LEAST_SHARE at_least share(0.01) "what could be won, of the run's total";
     LARGE_SHARE at_least share(0.05)
-        "of the run's total, a phase that every program has, to be surely a fault";
+        "of the run's total, what every program of the kind has, to be surely a fault";
     LEAST_TOTAL_S at_least ns(100_000_000) "the run's total";
     SIGMAS at_least count(3.0) "what was sampled, in standard errors";
     LOCK_HOLDS at_least count(20.0) "sections that ended while others waited";
@@ -69,6 +69,8 @@ thresholds! {
     LONG_STRETCH_S at_least ns(20_000_000) "a stretch without a change of who works, to be a phase";
     PHASE_SHARE at_least share(0.7) "of a phase that one call path explains";
     TASK_EXCESS at_least share(0.3) "of the thread's work that others like it did not have";
+    TASK_LIFE at_least share(0.8)
+        "of a thread's life, its work, where all stretches in which it worked alone are short";
     TASK_ALONE at_least share(0.1) "of the run, the longest stretch in which the thread worked alone";
     OTHERS_WORK at_least share(0.02) "of the processor time, other threads' than the busiest one's";
     SHORT_STRETCHES at_least count(50.0) "stretches in which processors were empty";

@@ -90,23 +90,56 @@ fn executables_among_the_systems_libraries_are_programs() {
     assert_eq!(cause(one(&run.findings(), Kind::SerialPhase)), "prepare");
 }
 
-#[test]
-fn threads_alike_for_each_step_have_a_long_task_together() {
-    // Ten steps, each with two new threads, of which one has twice as much to do.
-    let mut run = Builder::new(21, 1000);
-    for step in 0..10 {
-        let (short, long, at_ms) = (1 + 2 * step as u32, 2 + 2 * step as u32, step * 100);
-        run.work(short, "worker task", (at_ms, at_ms + 50)).work(long, "worker task", (at_ms, at_ms + 100));
-        for (id, end_ms) in [(short, at_ms + 50), (long, at_ms + 100)] {
+/// Steps of `length_ms`, each with two new threads, of which one has `part` as much to do as the other.
+fn steps(length_ms: u64, part: f64) -> Builder {
+    let count = 1000 / length_ms;
+    let mut run = Builder::new(1 + 2 * count as u32, 1000);
+    for step in 0..count {
+        let (short, long, at_ms) = (1 + 2 * step as u32, 2 + 2 * step as u32, step * length_ms);
+        let short_ms = (length_ms as f64 * part) as u64;
+        for (id, end_ms) in [(short, at_ms + short_ms), (long, at_ms + length_ms)] {
+            run.work(id, "worker task", (at_ms, end_ms));
             let location = &mut run.profile.locations[LocationId(id)];
             (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of(end_ms * MS));
         }
     }
     run.during(0, "main", Operation::Join, (0, 1000));
+    run
+}
+
+#[test]
+fn threads_alike_for_each_step_have_a_long_task_together() {
+    // However short the steps are.
+    for length_ms in [100, 20, 10] {
+        let found = steps(length_ms, 0.5).findings();
+        let finding = one(&found, Kind::LongTask);
+        near(finding.lost, 0.5);
+        assert_eq!(cause(finding), "task");
+    }
+}
+
+#[test]
+fn steps_that_are_nearly_even_have_no_long_task() {
+    assert!(!has(&steps(10, 0.8).findings(), Kind::LongTask));
+}
+
+#[test]
+fn a_worker_of_a_pool_that_gets_all_the_tasks_has_no_long_one() {
+    let mut run = Builder::new(3, 1000);
+    run.during(0, "main", Operation::Join, (0, 1000));
+    for turn in 0..94 {
+        let at_ms = turn * 10;
+        run.work(1, "worker task", (at_ms, at_ms + 5));
+        run.during(1, "worker wait", Operation::ConditionWait, (at_ms + 5, at_ms + 10));
+        run.during(2, "worker wait", Operation::ConditionWait, (at_ms, at_ms + 10));
+    }
+    // Two processors are used, if only for a while.
+    run.work(1, "worker task", (940, 1000)).work(2, "worker task", (940, 1000));
+    for id in [1, 2] {
+        run.profile.locations[LocationId(id)].end = Ns::of(1000 * MS);
+    }
     let found = run.findings();
-    let finding = one(&found, Kind::LongTask);
-    near(finding.lost, 0.5);
-    assert_eq!(cause(finding), "task");
+    assert!(!has(&found, Kind::LongTask) && has(&found, Kind::IdlePool), "{found:#?}");
 }
 
 #[test]
@@ -175,6 +208,19 @@ fn who_is_late_for_want_of_a_processor_has_no_long_task() {
     run.during(0, "main", Operation::Join, (0, 1000));
     run.work(1, "worker task", (0, 400)).work(2, "worker task", (600, 1000));
     run.profile.locations[LocationId(1)].end = Ns::of(400 * MS);
+    run.profile.locations[LocationId(2)].queued = Ns::of(600 * MS);
+    let found = run.findings();
+    assert!(!has(&found, Kind::LongTask), "{found:#?}");
+}
+
+#[test]
+fn who_does_the_tasks_of_one_without_a_processor_has_no_long_task() {
+    // The second one gets no processor for 600 ms, and the first one takes tasks meanwhile.
+    let mut run = Builder::new(3, 1000);
+    run.during(0, "main", Operation::Join, (0, 1000));
+    run.work(1, "worker task", (0, 1000)).work(2, "worker task", (0, 400));
+    run.profile.locations[LocationId(1)].end = Ns::of(1000 * MS);
+    run.profile.locations[LocationId(2)].end = Ns::of(1000 * MS);
     run.profile.locations[LocationId(2)].queued = Ns::of(600 * MS);
     let found = run.findings();
     assert!(!has(&found, Kind::LongTask), "{found:#?}");

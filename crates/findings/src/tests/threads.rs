@@ -27,8 +27,21 @@ fn more_threads_than_processors_are_told_though_nothing_can_be_won() {
     let found = run(8);
     let finding = one(&found, Kind::Oversubscription);
     assert!(finding.lost > Ns::of(5000 * MS) && finding.recoverable < Ns::of(100 * MS), "{finding:#?}");
-    assert_eq!(cause(finding), "worker");
+    assert_eq!((cause(finding), finding.sure), ("worker", Sure::Certain));
     assert!(!has(&run(2), Kind::Oversubscription));
+}
+
+#[test]
+fn a_crowd_where_others_have_the_processors_is_possible_at_most() {
+    // Four threads want to run, and the run has one of two processors for half of the time.
+    let mut run = Builder::new(4, 1000);
+    for at_ms in (0..1000_u64).step_by(4) {
+        run.work(at_ms as u32 / 4 % 4, "worker solve", (at_ms, at_ms + 2));
+    }
+    for location in &mut run.profile.locations {
+        location.queued = Ns::from_seconds(1.0 - 0.5 / 4.0);
+    }
+    assert_eq!(one(&run.findings(), Kind::Oversubscription).sure, Sure::Possible);
 }
 
 #[test]

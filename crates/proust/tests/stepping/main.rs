@@ -28,9 +28,6 @@ const FEW: usize = 3;
 /// Lines of a program's errors that are told.
 const MOST_ERRORS: usize = 5;
 
-/// No record but a text is longer.
-const RECORD_BYTES: f64 = 256.0;
-
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
 struct Asked {
@@ -147,10 +144,7 @@ fn one(program: &Path, call: &str, how: &str, range: (usize, usize)) -> Verdict 
         None => wrong.push("there is no report".to_owned()),
         Some(page) => {
             let quality = &page["quality"];
-            // A process that is killed may lose the record that it was writing.
-            let damage = if how == "kill" { found.reached as f64 * RECORD_BYTES } else { 0.0 };
-            for (name, most) in [("damaged_bytes", damage), ("unread_logs", 0.0), ("account_residual", 1e-6)]
-            {
+            for (name, most) in [("damaged_bytes", 0.0), ("unread_logs", 0.0), ("account_residual", 1e-6)] {
                 let seen = quality[name].as_f64().unwrap_or(f64::NAN);
                 if seen.is_nan() || seen.abs() > most {
                     wrong.push(format!("{name} is {seen}"));
