@@ -167,12 +167,13 @@ fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding>
     if processes > 1 {
         finding.evidence.push(Figure::count(FigureId::ProcessesThatDoSo, processes as f64));
     }
-    let is_large = limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST));
+    // What a program needs it has to touch, and arrays of each step are touched again.
     let is_known = match worst.kind {
-        Kind::FaultStartup => is_large,
+        Kind::FaultStartup => true,
         kind => kind == Kind::FaultChurn && worst.bytes.1.is_some(),
     };
-    finding.sure = if is_known { Sure::Likely } else { Sure::Possible };
+    let is_unusual = limits::UNUSUAL_SHARE.holds(lost / facts.total.max(Ns::SHORTEST));
+    finding.sure = if is_known && is_unusual { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -72,8 +72,8 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
         Figure::count(FigureId::ThreadsThatWaited, threads.len() as f64),
         Figure::count(FigureId::HandOvers, times as f64),
     ];
-    // A program with a few helper threads waits for it now and then.
-    finding.sure = match limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST)) {
+    // Threads that leave the interpreter for most of their work wait for it when they come back.
+    finding.sure = match limits::UNUSUAL_SHARE.holds(lost / facts.total.max(Ns::SHORTEST)) {
         true => Sure::Certain,
         false => Sure::Possible,
     };

@@ -111,8 +111,9 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Alone>) -> Op
         late.push(location);
     }
     let mut checks = Checks::default();
+    let excess = (mine - theirs) / mine.max(Ns::SHORTEST);
     if !facts.matters(&mut checks, lost, Ns::ZERO)
-        || !checks.holds(&limits::TASK_EXCESS, (mine - theirs) / mine.max(Ns::SHORTEST))
+        || !checks.holds(&limits::TASK_EXCESS, excess)
         || !checks.holds(&limits::TASK_ALONE, length / facts.wall.max(Ns::SHORTEST))
     {
         return None;
@@ -131,9 +132,19 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Alone>) -> Op
     if longest.is_positive() {
         finding.evidence.insert(1, Figure::time(FigureId::LongestStretch, longest));
     }
-    finding.sure = Sure::Certain;
+    // Threads that take tasks do not end together: one of them has the last one.
+    let of_pool = late.iter().any(|&id| facts.beside(id).iter().any(|&other| waits_for_tasks(facts, other)));
+    let is_long = limits::POOL_EXCESS.holds(excess);
+    if of_pool && is_long {
+        checks.holds(&limits::POOL_EXCESS, excess);
+    }
+    finding.sure = if is_long || !of_pool { Sure::Certain } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
+}
+
+fn waits_for_tasks(facts: &Facts<'_>, location: LocationId) -> bool {
+    facts.waited(location, &FOR_TASKS).is_positive()
 }
 
 /// Why a thread of a pool is passive that could work if there were work. A thread that waits for another

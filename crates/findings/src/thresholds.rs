@@ -54,7 +54,9 @@ macro_rules! thresholds {
 thresholds! {
     LEAST_SHARE at_least share(0.01) "what could be won, of the run's total";
     LARGE_SHARE at_least share(0.05)
-        "of the run's total, what every program of the kind has, to be surely a fault";
+        "of the run's total, what every program has some of, to be surely a fault";
+    UNUSUAL_SHARE at_least share(0.15)
+        "of the run's total, what most programs of the kind have some of, to be a fault";
     LEAST_TOTAL_S at_least ns(100_000_000) "the run's total";
     SIGMAS at_least count(3.0) "what was sampled, in standard errors";
     LOCK_HOLDS at_least count(20.0) "sections that ended while others waited";
@@ -69,6 +71,8 @@ thresholds! {
     LONG_STRETCH_S at_least ns(20_000_000) "a stretch without a change of who works, to be a phase";
     PHASE_SHARE at_least share(0.7) "of a phase that one call path explains";
     TASK_EXCESS at_least share(0.3) "of the thread's work that others like it did not have";
+    POOL_EXCESS at_least share(0.5)
+        "of the work of a thread that takes tasks that others like it did not have, to be surely a fault";
     TASK_LIFE at_least share(0.8)
         "of a thread's life, its work, where all stretches in which it worked alone are short";
     TASK_ALONE at_least share(0.1) "of the run, the longest stretch in which the thread worked alone";

@@ -1,7 +1,9 @@
 //! I/O: calls that move a few bytes, and files that are synchronised all the time.
 
+use std::collections::BTreeSet;
+
 use proust_profile::{
-    ContextId, Detail, FunctionId, LocationId, Nature, Ns, OperationId, OperationKind, Target,
+    ContextId, Detail, FunctionId, LocationId, Nature, Ns, OperationId, OperationKind, ProcessId, Target,
 };
 use rustc_hash::FxHashMap;
 
@@ -121,6 +123,38 @@ fn answered(operation: OperationKind, sum: &AtPlace, turns: &FxHashMap<LocationI
 /// Calls for each look or answer up to which they are taken for answers themselves.
 const CALLS_A_TURN: f64 = 4.0;
 
+/// How many bytes calls through a buffer moved on average, by what the kernel counted of their processes and no
+/// other recorded call moved: the one that finds the buffer full moves what all before it have put there.
+fn bytes_through_buffers(facts: &Facts<'_>, nature: Nature, sum: &AtPlace) -> Option<f64> {
+    let profile = facts.profile;
+    let processes: BTreeSet<ProcessId> =
+        sum.by_context.keys().map(|&(location, _)| profile.locations[location].process).collect();
+    let mut moved = 0.0;
+    for &process in &processes {
+        let of_samples = profile.process_samples.iter().filter(|row| row.process == process);
+        let bytes = of_samples.filter_map(|row| match nature {
+            Nature::Read => row.read_by_calls_bytes,
+            _ => row.written_by_calls_bytes,
+        });
+        let (least, most) = bytes.fold((u64::MAX, 0), |(least, most), one| (least.min(one), most.max(one)));
+        moved += most.checked_sub(least)? as f64;
+    }
+    let mut calls = 0.0;
+    for row in &facts.sums.rows {
+        let Some(operation) = facts.operation(row.operation).filter(|operation| operation.nature == nature)
+        else {
+            continue;
+        };
+        if processes.contains(&profile.locations[row.location].process) {
+            match is_buffered(operation) {
+                true => calls += row.calls as f64,
+                false => moved -= row.bytes as f64,
+            }
+        }
+    }
+    (calls > 0.0).then(|| moved.max(0.0) / calls)
+}
+
 /// Whether calls through a buffer reach the system, by the processor time at their line.
 fn reaches_the_system(facts: &Facts<'_>, checks: &mut Checks, sum: &AtPlace) -> bool {
     let line = facts.places.line_key(sum.context);
@@ -140,7 +174,10 @@ fn tiny_io(
     turns: &FxHashMap<LocationId, (f64, f64, f64)>,
     io: &FxHashMap<(LocationId, ContextId), Ns>,
 ) -> Option<Finding> {
-    let (bytes, call) = (sum.bytes / sum.calls.max(1.0), sum.time / sum.calls.max(1.0));
+    let (mut bytes, call) = (sum.bytes / sum.calls.max(1.0), sum.time / sum.calls.max(1.0));
+    if is_buffered(operation) && limits::TINY_BYTES.holds(bytes) {
+        bytes = bytes_through_buffers(facts, operation.nature, sum).map_or(bytes, |moved| moved.max(bytes));
+    }
     // Waits of a pipe or socket are no fault here.
     let lost = sum.time.min(sum.booked(io)) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
     let mut checks = Checks::default();

@@ -1,5 +1,6 @@
 /* Each picture is decoded into a buffer of its own, which comes from the kernel and goes back to it. */
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include "../suite.h"
 
@@ -9,13 +10,16 @@ static int pictures;
 
 static NOINLINE long decode(int picture)
 {
-    unsigned char *pixels = malloc(BYTES); /* FAULT: mapped and unmapped anew for each picture */
+    /* FAULT: mapped and unmapped anew for each picture */
+    unsigned char *pixels = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pixels == MAP_FAILED)
+        abort();
     long sum = 0;
     for (int i = 0; i < BYTES; i++)
         pixels[i] = (unsigned char)(i * 7 + picture);
     for (int i = 0; i < BYTES; i += 64)
         sum += pixels[i];
-    free(pixels);
+    munmap(pixels, BYTES);
     return sum;
 }
 

@@ -1,7 +1,7 @@
 //! I/O of a few bytes, synchronisation, system calls.
 
 use proust_account::ledger::Account;
-use proust_profile::{LocationId, ModuleId, Ns, Target};
+use proust_profile::{LocationId, ModuleId, Ns, ProcessSampleRow, Target};
 
 use super::super::{Kind, Sure, findings};
 use super::{Builder, cause, has, near, one};
@@ -22,6 +22,27 @@ fn calls_that_move_a_few_bytes_are_told() {
     near(finding.lost, 0.2);
     assert_eq!((cause(finding), finding.account.as_str(), finding.sure), ("store", "io", Sure::Certain));
     assert!(!has(&run(4096), Kind::TinyIo));
+}
+
+#[test]
+fn what_fills_a_buffer_call_by_call_moves_it_at_once() {
+    // Of 500 000 calls of 8 bytes that go to the system; the kernel counts what it was given.
+    let run = |written_bytes: u64| {
+        let mut run = Builder::new(1, 1000);
+        for at_ms in (0..1000).step_by(20) {
+            run.work_with(0, "main store", (at_ms, at_ms + 16), 50, 0);
+            run.short(0, "main store", Operation::StreamWrite, (at_ms, at_ms + 4), (10_000, 80_000, 4));
+        }
+        run.profile.process_samples = [0, written_bytes]
+            .map(|bytes| ProcessSampleRow {
+                written_by_calls_bytes: Some(bytes),
+                ..ProcessSampleRow::default()
+            })
+            .to_vec();
+        has(&run.findings(), Kind::TinyIo)
+    };
+    assert!(run(500_000 * 8));
+    assert!(!run(500_000 * 4096));
 }
 
 #[test]

@@ -202,6 +202,22 @@ fn one_of_several_alike_that_goes_on_alone_has_the_long_task() {
 }
 
 #[test]
+fn who_has_the_last_task_of_a_pool_is_possibly_a_fault() {
+    // Five tasks for two threads, or two of which one is four times as long.
+    let run = |second_ms: u64| {
+        let mut run = Builder::new(3, 1000);
+        run.during(0, "main", Operation::Join, (0, 1000));
+        run.work(1, "worker task", (0, second_ms)).work(2, "worker task", (0, 1000));
+        run.during(1, "worker take", Operation::ConditionWait, (second_ms, 1000));
+        for id in [1, 2] {
+            run.profile.locations[LocationId(id)].end = Ns::of(1000 * MS);
+        }
+        one(&run.findings(), Kind::LongTask).sure
+    };
+    assert_eq!((run(690), run(250)), (Sure::Possible, Sure::Certain));
+}
+
+#[test]
 fn who_is_late_for_want_of_a_processor_has_no_long_task() {
     // Both have 400 ms to do; one of them does not get a processor for the first 600 ms.
     let mut run = Builder::new(3, 1000);

@@ -176,7 +176,8 @@ impl Summary {
         if busy_wait_s >= BUSY_WAITING * seconds(ledger.total_ns) && busy_wait_s > 0.0 {
             notes.push(PageNote::BusyWaiting { seconds: busy_wait_s });
         }
-        let preempted_s = seconds(ledger.with_beyond_ns(Account::Preempted));
+        // Threads beyond the processors queue, too, and others have no more than the processors.
+        let preempted_s = seconds(ledger.accounts[Account::Preempted]);
         if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {
             notes.push(PageNote::Preempted { seconds: preempted_s });
         }

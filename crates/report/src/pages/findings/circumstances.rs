@@ -26,7 +26,7 @@ impl Circumstances {
         let most = waits.max_by_key(|&account| ledger.accounts[account]);
         Circumstances {
             total_s: ledger.total_ns as f64 / 1e9,
-            preempted_s: ledger.with_beyond_ns(Account::Preempted) as f64 / 1e9,
+            preempted_s: seconds(Account::Preempted),
             waited: most.map(|account| (account.id(), seconds(account))),
         }
     }
@@ -74,6 +74,13 @@ mod tests {
         ledger.accounts[Account::Preempted] = (preempted_s * 1e9) as u64;
         ledger.accounts[Account::Barrier] = (barrier_s * 1e9) as u64;
         Circumstances::of(&ledger).why_none()
+    }
+
+    #[test]
+    fn a_queue_beyond_the_processors_is_no_time_of_others() {
+        let mut ledger = Ledger { total_ns: 10_000_000_000, ..Ledger::default() };
+        ledger.beyond[Account::Preempted] = 50_000_000_000;
+        assert!(Circumstances::of(&ledger).why_none().contains("nothing that is worth"));
     }
 
     #[test]

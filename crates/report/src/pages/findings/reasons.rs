@@ -134,7 +134,8 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
     match (finding.sure, finding.kind) {
         (Sure::Certain, _) => "measured from begin to end",
         (Sure::Possible, Kind::FaultChurn) => {
-            "the faults are counted exactly; whether it is the same memory again is not known"
+            "the faults are counted exactly; but it is little, as in programs that make arrays again and \
+             again, or whether it is the same memory is not known"
         }
         (Sure::Likely, Kind::FaultChurn) => {
             "the faults brought more than was ever resident at once; what each took is an estimate"
@@ -146,9 +147,22 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Possible, Kind::SerialPhase | Kind::OmpSerialPart | Kind::FaultStartup) => {
             "it is measured, but no more than most programs have at their beginning or end"
         }
+        (Sure::Possible, Kind::InterpreterLock) => {
+            "waits are measured exactly; but it is little, as in programs whose threads mostly work without \
+             the lock"
+        }
+        (Sure::Possible, Kind::LongTask) => {
+            "measured exactly; but threads that take tasks do not end together, and the last task is not \
+             much longer than others"
+        }
+        (Sure::Possible, Kind::Oversubscription) => {
+            "measured exactly; but other programs had the processors for longer, and threads queue because \
+             of that, too"
+        }
         (Sure::Possible, Kind::LateThread) => {
-            "waits are measured exactly; but the late thread had no processor for a part of the time, or \
-             work is handed out as threads come for it, and it alone had one"
+            "waits are measured exactly; but it is little, as one of the threads is always the last, or the \
+             late thread had no processor for a part of the time, or work is handed out as threads come for \
+             it, and it alone had one"
         }
         (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
         (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
