@@ -54,6 +54,8 @@ pub struct Facts<'r> {
     started_alike: FxHashMap<(ProcessId, FunctionId), Vec<LocationId>>,
     /// The key by which locations are alike: the start function; of closures what they call.
     kinds: Vec<Option<FunctionId>>,
+    /// The function that each location spends most of its time in.
+    phases: Vec<Option<FunctionId>>,
     /// Own processor time, and that in the kernel, by context.
     pub(super) cpu: Vec<Ns>,
     pub(super) system: Vec<Ns>,
@@ -108,7 +110,8 @@ impl<'r> Facts<'r> {
         let sampling = Sampling { cpu: cpu.iter().sum(), squares: squares.iter().sum() };
         let starts = starts(profile, &calls, &places);
         let mut started_alike: FxHashMap<_, Vec<LocationId>> = FxHashMap::default();
-        let kinds = kinds(profile, &starts, &places);
+        let phases = phases(profile, &places);
+        let kinds = kinds(profile, &starts, &phases);
         for (id, kind) in kinds.iter().enumerate() {
             if let Some(kind) = *kind {
                 let process = profile.locations[LocationId::from_index(id)].process;
@@ -118,6 +121,7 @@ impl<'r> Facts<'r> {
         Facts {
             starts,
             kinds,
+            phases,
             started_alike,
             calls,
             sums,
@@ -250,6 +254,15 @@ impl<'r> Facts<'r> {
         self.spent(location, &QUEUED)
     }
 
+    /// Of the locations beside this one those that spend their time in the same function, if any do: threads of
+    /// several pools may begin with one function of a library.
+    pub(super) fn doing_the_same_beside(&self, location: LocationId) -> Vec<LocationId> {
+        let all = self.beside(location);
+        let mine = self.phases[location.index()];
+        let same: Vec<_> = all.iter().copied().filter(|other| self.phases[other.index()] == mine).collect();
+        if same.is_empty() { all } else { same }
+    }
+
     /// Others that were started for the same and lived at the same time.
     pub(super) fn beside(&self, location: LocationId) -> Vec<LocationId> {
         let mine = &self.profile.locations[location];
@@ -380,26 +393,36 @@ fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option
 /// Parts of the names of functions that have none of their own.
 const CLOSURES: [&str; 4] = ["{{closure}}", "lambda", "(anonymous class)", "::operator()"];
 
+/// By location the function that it spends most of its processor time in.
+fn phases(profile: &Profile, places: &Places<'_>) -> Vec<Option<FunctionId>> {
+    let mut spent: Vec<FxHashMap<FunctionId, Ns>> = vec![FxHashMap::default(); profile.locations.len()];
+    for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
+        if let Some(phase) = places.phase(value.context)
+            && let Some(function) = profile.contexts[phase].function
+        {
+            *spent[value.location.index()].entry(function).or_default() += Ns::of(value.amount);
+        }
+    }
+    let most = |by_function: FxHashMap<FunctionId, Ns>| {
+        by_function.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0))).map(|(function, _)| function)
+    };
+    spent.into_iter().map(most).collect()
+}
+
 /// By location the function that makes it alike to others. Two closures in one function may do the same or
 /// not, so of them it is the function that they spend most of their time in.
-fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) -> Vec<Option<FunctionId>> {
+fn kinds(
+    profile: &Profile,
+    starts: &[Option<FunctionId>],
+    phases: &[Option<FunctionId>],
+) -> Vec<Option<FunctionId>> {
     let is_closure = |start: FunctionId| {
         let name = &profile.functions[start].name;
         CLOSURES.iter().any(|part| name.contains(part))
     };
-    let mut spent: FxHashMap<LocationId, FxHashMap<FunctionId, Ns>> = FxHashMap::default();
-    for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
-        if starts[value.location.index()].is_some_and(is_closure)
-            && let Some(phase) = places.phase(value.context)
-            && let Some(function) = profile.contexts[phase].function
-        {
-            *spent.entry(value.location).or_default().entry(function).or_default() += Ns::of(value.amount);
-        }
-    }
-    let mut kinds = starts.to_vec();
-    for (location, by_function) in spent {
-        let most = by_function.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
-        kinds[location.index()] = most.map(|(function, _)| function);
-    }
-    kinds
+    let kind = |(start, phase): (&Option<FunctionId>, &Option<FunctionId>)| match (*start, *phase) {
+        (Some(start), Some(phase)) if is_closure(start) => Some(phase),
+        (start, _) => start,
+    };
+    starts.iter().zip(phases).map(kind).collect()
 }

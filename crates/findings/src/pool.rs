@@ -62,7 +62,7 @@ fn has_one_long_task(facts: &Facts<'_>, location: LocationId) -> bool {
 /// tasks are handed out, one that has no processor leaves them to the others: it counts with what it could
 /// have done meanwhile.
 fn usual(facts: &Facts<'_>, location: LocationId) -> Option<Ns> {
-    let beside = facts.beside(location);
+    let beside = facts.doing_the_same_beside(location);
     let all: Ns = beside.iter().map(|&other| facts.worked(other) + facts.queued(other)).sum();
     (!beside.is_empty()).then(|| all / beside.len() as f64)
 }
@@ -133,7 +133,9 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Alone>) -> Op
         finding.evidence.insert(1, Figure::time(FigureId::LongestStretch, longest));
     }
     // Threads that take tasks do not end together: one of them has the last one.
-    let of_pool = late.iter().any(|&id| facts.beside(id).iter().any(|&other| waits_for_tasks(facts, other)));
+    let of_pool = late
+        .iter()
+        .any(|&id| facts.doing_the_same_beside(id).iter().any(|&other| waits_for_tasks(facts, other)));
     let is_long = limits::POOL_EXCESS.holds(excess);
     if of_pool && is_long {
         checks.holds(&limits::POOL_EXCESS, excess);

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     double *one = malloc(sizeof *one * rows * COLUMNS), *other = malloc(sizeof *other * rows * COLUMNS);
     clear(one, rows);
     clear(other, rows);
-    for (int step = 0; step < 700; step++) {
+    for (int step = 0; step < 1600; step++) {
         sweep(one, other, rows);
         double *swap = one;
         one = other;

@@ -218,6 +218,20 @@ fn who_has_the_last_task_of_a_pool_is_possibly_a_fault() {
 }
 
 #[test]
+fn threads_of_a_library_that_do_something_else_are_no_measure() {
+    // Of one library's threads two compress, and two read and write a little.
+    let mut run = Builder::new(5, 1000);
+    run.during(0, "main", Operation::Join, (0, 1000));
+    run.work(1, "thread compress", (0, 850)).work(2, "thread compress", (0, 1000));
+    run.work(3, "thread read", (0, 30)).work(4, "thread write", (0, 30));
+    for id in 1..5 {
+        run.profile.locations[LocationId(id)].end = Ns::of(1000 * MS);
+    }
+    let found = run.findings();
+    assert!(!has(&found, Kind::LongTask), "{found:#?}");
+}
+
+#[test]
 fn who_is_late_for_want_of_a_processor_has_no_long_task() {
     // Both have 400 ms to do; one of them does not get a processor for the first 600 ms.
     let mut run = Builder::new(3, 1000);
