@@ -243,8 +243,9 @@ fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> Found<'a> {
                 brief.extend(children::children_in(piece, &mut damage.skipped_bytes));
             }
             Some(header) => found.push((header.lane, header.sequence, piece)),
-            // Reserved but never used, unless the damage is that its header was wiped out.
-            None if piece.iter().all(|&byte| byte == 0) => {
+            // Reserved but never used, unless the damage is that its header was wiped out. A process may have
+            // been killed while it wrote the header: behind it nothing is.
+            None if piece.iter().skip(size_of::<ChunkHeader>()).all(|&byte| byte == 0) => {
                 in_damage = false;
                 continue;
             }

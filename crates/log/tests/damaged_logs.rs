@@ -281,6 +281,25 @@ fn a_record_that_was_never_finished_is_no_damage() {
 }
 
 #[test]
+fn a_chunk_that_was_never_begun_is_no_damage() {
+    let written = Written::new(2, 100);
+    let mut head = ChunkHeader::new(7, 3, UNIT_BYTES as u32, 24).as_bytes().to_vec();
+    for at in (0..head.len()).step_by(4) {
+        let mut bytes = written.bytes().to_vec();
+        bytes.extend(&head[..at]);
+        bytes.resize(written.bytes().len() + UNIT_BYTES, 0);
+        let log = Log::parse(&bytes).unwrap();
+        assert!(!log.damage().any(), "{at}");
+        assert_eq!(times(&log), written.per_lane);
+    }
+    // A record behind a damaged header is lost.
+    head[0] ^= 1;
+    let mut bytes = [written.bytes(), &head[..], &[1; 64]].concat();
+    bytes.resize(written.bytes().len() + UNIT_BYTES, 0);
+    assert_eq!(Log::parse(&bytes).unwrap().damage().chunks, 1);
+}
+
+#[test]
 fn a_killed_process_leaves_counters_ahead_of_chunks() {
     let written = Written::new(2, 100);
     let mut bytes = shortened(&written, written.bytes().len(), true);
