@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     int threads = threads_asked(argc, argv);
     pthread_t *team = calloc(threads, sizeof *team);
     double(*sums)[16] = calloc(threads, sizeof *sums), sum = 0;
-    requests_each = 30000 * processors() / threads;
+    requests_each = 24000 * processors() / threads;
     for (int i = 0; i < ROUTES; i++)
         routes[i].via = i * 31 % 16;
     for (int i = 0; i < threads; i++)
