@@ -81,8 +81,8 @@ def make_more(folder, count):
     new, chance = folder.with_suffix(".new"), random.Random(SEED + 1)
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
-    make_proteins(new, chance, 1500 * count)
-    make_scene(new / "scene.pov", chance)
+    make_proteins(new, chance, 24_000 * count)
+    make_short_reads(new, chance, 24_000 * count)
     make_records(new / "records.json", chance, 130_000)
     make_ninja(new / "units", 6 * count)
     new.rename(folder)
@@ -124,31 +124,29 @@ def make_genome(folder, chance, count):
 
 
 def make_proteins(folder, chance, count):
-    """Proteins of the same length, a few of them kin to the one that is searched for."""
-    letters, length = "ACDEFGHIKLMNPQRSTVWY", 400
-    query = chance.choices(letters, k=length)
+    """Proteins of the same length, a few of them kin to a part of the one that is searched for."""
+    letters, length = "ACDEFGHIKLMNPQRSTVWY", 100
+    query = chance.choices(letters, k=4 * length)
     (folder / "query.fa").write_text(f">query\n{''.join(query)}\n")
     with open(folder / "proteins.fa", "w") as file:
         for number in range(count):
             protein = chance.choices(letters, k=length)
-            if number % 40 == 7:
-                protein = [old if chance.random() < 0.5 else new for old, new in zip(query, protein)]
+            if number % 1000 == 7:
+                protein = [old if chance.random() < 0.6 else new for old, new in zip(query, protein)]
             file.write(f">p{number}\n{''.join(protein)}\n")
 
 
-def make_scene(path, chance):
-    """Balls of glass and of metal, everywhere in the picture."""
-    balls = []
-    for number in range(300):
-        x, y, z = (chance.uniform(-4, 4), chance.uniform(-3, 3), chance.uniform(0, 6))
-        colour = ", ".join(f"{chance.random():.3f}" for _ in range(3))
-        finish = "finish { reflection 0.4 phong 0.9 }"
-        if number % 3 == 0:
-            finish = "finish { reflection 0.1 } interior { ior 1.4 }"
-            colour += ", 0.7"
-        pigment = f"pigment {{ rgb{'f' if number % 3 == 0 else ''} <{colour}> }}"
-        balls.append(f"sphere {{ <{x:.3f}, {y:.3f}, {z:.3f}>, 0.4 texture {{ {pigment} }} {finish} }}\n")
-    path.write_text(SCENE + "".join(balls))
+def make_short_reads(folder, chance, count):
+    """A small genome and reads of 150 letters from anywhere in it, with a few letters changed."""
+    genome = "".join(chance.choices("ACGT", k=200_000))
+    (folder / "small.fa").write_text(f">s\n{genome}\n")
+    with open(folder / "short.fa", "w") as file:
+        for number in range(count):
+            at = chance.randrange(len(genome) - 150)
+            read = list(genome[at : at + 150])
+            for place in chance.sample(range(150), 4):
+                read[place] = chance.choice("ACGT")
+            file.write(f">r{number}\n{''.join(read)}\n")
 
 
 def make_records(path, chance, count):
@@ -173,14 +171,6 @@ def make_ninja(folder, count):
     (folder / "build.ninja").write_text("\n".join(lines) + "\n")
 
 
-SCENE = """#version 3.7;
-global_settings { assumed_gamma 1.0 max_trace_level 6 }
-camera { location <0, 0, -9> look_at <0, 0, 0> }
-light_source { <8, 12, -20>, rgb 1 }
-light_source { <-9, 2, -12>, rgb 0.5 }
-plane { y, -4 pigment { checker rgb 0.9 rgb 0.3 } finish { reflection 0.2 } }
-sky_sphere { pigment { gradient y colour_map { [0 rgb <0.9, 0.9, 1>] [1 rgb <0.3, 0.4, 0.9>] } } }
-"""
 C_FUNCTION = """
 int sum_NUMBER(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * (i % 7); return s; }
 void text_NUMBER(char *to, const char *from) {
