@@ -7,7 +7,7 @@ static NOINLINE void scale(float *samples, int count, float by)
 {
 #pragma omp parallel for schedule(dynamic, 1) /* FAULT: each sample is fetched alone */
     for (int i = 0; i < count; i++)
-        samples[i] = (float)refine(samples[i] * by, 8);
+        samples[i] = (float)refine(samples[i] * by, 30);
 }
 
 int main(int argc, char **argv)
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < count; i++)
         samples[i] = (float)(i % 1000);
-    for (int pass = 0; pass < 10; pass++)
+    for (int pass = 0; pass < 5; pass++)
         scale(samples, count, 1.0f + 0.01f * (float)pass);
     for (int i = 0; i < count; i += 101)
         sum += samples[i];

@@ -42,7 +42,7 @@ program sections
   air = 1d0
   ocean = 2d0
   ice = 3d0
-  do step = 1, 700
+  do step = 1, 1500
      call step_all(air, ocean, ice, count)
   end do
   print '(3f12.6)', air(1), ocean(2), ice(3)
