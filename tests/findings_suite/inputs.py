@@ -44,6 +44,7 @@ def make_inputs(parent):
     count = processors()
     folder = parent / f"inputs-{count}"
     if folder.is_dir():
+        make_more(folder / "more", count)
         return folder
     say("making inputs")
     new = folder.with_suffix(".new")
@@ -68,7 +69,23 @@ def make_inputs(parent):
     )
     (new / "query.sql").write_text(QUERY)
     new.rename(folder)
+    make_more(folder / "more", count)
     return folder
+
+
+def make_more(folder, count):
+    """What the second held-out half needs; it came later and leaves the other inputs as they were."""
+    if folder.is_dir():
+        return
+    say("making more inputs")
+    new, chance = folder.with_suffix(".new"), random.Random(SEED + 1)
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    make_proteins(new, chance, 24_000 * count)
+    make_short_reads(new, chance, 24_000 * count)
+    make_records(new / "records.json", chance, 130_000)
+    make_ninja(new / "units", 6 * count)
+    new.rename(folder)
 
 
 def make_sound(path):
@@ -104,6 +121,54 @@ def make_genome(folder, chance, count):
             for place in chance.sample(range(3000), 240):
                 read[place] = chance.choice("ACGT")
             file.write(f">r{number}\n{''.join(read)}\n")
+
+
+def make_proteins(folder, chance, count):
+    """Proteins of the same length, a few of them kin to a part of the one that is searched for."""
+    letters, length = "ACDEFGHIKLMNPQRSTVWY", 100
+    query = chance.choices(letters, k=4 * length)
+    (folder / "query.fa").write_text(f">query\n{''.join(query)}\n")
+    with open(folder / "proteins.fa", "w") as file:
+        for number in range(count):
+            protein = chance.choices(letters, k=length)
+            if number % 1000 == 7:
+                protein = [old if chance.random() < 0.6 else new for old, new in zip(query, protein)]
+            file.write(f">p{number}\n{''.join(protein)}\n")
+
+
+def make_short_reads(folder, chance, count):
+    """A small genome and reads of 150 letters from anywhere in it, with a few letters changed."""
+    genome = "".join(chance.choices("ACGT", k=200_000))
+    (folder / "small.fa").write_text(f">s\n{genome}\n")
+    with open(folder / "short.fa", "w") as file:
+        for number in range(count):
+            at = chance.randrange(len(genome) - 150)
+            read = list(genome[at : at + 150])
+            for place in chance.sample(range(150), 4):
+                read[place] = chance.choice("ACGT")
+            file.write(f">r{number}\n{''.join(read)}\n")
+
+
+def make_records(path, chance, count):
+    words = words_of(chance, 3 * count)
+    with open(path, "w") as file:
+        for number in range(count):
+            name, place, kind = words[3 * number : 3 * number + 3]
+            file.write(
+                f'{{"id": {number}, "name": "{name}", "place": {{"name": "{place}", '
+                f'"at": [{chance.randint(0, 999)}, {chance.randint(0, 999)}]}}, "kind": "{kind}"}}\n'
+            )
+
+
+def make_ninja(folder, count):
+    """As make_sources, for Clang and Ninja, in a folder that has to be linked as `units`."""
+    folder.mkdir()
+    lines = ["rule compile", "  command = clang -O2 -c -o $out $in"]
+    for number in range(count):
+        body = "".join(C_FUNCTION.replace("NUMBER", f"{number}_{part}") for part in range(24))
+        (folder / f"unit{number}.c").write_text("#include <stdio.h>\n#include <string.h>\n" + body)
+        lines.append(f"build unit{number}.o: compile units/unit{number}.c")
+    (folder / "build.ninja").write_text("\n".join(lines) + "\n")
 
 
 C_FUNCTION = """

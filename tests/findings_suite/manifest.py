@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import pathlib
-import random
 import shutil
 import subprocess
 import sys
@@ -77,19 +76,4 @@ def manifest():
         sys.exit(0)
     with open(SUITE / "suite.toml", "rb") as file:
         data = tomllib.load(file)
-    return data["seed"], [Program(entry) for entry in data["program"]]
-
-
-def draw(seed, programs):
-    """The held-out half: half of the real programs, of ours, of the mended faults and of the others."""
-    groups = {"real": [], "ours": [], "mended": [], "other": []}
-    for program in programs:
-        if program.kind == "clean":
-            groups["ours" if program.origin == "ours" else "real"].append(program.name)
-        else:
-            groups["mended" if program.mended else "other"].append(program.name)
-    chance, held = random.Random(seed), set()
-    for group, names in groups.items():
-        half = (len(names) + 1) // 2 if group == "real" else len(names) // 2
-        held |= set(chance.sample(sorted(names), half))
-    return held
+    return [Program(entry) for entry in data["program"]]

@@ -1,7 +1,7 @@
 """The judge on findings made up, and the manifest against its own rules."""
 
 from .judge import Truth, is_right, judge_clean, judge_fault, judge_saved, range_of, verdicts
-from .manifest import SUITE, draw, manifest, say
+from .manifest import SUITE, manifest, say
 
 
 def self_test(six):
@@ -78,20 +78,19 @@ def self_test(six):
     checks["seven in range of ten"] = not verdicts(
         [], [], [{"is_inside": True}] * 7 + [{"is_inside": False}] * 3
     )[0][1]
-    seed, programs = manifest()
+    programs = manifest()
     by_name = {program.name: program for program in programs}
     checks["names are unique"] = len(by_name) == len(programs)
-    counts = lambda kind: sum(program.kind == kind for program in programs)
-    checks["thirty of each"] = (counts("clean"), counts("fault")) == (30, 30)
-    checks["fifteen real"] = (
-        sum(program.kind == "clean" and program.origin != "ours" for program in programs) >= 15
-    )
-    checks["ten mended"] = sum(bool(program.mended) for program in programs) == 10
-    checks["the draw"] = draw(seed, programs) == {program.name for program in programs if program.held_out}
-    checks["half is held out"] = all(
-        sum(program.held_out for program in programs if program.kind == kind) == 15
-        for kind in ("clean", "fault")
-    )
+    held = [program for program in programs if program.held_out]
+    clean = lambda of: [program for program in of if program.kind == "clean"]
+    real = lambda of: [program for program in clean(of) if program.origin != "ours"]
+    faults = lambda of: [program for program in of if program.kind == "fault"]
+    mended = lambda of: [program for program in of if program.mended]
+    numbers = lambda of: [len(some(of)) for some in (clean, real, faults, mended)]
+    at_least = lambda has, wants: all(number >= least for number, least in zip(has, wants, strict=True))
+    checks["enough in all"] = at_least(numbers(programs), (30, 15, 30, 10))
+    checks["enough held out"] = at_least(numbers(held), (15, 8, 15, 5))
+    checks["only faults are mended"] = mended(programs) == mended(faults(programs))
     checks["six of the open half"] = all(not by_name[name].held_out for name in six)
     for program in programs:
         if program.kind == "fault":
