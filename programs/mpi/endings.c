@@ -34,11 +34,11 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     printf("rank %d %s\n", rank, how);
     fflush(stdout);
-    /* The end of rank 0 may end the other one: that has left the barrier by then. */
-    if (rank == 1)
-        MPI_Send(&rank, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
-    else if (rank == 0)
-        MPI_Recv(&flag, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    /* The end of one rank may end the other one: that has left the barrier by then. */
+    if (rank == 0 || rank == 1) {
+        MPI_Send(&rank, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD);
+        MPI_Recv(&flag, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     if (strcmp(how, "unfinished") == 0)
         return 0;
     if (strcmp(how, "left") == 0)

@@ -69,6 +69,7 @@ thresholds! {
     CONVOY_WAITERS at_least count(1.7) "threads that waited at once, on average, while any waited";
     CONVOY_SHARE at_least share(0.2) "of the run in which somebody waited for the lock";
     LONG_STRETCH_S at_least ns(20_000_000) "a stretch without a change of who works, to be a phase";
+    TURNS at_least count(10.0) "threads started for the same, one after the other, that worked alone";
     PHASE_SHARE at_least share(0.7) "of a phase that one call path explains";
     TASK_EXCESS at_least share(0.3) "of the thread's work that others like it did not have";
     POOL_EXCESS at_least share(0.5)
@@ -116,7 +117,7 @@ thresholds! {
     CHURN_RATE at_least rate(50.0) "threads of one kind that began, a second";
     CHURN_CPU_S at_most ns(2_000_000) "processor time of such a thread, on average";
     TINY_CALLS at_least count(5000.0) "calls of I/O at one place, without answers to others";
-    SOME_BYTES at_least bytes(1.0)
+    SOME_BYTES at_least bytes(0.5)
         "moved by a call, on average: others only look whether there is anything";
     TINY_BYTES at_most bytes(256.0) "moved by a call, on average";
     TINY_CALL_S at_least ns(120) "a call, on average: shorter ones do not reach the system";

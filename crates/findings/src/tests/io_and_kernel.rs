@@ -25,6 +25,17 @@ fn calls_that_move_a_few_bytes_are_told() {
 }
 
 #[test]
+fn a_file_that_is_read_byte_by_byte_is_told_though_the_last_call_has_none() {
+    let mut run = Builder::new(1, 1000);
+    run.work(0, "main make", (0, 1000));
+    for at_ms in (0..1000).step_by(20) {
+        run.short(0, "main load", Operation::Read, (at_ms, at_ms + 4), (10_000, 10_000, 4));
+    }
+    run.during(0, "main load", Operation::Read, (999, 1000));
+    assert_eq!(cause(one(&run.findings(), Kind::TinyIo)), "load");
+}
+
+#[test]
 fn what_fills_a_buffer_call_by_call_moves_it_at_once() {
     // Of 500 000 calls of 8 bytes that go to the system; the kernel counts what it was given.
     let run = |written_bytes: u64| {

@@ -119,6 +119,27 @@ fn threads_alike_for_each_step_have_a_long_task_together() {
 }
 
 #[test]
+fn threads_that_are_joined_before_the_next_begins_are_a_serial_phase() {
+    // Fifty threads of 16 ms, one after the other; or in pairs.
+    let run = |at_once: u32| {
+        let mut run = Builder::new(52, 1000);
+        for turn in 0..50 {
+            let (id, at_ms) = (1 + turn, u64::from(turn / at_once) * 16);
+            run.work(id, "start draw", (at_ms, at_ms + 16));
+            let location = &mut run.profile.locations[LocationId(id)];
+            (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of((at_ms + 16) * MS));
+        }
+        run.during(0, "main", Operation::Join, (0, 800));
+        run.work(0, "main use", (800, 1000)).work(51, "helper use", (800, 1000));
+        run.findings()
+    };
+    let found = run(1);
+    let finding = found.iter().find(|one| one.kind == Kind::SerialPhase && cause(one) == "draw");
+    near(finding.unwrap_or_else(|| panic!("{found:#?}")).lost, 0.8);
+    assert!(!run(2).iter().any(|one| cause(one) == "draw"), "{:#?}", run(2));
+}
+
+#[test]
 fn steps_that_are_nearly_even_have_no_long_task() {
     assert!(!has(&steps(10, 0.8).findings(), Kind::LongTask));
 }

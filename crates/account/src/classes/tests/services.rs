@@ -15,6 +15,7 @@ const START: Frame = ("start_thread", "/lib/libc.so.6");
 const CPP: Frame = ("execute_native_thread_routine", "/lib/libstdc++.so.6.0.30");
 const POLL: Frame = ("poll", "/lib/libc.so.6");
 const PROGRESS: Frame = ("progress_engine", "/usr/lib/libopen-pal.so.40");
+const NODE: Frame = ("node::(anonymous namespace)::PlatformWorkerThread", "/usr/bin/node");
 const JVM: Frame = ("thread_native_entry", "/usr/lib/jvm/libjvm.so");
 
 /// Threads of process 7 with a path each, outermost function first; `whole` paths reach their root.
@@ -73,14 +74,15 @@ fn threads_are_known_by_their_start_or_their_name() {
         // Java's name for a thread that is not Java's.
         (14, "Finalizer", true, &[CLONE, START, work]),
         (15, "jemalloc_bg_thd", true, &[]),
+        (16, "node", true, &[CLONE, START, NODE, POLL]),
     ]);
     let services = |classes: &Classes| -> Vec<u32> {
         let marked = classes.services(&profile).into_iter().zip(&profile.locations);
         marked.filter(|(service, _)| *service).map(|(_, location)| location.tid).collect()
     };
-    assert_eq!(services(&Classes::standard()), [8, 9, 12, 15]);
+    assert_eq!(services(&Classes::standard()), [8, 9, 12, 15, 16]);
     let mine = Classes::standard().with("mine", "service work in a.out\nservice named work*\n").unwrap();
-    assert_eq!(services(&mine), [8, 9, 10, 12, 13, 14, 15]);
+    assert_eq!(services(&mine), [8, 9, 10, 12, 13, 14, 15, 16]);
     assert_ne!(mine.digest(), Classes::standard().digest(), "kept profiles are made anew");
 }
 
