@@ -33,8 +33,12 @@ static void truncated(const char *how)
     MPI_Status status = {0}, statuses[3];
     MPI_Request request[3];
     for (int way = 0; way < 11; way++) {
+        /* MPI_Waitall of Open MPI 4 spins for ever if a request has failed before it is called. */
+        const int comes_later = way == 4 || way == 5;
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) {
+            if (comes_later)
+                MPI_Recv(NULL, 0, MPI_INT, 1, 200 + way, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             send_too_much(way);
             if (way >= 3)
                 MPI_Send(two, 1, MPI_INT, 1, 100 + way, MPI_COMM_WORLD);
@@ -52,6 +56,8 @@ static void truncated(const char *how)
             request[0] = request[2] = MPI_REQUEST_NULL;
             if (way >= 3)
                 MPI_Irecv(two, 2, MPI_INT, 0, 100 + way, MPI_COMM_WORLD, &request[2]);
+            if (comes_later)
+                MPI_Send(NULL, 0, MPI_INT, 0, 200 + way, MPI_COMM_WORLD);
             if (way == 2) {
                 result = MPI_Wait(&request[1], &status);
             } else if (way == 3) {
