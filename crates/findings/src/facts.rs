@@ -254,8 +254,8 @@ impl<'r> Facts<'r> {
         self.spent(location, &QUEUED)
     }
 
-    /// Of the locations beside this one those that spend their time in the same function, if any do: threads of
-    /// several pools may begin with one function of a library.
+    /// Of the locations beside this one those that spend their time in the same function, if any do: threads
+    /// of several pools may begin with one function of a library.
     pub(super) fn doing_the_same_beside(&self, location: LocationId) -> Vec<LocationId> {
         let all = self.beside(location);
         let mine = self.phases[location.index()];

@@ -48,8 +48,8 @@ fn is_between_regions(facts: &Facts<'_>, stretch: &Stretch) -> bool {
     between.map(|(_, time)| time).sum::<Ns>() > stretch.sum() * 0.5
 }
 
-/// Whether a thread works for all its life, as far as it has a processor, and longer than those beside it. One
-/// of a pool does not: it may have every task there is because there are too few, and none of them is long.
+/// Whether a thread works for all its life, as far as it has a processor, and longer than those beside it.
+/// One of a pool does not: it may have every task there is because there are too few, and none is long.
 fn has_one_long_task(facts: &Facts<'_>, location: LocationId) -> bool {
     let (of, worked) = (&facts.profile.locations[location], facts.worked(location));
     let life = of.end - of.start - facts.queued(location);

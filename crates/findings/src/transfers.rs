@@ -123,8 +123,8 @@ fn answered(operation: OperationKind, sum: &AtPlace, turns: &FxHashMap<LocationI
 /// Calls for each look or answer up to which they are taken for answers themselves.
 const CALLS_A_TURN: f64 = 4.0;
 
-/// How many bytes calls through a buffer moved on average, by what the kernel counted of their processes and no
-/// other recorded call moved: the one that finds the buffer full moves what all before it have put there.
+/// How many bytes calls through a buffer moved on average, by what the kernel counted of their processes and
+/// no other recorded call moved: the one that finds the buffer full moves what all before have put there.
 fn bytes_through_buffers(facts: &Facts<'_>, nature: Nature, sum: &AtPlace) -> Option<f64> {
     let profile = facts.profile;
     let processes: BTreeSet<ProcessId> =
