@@ -11,9 +11,14 @@ fn flat(run: &Recorded, paths: &str) -> Flat {
     run.page("flat", &["--paths", paths])
 }
 
+/// The most of all CPU time that a thread of the runtime has before its first region: a sample or two.
+const BEFORE_REGIONS: f64 = 0.02;
+
 /// Whether CPU time was spent in or below such a function.
 fn has(flat: &Flat, is: impl Fn(&str) -> bool) -> bool {
-    flat.functions.iter().any(|row| is(&row.function) && row.amount("cpu_s").inclusive > 0.0)
+    let all: f64 = flat.functions.iter().map(|row| row.amount("cpu_s").exclusive).sum();
+    let least = BEFORE_REGIONS * all;
+    flat.functions.iter().any(|row| is(&row.function) && row.amount("cpu_s").inclusive > least)
 }
 
 fn names(flat: &Flat) -> Vec<&str> {
