@@ -54,6 +54,8 @@ pub struct Facts<'r> {
     started_alike: FxHashMap<(ProcessId, FunctionId), Vec<LocationId>>,
     /// The key by which locations are alike: the start function; of closures what they call.
     kinds: Vec<Option<FunctionId>>,
+    /// Whether none of those alike lives beside a location.
+    lives_in_turn: Vec<bool>,
     /// The function that each location spends most of its time in.
     phases: Vec<Option<FunctionId>>,
     /// Own processor time, and that in the kernel, by context.
@@ -121,6 +123,7 @@ impl<'r> Facts<'r> {
         Facts {
             starts,
             kinds,
+            lives_in_turn: lives_in_turn(profile, started_alike.values()),
             phases,
             started_alike,
             calls,
@@ -252,6 +255,12 @@ impl<'r> Facts<'r> {
     /// How long it could run and had no processor.
     pub(super) fn queued(&self, location: LocationId) -> Ns {
         self.spent(location, &QUEUED)
+    }
+
+    /// Whether it is one of several that were started for the same, of which each has ended before the next
+    /// begins: what they do is serial.
+    pub(super) fn lives_in_turn(&self, location: LocationId) -> bool {
+        self.lives_in_turn[location.index()]
     }
 
     /// Of the locations beside this one those that spend their time in the same function, if any do: threads
@@ -392,6 +401,24 @@ fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option
 
 /// Parts of the names of functions that have none of their own.
 const CLOSURES: [&str; 4] = ["{{closure}}", "lambda", "(anonymous class)", "::operator()"];
+
+/// [`Facts::lives_in_turn`], of locations alike.
+fn lives_in_turn<'a>(profile: &Profile, alike: impl Iterator<Item = &'a Vec<LocationId>>) -> Vec<bool> {
+    let mut in_turn = vec![false; profile.locations.len()];
+    for group in alike.filter(|group| group.len() >= 2) {
+        let mut lives: Vec<(Ns, Ns, LocationId)> =
+            group.iter().map(|&id| (profile.locations[id].start, profile.locations[id].end, id)).collect();
+        lives.sort_unstable();
+        // Until when any of those before lives.
+        let mut until = Ns::ZERO;
+        for (at, &(start, end, id)) in lives.iter().enumerate() {
+            let is_before_next = lives.get(at + 1).is_none_or(|&(next, ..)| next >= end);
+            in_turn[id.index()] = until <= start && is_before_next;
+            until = until.max(end);
+        }
+    }
+    in_turn
+}
 
 /// By location the function that it spends most of its processor time in.
 fn phases(profile: &Profile, places: &Places<'_>) -> Vec<Option<FunctionId>> {

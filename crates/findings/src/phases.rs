@@ -25,8 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let between = facts.regions.as_ref();
     let mut phases: BTreeMap<(LocationId, Option<FunctionId>), Phase<'_>> = BTreeMap::new();
     for stretch in &facts.stretches.long {
-        let is_of_pool =
-            facts.alike(stretch.location).len() >= 2 && !facts.beside(stretch.location).is_empty();
+        let is_of_pool = facts.alike(stretch.location).len() >= 2 && !facts.lives_in_turn(stretch.location);
         for (&context, &empty) in &stretch.empty {
             if !is_of_pool || between.is_some_and(|of| of.is_between(stretch.location, context)) {
                 let phase = phases.entry((stretch.location, function(facts, context))).or_default();
@@ -42,7 +41,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             let phase = phases.entry((location, function(facts, context))).or_default();
             *phase.empty.entry(context).or_default() += empty;
             phase.short += empty;
-        } else if is_in_turn(facts, location) {
+        } else if facts.lives_in_turn(location) {
             let phase = phases.entry((location, function(facts, context))).or_default();
             *phase.empty.entry(context).or_default() += empty;
             phase.in_turn += empty;
@@ -63,12 +62,6 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 fn function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
     let phase = facts.places.phase(context)?;
     facts.profile.contexts[phase].function
-}
-
-/// Whether a thread is one of several that are started for the same, of which each has ended before the next
-/// begins: what they do is serial, however short it is each time.
-fn is_in_turn(facts: &Facts<'_>, location: LocationId) -> bool {
-    facts.alike(location).len() >= 2 && facts.beside(location).is_empty()
 }
 
 /// The work of a thread alone below one function.
