@@ -1,4 +1,4 @@
-//! Barriers at which all wait for the one that has more to do.
+//! Barriers at which all wait for the one that has more to do, or for what one of them does each time.
 //!
 //! What it has more to do than the others, since all of them synchronised before, is known by its blame; a
 //! location that arrives late because it had no processor has not more to do, and is charged by another kind
@@ -21,7 +21,84 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     for row in facts.blame.rows.iter().filter(|row| row.account == Account::Barrier) {
         by_place.entry(facts.places.line_key(row.context)).or_default().push(row);
     }
-    by_place.into_values().filter_map(|rows| late_thread(facts, &rows)).collect()
+    let late = |rows: Vec<&BlameRow>| late_thread(facts, &rows).or_else(|| late_work(facts, &rows));
+    by_place.into_values().filter_map(late).collect()
+}
+
+/// What of waiting at a barrier was on a processor, of the process of those who wait.
+fn burned(facts: &Facts<'_>, rows: &[&BlameRow], waited: Ns) -> Ns {
+    let process = rows.first().map(|row| facts.profile.locations[row.location].process);
+    waited * facts.burned_share(process, |id| facts.spent(id, &[Account::Barrier, Account::Lock]))
+}
+
+/// The visits of a barrier by those who waited there.
+fn visits(facts: &Facts<'_>, rows: &[&BlameRow]) -> u64 {
+    let places: BTreeSet<(LocationId, ContextId)> =
+        rows.iter().map(|row| (row.location, row.context)).collect();
+    let there = facts.calls.iter().filter(|sum| places.contains(&(sum.location, sum.context)));
+    there.map(|sum| sum.calls).sum()
+}
+
+/// Now one thread is late, now another: what they do while the others wait.
+fn late_work(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
+    let of = |kind: CauseKind| rows.iter().filter(move |row| row.cause.kind == kind);
+    let sum = |kind: CauseKind| of(kind).map(|row| Ns::of(row.ns)).sum::<Ns>();
+    let (waited, displaced) = (sum(CauseKind::Late), sum(CauseKind::Displaced));
+    let burned = burned(facts, rows, waited);
+    let mut checks = Checks::default();
+    let times = visits(facts, rows);
+    if !facts.matters(&mut checks, waited, burned)
+        || !checks.holds(&limits::LATE_TIMES, times as f64)
+        || !checks.holds(&limits::LATE_WORK, waited / facts.total.max(Ns::SHORTEST))
+        || !checks.holds(&limits::LATE_EXCESS, waited / (waited + displaced).max(Ns::SHORTEST))
+    {
+        return None;
+    }
+    let mut contexts: FxHashMap<ContextId, Ns> = FxHashMap::default();
+    let mut late: BTreeSet<LocationId> = BTreeSet::new();
+    for row in of(CauseKind::Late) {
+        *contexts.entry(row.cause.context).or_default() += Ns::of(row.ns);
+        late.insert(row.cause.location);
+    }
+    let around = rows.first().and_then(|row| facts.places.function(row.context));
+    let cause = around.and_then(|function| facts.places.line_of(&contexts, function));
+    let cause = match cause {
+        Some(cause) => cause,
+        None => facts.places.part(&contexts, limits::PHASE_SHARE.value)?,
+    };
+    let cause = facts.located(cause, late.iter().copied());
+    let mut finding = facts.finding(Kind::LateWork, Account::Barrier, waited, burned, cause);
+    let waits = of(CauseKind::Late).map(|row| (row.location, row.context, Ns::of(row.ns)));
+    finding.victims = facts.victims(waits);
+    finding.evidence = vec![
+        Figure::time(FigureId::WaitedAtBarrier, rows.iter().map(|row| Ns::of(row.ns)).sum()),
+        Figure::time(FigureId::OfThatLate, waited),
+        Figure::count(FigureId::Waits, times as f64),
+        Figure::count(FigureId::ThreadsLate, late.len() as f64),
+        Figure::time(FigureId::WaitedWhileDisplaced, displaced),
+    ];
+    let share = one_worked(facts, rows);
+    if share.is_some_and(|share| checks.holds(&limits::ONE_WORKED, share)) {
+        finding.sure = Sure::Likely;
+    } else {
+        finding.sure = Sure::Possible;
+    }
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// Of a barrier of OpenMP, the waiting as a part of what it would be if one thread did all the work before it
+/// each time.
+fn one_worked(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<f64> {
+    let key = facts.places.line_key(rows.first()?.context);
+    let is_here = |context| facts.places.line_key(context) == key;
+    let segments = facts.profile.segments.iter().filter(|row| is_here(row.context));
+    let (mut work_ns, mut waited_ns) = (0.0, 0.0);
+    for row in segments {
+        work_ns += row.work_ns as f64 * (f64::from(row.team_max) - 1.0).max(0.0);
+        waited_ns += row.wait_ns.saturating_sub(row.latency_ns) as f64;
+    }
+    (work_ns > 0.0).then(|| waited_ns / work_ns)
 }
 
 fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
@@ -43,16 +120,12 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     for row in &for_it {
         *contexts.entry(row.cause.context).or_default() += time(row);
     }
+    let burned = burned(facts, rows, waited);
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, waited, Ns::ZERO) {
+    if !facts.matters(&mut checks, waited, burned) {
         return None;
     }
-    let places: BTreeSet<(LocationId, ContextId)> =
-        rows.iter().map(|row| (row.location, row.context)).collect();
-    let times: u64 = (facts.calls.iter())
-        .filter(|sum| places.contains(&(sum.location, sum.context)))
-        .map(|sum| sum.calls)
-        .sum();
+    let times = visits(facts, rows);
     if !checks.holds(&limits::LATE_TIMES, times as f64)
         || !checks.holds(&limits::LATE_SHARE, waited / all.max(Ns::SHORTEST))
         || !checks.holds(&limits::LATE_EXCESS, waited / (waited + displaced))
@@ -61,7 +134,7 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     }
     let cause = facts.places.part(&contexts, limits::PHASE_SHARE.value)?;
     let cause = facts.located(cause, [late]);
-    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited, Ns::ZERO, cause);
+    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited, burned, cause);
     let waits = for_it.iter().map(|row| (row.location, row.context, time(row)));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![

@@ -88,16 +88,5 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
 
 /// Whether a function that makes threads is below the program's own.
 fn makes_threads(facts: &Facts<'_>, context: ContextId) -> bool {
-    let contexts = &facts.profile.contexts;
-    let own = facts.places.own(context);
-    let mut at = Some(context);
-    while let Some(id) = at.filter(|&id| id != own) {
-        let function = contexts[id].function.map(|id| &facts.profile.functions[id]);
-        let name = function.map_or("", |function| function.name.as_str());
-        if MAKERS.iter().any(|maker| name.starts_with(maker)) {
-            return true;
-        }
-        at = contexts[id].parent;
-    }
-    false
+    facts.places.calls_below_own(context, |name| MAKERS.iter().any(|maker| name.starts_with(maker)))
 }

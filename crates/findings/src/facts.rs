@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proust_profile::{
-    ContextId, FunctionId, LocationId, Metric, Nature, Ns, OperationId, OperationKind, ProcessId, Profile,
-    SampleRow,
+    ContextId, FunctionId, Location, LocationId, Metric, Nature, Ns, OperationId, OperationKind, ProcessId,
+    Profile, SampleRow,
 };
 use rustc_hash::FxHashMap;
 
@@ -48,6 +48,8 @@ pub struct Facts<'r> {
     pub(super) available: f64,
     /// Processors that could be busy at once: those that the run used, but not more than there are.
     pub(super) width: f64,
+    /// The same where threads take turns that could work at once: at least two, if there are.
+    pub(super) reach: f64,
     /// The start function of each location.
     pub(super) starts: Vec<Option<FunctionId>>,
     /// The locations of a process that were started for the same.
@@ -90,10 +92,7 @@ impl<'r> Facts<'r> {
         // All that stretches are found by is on these accounts: where it is too little for a finding, none is
         // looked for.
         let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
-        let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64;
-        let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
-        let in_order = || rayon::join(stretches, intervals);
-        let ((stretches, intervals), sums) = rayon::join(in_order, || OperationSums::of_run(profile, states));
+        let (intervals, sums) = rayon::join(intervals, || OperationSums::of_run(profile, states));
         let calls = calls(&sums);
         let operations = Operations::of(profile);
         let places = Places::new(profile, &calls);
@@ -120,10 +119,21 @@ impl<'r> Facts<'r> {
                 started_alike.entry((process, kind)).or_default().push(LocationId::from_index(id));
             }
         }
+        let lives_in_turn = lives_in_turn(profile, started_alike.values());
+        let reach = width.max(2.0).min(available);
+        let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64
+            || processors < available && ledger.locations.len() >= 2;
+        let programs = programs(profile);
+        let program_of = |location: LocationId| programs[profile.locations[location].process.index()];
+        let stretches = match look {
+            true => Stretches::new(run, ledger, width, program_of),
+            false => Stretches::default(),
+        };
         Facts {
             starts,
             kinds,
-            lives_in_turn: lives_in_turn(profile, started_alike.values()),
+            lives_in_turn,
+            reach,
             phases,
             started_alike,
             calls,
@@ -385,22 +395,54 @@ pub(super) const FOR_WORK: [PassiveReason; 9] = [
     PassiveReason::Event,
 ];
 
-/// The start function of each location: the outermost function of the program on its first call path.
+/// The number of the program that each process executes.
+fn programs(profile: &Profile) -> Vec<usize> {
+    let mut known: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut numbers = Vec::with_capacity(profile.processes.len());
+    for process in &profile.processes {
+        let next = known.len();
+        numbers.push(*known.entry(&process.executable).or_insert(next));
+    }
+    numbers
+}
+
+/// The start function of each location: the outermost function of the program on its first call path. The
+/// path of a thread that begins with a closure goes on where that is written: then it is the closure.
 fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option<FunctionId>> {
     let mut starts = vec![None; profile.locations.len()];
+    let mut first: Vec<Option<ContextId>> = vec![None; profile.locations.len()];
     let paths = (profile.samples.iter().map(|row| (row.location, row.context)))
         .chain(calls.iter().map(|call| (call.location, call.context)));
     for (location, context) in paths {
         let start = &mut starts[location.index()];
         if start.is_none() {
             *start = places.start(context);
+            first[location.index()] = start.and(Some(context));
+        }
+    }
+    let is_main = |location: &Location| location.tid == profile.processes[location.process].pid;
+    let mut of_main: FxHashMap<ProcessId, FunctionId> = FxHashMap::default();
+    for (location, start) in profile.locations.iter().zip(&starts) {
+        if let Some(start) = start.filter(|_| is_main(location)) {
+            of_main.insert(location.process, start);
+        }
+    }
+    for (id, location) in profile.locations.iter_enumerated() {
+        let start = &mut starts[id.index()];
+        if !is_main(location) && start.is_some() && of_main.get(&location.process) == start.as_ref() {
+            let closure = first[id.index()].and_then(|context| places.outermost_called(context, is_closure));
+            *start = closure.or(*start);
         }
     }
     starts
 }
 
 /// Parts of the names of functions that have none of their own.
-const CLOSURES: [&str; 4] = ["{{closure}}", "lambda", "(anonymous class)", "::operator()"];
+const CLOSURES: [&str; 5] = ["{{closure", "{closure", "lambda", "(anonymous class)", "::operator()"];
+
+fn is_closure(name: &str) -> bool {
+    CLOSURES.iter().any(|part| name.contains(part))
+}
 
 /// [`Facts::lives_in_turn`], of locations alike.
 fn lives_in_turn<'a>(profile: &Profile, alike: impl Iterator<Item = &'a Vec<LocationId>>) -> Vec<bool> {
@@ -412,6 +454,8 @@ fn lives_in_turn<'a>(profile: &Profile, alike: impl Iterator<Item = &'a Vec<Loca
         // Until when any of those before lives.
         let mut until = Ns::ZERO;
         for (at, &(start, end, id)) in lives.iter().enumerate() {
+            // A thread may still be ending when its result is there.
+            let end = end - (end - start).min(LATE_END) * 0.5;
             let is_before_next = lives.get(at + 1).is_none_or(|&(next, ..)| next >= end);
             in_turn[id.index()] = until <= start && is_before_next;
             until = until.max(end);
@@ -419,6 +463,9 @@ fn lives_in_turn<'a>(profile: &Profile, alike: impl Iterator<Item = &'a Vec<Loca
     }
     in_turn
 }
+
+/// Twice the time that the end of a thread takes beside the begin of the next one.
+const LATE_END: Ns = Ns::new(200_000);
 
 /// By location the function that it spends most of its processor time in.
 fn phases(profile: &Profile, places: &Places<'_>) -> Vec<Option<FunctionId>> {
@@ -443,12 +490,8 @@ fn kinds(
     starts: &[Option<FunctionId>],
     phases: &[Option<FunctionId>],
 ) -> Vec<Option<FunctionId>> {
-    let is_closure = |start: FunctionId| {
-        let name = &profile.functions[start].name;
-        CLOSURES.iter().any(|part| name.contains(part))
-    };
     let kind = |(start, phase): (&Option<FunctionId>, &Option<FunctionId>)| match (*start, *phase) {
-        (Some(start), Some(phase)) if is_closure(start) => Some(phase),
+        (Some(start), Some(phase)) if is_closure(&profile.functions[start].name) => Some(phase),
         (start, _) => start,
     };
     starts.iter().zip(phases).map(kind).collect()

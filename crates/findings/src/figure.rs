@@ -58,10 +58,14 @@ figures! {
     CpuOfClearing "cpu-of-clearing";
     /// Processor time of the lines near it.
     CpuOfLinesNear "cpu-of-lines-near";
+    /// Processor time of loading them, before they can be measured.
+    CpuOfLoading "cpu-of-loading";
     /// Processor time of acquiring and releasing it.
     CpuOfLocking "cpu-of-locking";
     /// Processor time of making them.
     CpuOfMaking "cpu-of-making";
+    /// Processor time that they used otherwise.
+    CpuOfTheirs "cpu-of-theirs";
     /// Processor time in loops of it that only wait.
     CpuOfWaitingLoops "cpu-of-waiting-loops";
     /// Processor time spent on that.
@@ -114,6 +118,8 @@ figures! {
     LostInWorst "lost-in-worst";
     /// Mean life of such a thread.
     MeanLife "mean-life";
+    /// Mean life of such a process.
+    MeanLifeOfProcess "mean-life-of-process";
     /// Mean length of such a section.
     MeanSection "mean-section";
     /// Mean length of a sleep.
@@ -208,6 +214,8 @@ figures! {
     ShareToSameRank "share-to-same-rank";
     /// Of them while this function worked.
     ShareWhileWorking "share-while-working";
+    /// Short-lived processes.
+    ShortProcesses "short-processes";
     /// Threads that lived shortly.
     ShortThreads "short-threads";
     /// Sleeps.
@@ -234,6 +242,8 @@ figures! {
     ThreadsActive "threads-active";
     /// Threads started for the same.
     ThreadsAlike "threads-alike";
+    /// Threads that were late.
+    ThreadsLate "threads-late";
     /// Threads of the inner team.
     ThreadsOfInnerTeam "threads-of-inner-team";
     /// Threads of all such teams at once.
@@ -258,6 +268,8 @@ figures! {
     TimeOfMessage "time-of-message";
     /// Times.
     Times "times";
+    /// Times that one waited until another one had worked alone.
+    Turns "turns";
     /// Until a thread went on when all had come, on average.
     UntilWentOn "until-went-on";
     /// Waited at this barrier.
@@ -328,6 +340,8 @@ figures! {
     WorkOfThread "work-of-thread";
     /// Work of a thread each time, on average.
     WorkOfThreadEachTime "work-of-thread-each-time";
+    /// One worked alone until another one had waited for it.
+    WorkedByTurns "worked-by-turns";
     /// Times that the processor was given away.
     Yields "yields";
     /// A characteristic of a marked interval, or its time in a group of operations.

@@ -54,6 +54,10 @@ kinds! {
     IdlePool "idle-pool";
     /// All wait at a barrier for the one that has more to do.
     LateThread "late-thread";
+    /// All wait at a barrier for what one of them does, each time another one.
+    LateWork "late-work";
+    /// Threads wait for each other in turn, so that one works at a time.
+    WorkByTurns "work-by-turns";
     /// More is spent on handing out tasks than a task should cost.
     SmallTasks "small-tasks";
     /// More threads want to run than there are processors.
@@ -76,6 +80,8 @@ kinds! {
     BusyWait "busy-wait";
     /// Very many short-lived threads.
     ThreadChurn "thread-churn";
+    /// Very many short-lived processes.
+    ProcessChurn "process-churn";
     /// I/O of a few bytes a call.
     TinyIo "tiny-io";
     /// Files are synchronised with their device again and again.

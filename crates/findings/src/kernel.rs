@@ -1,5 +1,7 @@
 //! Processor time in system calls that are no I/O, no waits and no page faults.
 
+use std::collections::BTreeMap;
+
 use proust_profile::{ContextId, Function, FunctionId, Ns};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -60,23 +62,106 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         }
     }
     let fault_ns = FaultCost::of(facts.profile).at_most_ns();
-    by_function.into_values().filter_map(|contexts| system_storm(facts, &contexts, fault_ns)).collect()
+    let storm = |contexts: Vec<ContextId>| {
+        let faults: f64 = contexts.iter().map(|id| facts.faults[id.index()]).sum();
+        let system: Ns = contexts.iter().map(|id| facts.system[id.index()]).sum();
+        let system = system - Ns::from_seconds(faults * fault_ns / 1e9);
+        system_storm(facts, &contexts, system.max(Ns::ZERO)).or_else(|| {
+            let calls = of_one_call(facts, &contexts);
+            system_storm(facts, &calls, calls.iter().map(|id| facts.cpu[id.index()]).sum())
+        })
+    };
+    by_function.into_values().filter_map(storm).collect()
+}
+
+/// Functions of the C library that do nothing but call the system. The kernel charges its ticks to whom it
+/// finds, so that of calls of a microsecond the time in the kernel is not known; but all of it is theirs.
+const SYSTEM_CALLS: [&str; 52] = [
+    "stat",
+    "lstat",
+    "fstat",
+    "fstatat",
+    "statx",
+    "xstat",
+    "lxstat",
+    "fxstat",
+    "fxstatat",
+    "access",
+    "faccessat",
+    "eaccess",
+    "euidaccess",
+    "readlink",
+    "readlinkat",
+    "getdents",
+    "getcwd",
+    "mmap",
+    "munmap",
+    "mprotect",
+    "madvise",
+    "mremap",
+    "brk",
+    "sbrk",
+    "lseek",
+    "fcntl",
+    "ioctl",
+    "dup",
+    "dup2",
+    "pipe",
+    "pipe2",
+    "unlink",
+    "rename",
+    "mkdir",
+    "rmdir",
+    "utimensat",
+    "ftruncate",
+    "truncate",
+    "getrusage",
+    "times",
+    "getrandom",
+    "getentropy",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "sched_getcpu",
+    "getpriority",
+    "setpriority",
+    "prctl",
+    "kill",
+    "tgkill",
+    "timer_settime",
+    "setitimer",
+];
+
+/// Of these contexts those in the system call that has most processor time.
+fn of_one_call(facts: &Facts<'_>, contexts: &[ContextId]) -> Vec<ContextId> {
+    let mut by_call: BTreeMap<&str, Vec<ContextId>> = BTreeMap::new();
+    for &context in contexts {
+        if let Some(leaf) = facts.places.leaf(context)
+            && SYSTEM_CALLS.contains(&bare(leaf))
+        {
+            by_call.entry(bare(leaf)).or_default().push(context);
+        }
+    }
+    let cpu = |of: &Vec<ContextId>| of.iter().map(|id| facts.cpu[id.index()]).sum::<Ns>();
+    by_call.into_values().max_by(|a, b| cpu(a).cmp(&cpu(b))).unwrap_or_default()
 }
 
 fn is_other(function: &Function) -> bool {
-    let name = function.name.trim_start_matches('_').trim_start_matches("GI_").trim_start_matches("libc_");
-    let name = name.trim_start_matches('_');
-    OTHERS.contains(&name.trim_end_matches("64"))
+    OTHERS.contains(&bare(function))
 }
 
-/// `fault_ns`: what a page fault costs at most.
-fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], fault_ns: f64) -> Option<Finding> {
+/// Its name as it is documented.
+fn bare(function: &Function) -> &str {
+    let name = function.name.trim_start_matches('_').trim_start_matches("GI_").trim_start_matches("libc_");
+    name.trim_start_matches('_').trim_end_matches("64")
+}
+
+/// `lost`: of the time in these contexts, that in system calls. The time of faults is reported by another
+/// kind, and known as an estimate only.
+fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], lost: Ns) -> Option<Finding> {
     let sum = |of: &[Ns]| contexts.iter().map(|&context| of[context.index()]).sum::<Ns>();
     let number = |of: &[f64]| contexts.iter().map(|&context| of[context.index()]).sum::<f64>();
     let (cpu, samples) = (sum(&facts.cpu), number(&facts.samples));
-    // The time of faults is reported by another kind, and known as an estimate only.
     let faults = number(&facts.faults);
-    let lost = (sum(&facts.system) - Ns::from_seconds(faults * fault_ns / 1e9)).max(Ns::ZERO);
     let error = facts.error(contexts.iter().copied());
     let mut checks = Checks::default();
     if !checks.holds(&limits::SYSTEM_SAMPLES, samples)
@@ -86,8 +171,9 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], fault_ns: f64) -> Opt
     {
         return None;
     }
-    let system: FxHashMap<ContextId, Ns> =
-        contexts.iter().map(|&context| (context, facts.system[context.index()])).collect();
+    let by = |of: &[Ns]| contexts.iter().map(|&id| (id, of[id.index()])).collect::<FxHashMap<_, _>>();
+    let is_counted = sum(&facts.system) >= lost;
+    let system = if is_counted { by(&facts.system) } else { by(&facts.cpu) };
     let root = facts.places.dominating(&system, 0.6)?;
     let mut finding =
         facts.finding(Kind::SystemStorm, Account::Compute, lost, lost, facts.places.place(root));
@@ -101,7 +187,8 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], fault_ns: f64) -> Opt
     if let Some(called) = facts.places.leaf(root) {
         let through = system.iter().filter(|&(&context, _)| facts.places.is_below(context, root));
         let through: Ns = through.map(|(_, time)| time).sum();
-        let share = through / sum(&facts.system).max(Ns::SHORTEST);
+        let all: Ns = system.values().sum();
+        let share = through / all.max(Ns::SHORTEST);
         let figure = Figure::share(FigureId::ShareThrough, share);
         finding.evidence.push(figure.about(Subject::Function(called.name.clone())));
     }

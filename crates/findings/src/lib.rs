@@ -8,7 +8,8 @@
 //! - `locks`: sections held across I/O or sleep, short ones in hot loops, convoys, long ones, spinning
 //! - `phases`: serial phases, serial parts between parallel regions
 //! - `pool`: a long task at the end of a pool, too few tasks
-//! - `barriers`: a late thread
+//! - `turns`: threads that wait for each other in turn
+//! - `barriers`: a late thread, late work
 //! - `tasks`: tasks that are too small
 //! - `crowding`: more threads than processors
 //! - `faults`: memory touched first by one thread, at the start, or again and again
@@ -17,6 +18,7 @@
 //! - `busy`: loops that only wait for another thread to write memory
 //! - `polls`: sleeping and spinning for something to happen
 //! - `churn`: threads that live too short
+//! - `spawning`: processes that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //! - `mpi`: ranks that others wait for, serial chains, small messages, the order of messages
@@ -46,6 +48,7 @@ mod facts;
 mod faults;
 mod figure;
 mod finding;
+mod handovers;
 mod intervals;
 mod kernel;
 mod libraries;
@@ -63,12 +66,14 @@ mod range;
 mod rank;
 mod regions;
 mod sections;
+mod spawning;
 mod stretches;
 mod tasks;
 #[cfg(test)]
 mod tests;
 pub mod thresholds;
 mod transfers;
+mod turns;
 mod unexplained;
 
 use proust_profile::Profile;
@@ -91,10 +96,11 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 17] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 19] = [
     locks::find,
     phases::find,
     pool::find,
+    turns::find,
     barriers::find,
     tasks::find,
     crowding::find,
@@ -105,6 +111,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 17] = [
     polls::find,
     busy::find,
     churn::find,
+    spawning::find,
     transfers::find,
     openmp::find,
     mpi::find,

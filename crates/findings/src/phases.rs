@@ -24,8 +24,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     let between = facts.regions.as_ref();
     let mut phases: BTreeMap<(LocationId, Option<FunctionId>), Phase<'_>> = BTreeMap::new();
-    for stretch in &facts.stretches.long {
-        let is_of_pool = facts.alike(stretch.location).len() >= 2 && !facts.lives_in_turn(stretch.location);
+    for stretch in facts.stretches.long.iter().filter(|stretch| !facts.lives_in_turn(stretch.location)) {
+        let is_of_pool = facts.alike(stretch.location).len() >= 2;
         for (&context, &empty) in &stretch.empty {
             if !is_of_pool || between.is_some_and(|of| of.is_between(stretch.location, context)) {
                 let phase = phases.entry((stretch.location, function(facts, context))).or_default();
@@ -41,10 +41,6 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             let phase = phases.entry((location, function(facts, context))).or_default();
             *phase.empty.entry(context).or_default() += empty;
             phase.short += empty;
-        } else if facts.lives_in_turn(location) {
-            let phase = phases.entry((location, function(facts, context))).or_default();
-            *phase.empty.entry(context).or_default() += empty;
-            phase.in_turn += empty;
         }
     }
     // Threads that do the same alone, one after the other, are one finding.
@@ -70,21 +66,17 @@ struct Phase<'s> {
     long: Vec<&'s Stretch>,
     /// The part of `empty` in short stretches between parallel regions.
     short: Ns,
-    /// The part of it in short stretches of threads that live in turn.
-    in_turn: Ns,
     empty: FxHashMap<ContextId, Ns>,
 }
 
 fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option<Finding> {
     let mut empty: FxHashMap<ContextId, Ns> = FxHashMap::default();
     let (mut stretches, mut longest, mut late_time) = (0, Ns::ZERO, Ns::ZERO);
-    let (mut short, mut in_turn, mut turns) = (Ns::ZERO, Ns::ZERO, 0);
+    let mut short = Ns::ZERO;
     for (location, phase) in phases {
         phase.empty.iter().for_each(|(&context, &time)| *empty.entry(context).or_default() += time);
         stretches += phase.long.len();
         short += phase.short;
-        in_turn += phase.in_turn;
-        turns += usize::from(phase.in_turn.is_positive());
         let lengths = phase.long.iter().map(|one| Ns::of(one.end_ns - one.start_ns));
         longest = lengths.fold(longest, Ns::max);
         late_time += late(facts, *location, phase);
@@ -93,7 +85,6 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     let lost = (sum - late_time).max(Ns::ZERO);
     let error = facts.error(empty.keys().copied()).min(lost);
     let is_between_regions = short > sum * 0.5;
-    let is_in_turn = in_turn > sum * 0.5 && limits::TURNS.holds(turns as f64);
     // Between regions the other members look for the next one before they sleep, and use the processors that
     // are empty otherwise.
     let burned = match phases.first() {
@@ -104,9 +95,7 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     };
     let mut checks = Checks::default();
     if !facts.matters(&mut checks, lost, burned)
-        || !(is_between_regions
-            || is_in_turn && checks.holds(&limits::TURNS, turns as f64)
-            || checks.holds(&limits::LONG_STRETCH_S, longest))
+        || !(is_between_regions || checks.holds(&limits::LONG_STRETCH_S, longest))
         || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
         || error.is_positive() && !checks.holds(&limits::SIGMAS, lost / error)
     {
@@ -121,8 +110,6 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     finding.evidence = vec![Figure::time(FigureId::EmptyMeanwhile, sum)];
     if is_between_regions {
         finding.evidence.push(Figure::time(FigureId::OfItInShortStretches, short));
-    } else if is_in_turn {
-        finding.evidence.push(Figure::count(FigureId::StretchesAlone, (stretches + turns) as f64));
     } else {
         finding.evidence.extend([
             Figure::count(FigureId::StretchesAlone, stretches as f64),

@@ -261,6 +261,50 @@ impl<'p> Places<'p> {
         self.profile.contexts[self.outer[context.index()]?].function
     }
 
+    /// The outermost function of the program on this path whose name is one of these.
+    pub(super) fn outermost_called(
+        &self,
+        context: ContextId,
+        is_one: impl Fn(&str) -> bool,
+    ) -> Option<FunctionId> {
+        let (mut found, mut at) = (None, Some(context));
+        while let Some(id) = at {
+            let of_program = self.own[id.index()] == id && self.authors[id.index()] > Author::System;
+            let function = self.profile.contexts[id].function.filter(|_| of_program);
+            found = function.filter(|&one| is_one(&self.profile.functions[one].name)).or(found);
+            at = self.profile.contexts[id].parent;
+        }
+        found
+    }
+
+    /// The line of this function that most of these amounts are in, or are called from; None if most are
+    /// elsewhere.
+    pub(super) fn line_of(&self, amounts: &FxHashMap<ContextId, Ns>, function: FunctionId) -> Option<Place> {
+        let contexts = &self.profile.contexts;
+        let mut by_line: BTreeMap<(Option<&str>, Option<u32>), (Ns, ContextId)> = BTreeMap::new();
+        for (&context, &amount) in amounts {
+            let (mut below, mut at) = (context, Some(context));
+            while let Some(id) = at.filter(|&id| contexts[id].function != Some(function)) {
+                (below, at) = (id, contexts[id].parent);
+            }
+            let Some(frame) = at else { continue };
+            let line = &contexts[if below == frame { frame } else { below }];
+            let sum = by_line.entry((line.file.as_deref(), line.line)).or_insert((Ns::ZERO, below));
+            sum.0 += amount;
+            sum.1 = sum.1.min(below);
+        }
+        let all: Ns = amounts.values().sum();
+        let (&(file, line), &(most, below)) = by_line.iter().max_by(|a, b| a.1.0.cmp(&b.1.0))?;
+        let name = self.profile.functions[function].name.clone();
+        (most >= all * 0.5 && line.is_some()).then(|| Place {
+            context: Some(below),
+            function: Some(name),
+            file: file.map(str::to_owned),
+            line,
+            ..Place::default()
+        })
+    }
+
     /// What is the same for all contexts of one line.
     pub(super) fn line_key(&self, context: ContextId) -> (Option<FunctionId>, Option<u32>) {
         let at = &self.profile.contexts[self.at[context.index()]];
@@ -281,6 +325,20 @@ impl<'p> Places<'p> {
             }
             context = at.parent?;
         }
+    }
+
+    /// Whether a function whose name is one of these is called below the program's own.
+    pub(super) fn calls_below_own(&self, context: ContextId, is_one: impl Fn(&str) -> bool) -> bool {
+        let own = self.own(context);
+        let mut at = Some(context);
+        while let Some(id) = at.filter(|&id| id != own) {
+            let function = self.profile.contexts[id].function.map(|id| &self.profile.functions[id]);
+            if function.is_some_and(|function| is_one(&function.name)) {
+                return true;
+            }
+            at = self.profile.contexts[id].parent;
+        }
+        false
     }
 
     /// Where in the program a context is. Without a function where none of the program is on its path.

@@ -52,11 +52,14 @@ const MUCH_MORE: f64 = 1.5;
 /// Kinds that say less of the same loss.
 fn general(kind: Kind) -> &'static [Kind] {
     match kind {
-        Kind::OmpDeepConstruct | Kind::OmpUnevenLoop => &[Kind::LateThread],
+        Kind::OmpDeepConstruct => &[Kind::LateThread, Kind::LateWork],
+        Kind::OmpUnevenLoop => &[Kind::LateThread, Kind::LateWork],
+        Kind::LateWork => &[Kind::OmpUnevenLoop],
+        Kind::WorkByTurns => &[Kind::IdlePool],
         Kind::OmpHotCritical => &[Kind::HotSection, Kind::Convoy, Kind::LongSection, Kind::LockSpin],
         Kind::OmpNestedTeams => &[Kind::Oversubscription],
         Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask, Kind::OmpSerialPart],
-        Kind::OmpSmallTasks => &[Kind::LateThread],
+        Kind::OmpSmallTasks => &[Kind::LateThread, Kind::LateWork],
         Kind::MpiSerialChain => &[Kind::MpiLateSender],
         _ => &[],
     }
@@ -78,6 +81,12 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
                 other.lost <= special.lost * MUCH_MORE
                     && inside.is_some_and(|(inner, outer)| facts.places.is_in_function_of(inner, outer))
             }
+            // Neither explains a loss that is much more than itself.
+            Kind::OmpUnevenLoop if other.kind == Kind::LateWork && other.lost > special.lost * MUCH_MORE => {
+                false
+            }
+            Kind::LateWork if special.lost <= other.lost * MUCH_MORE => false,
+            Kind::WorkByTurns if other.lost > special.lost * MUCH_MORE => false,
             _ => special.victims.iter().any(|mine| other.victims.iter().any(|v| same(&mine.place, &v.place))),
         }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use proust_profile::{ContextId, LocationId, Ns};
 
+use super::handovers::{Handovers, Observer};
 use super::thresholds::LONG_STRETCH_S;
 use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, Spans, State, Work};
 use rustc_hash::FxHashMap as Map;
@@ -52,11 +53,19 @@ pub(super) struct Stretches {
     /// When no location did anything: the locations that slept, and where. Of several sleepers each has a
     /// part.
     pub(super) asleep: Map<(LocationId, ContextId), Ns>,
+    /// Waits by whose ends it was over that one location worked alone, or that none did.
+    pub(super) handovers: Handovers,
 }
 
 impl Stretches {
-    /// `width` is how many locations could work at once.
-    pub(super) fn new(run: &Run<impl Spans>, ledger: &Ledger, width: f64) -> Stretches {
+    /// `width` is how many locations could work at once; `program_of` numbers the programs that locations
+    /// execute.
+    pub(super) fn new(
+        run: &Run<impl Spans>,
+        ledger: &Ledger,
+        width: f64,
+        program_of: impl Fn(LocationId) -> usize,
+    ) -> Stretches {
         let mut stretches = Stretches::default();
         for owner in 0..ledger.slots.len() {
             let share = f64::from(ledger.slots[owner].processors) / f64::from(ledger.processors.max(1));
@@ -67,7 +76,8 @@ impl Stretches {
             let timelines = run.timelines.iter().filter(|timeline| mine.contains(&timeline.location));
             let (locations, spans): (Vec<LocationId>, Vec<_>) =
                 timelines.map(|timeline| (timeline.location, timeline.spans.spans())).unzip();
-            Sweep::new(&locations, (width * share).max(1.0)).run(spans, &mut stretches);
+            let programs = locations.iter().map(|&location| program_of(location)).collect();
+            Sweep::new(&locations, programs, (width * share).max(1.0)).run(spans, &mut stretches);
         }
         stretches
     }
@@ -85,10 +95,11 @@ struct Sweep<'s> {
     is_open: bool,
     /// How long others were active since it was interrupted, ns.
     others_ns: u64,
+    observer: Observer<'s>,
 }
 
 impl<'s> Sweep<'s> {
-    fn new(locations: &'s [LocationId], width: f64) -> Sweep<'s> {
+    fn new(locations: &'s [LocationId], programs: Vec<usize>, width: f64) -> Sweep<'s> {
         Sweep {
             locations,
             width,
@@ -99,6 +110,7 @@ impl<'s> Sweep<'s> {
             open: Stretch::default(),
             is_open: false,
             others_ns: 0,
+            observer: Observer::new(locations, programs),
         }
     }
 
@@ -111,7 +123,9 @@ impl<'s> Sweep<'s> {
                 self.pass(last_ns, edge.at_ns, out);
                 last_ns = edge.at_ns;
             }
-            self.enter(edge.source, edge.began.copied());
+            let (before, began) = (self.now[edge.source], edge.began.copied());
+            self.observer.change(edge.source, before, began, edge.at_ns, &mut out.handovers);
+            self.enter(edge.source, began);
         }
         self.close(out);
     }
@@ -136,6 +150,11 @@ impl<'s> Sweep<'s> {
         let passed = Ns::of(to_ns - from_ns);
         let working = self.working.all.len();
         let active = working + self.waiting;
+        match self.working.all[..] {
+            [] if active == 0 => self.observer.still(passed),
+            [at] if active == 1 => self.observer.alone(at, passed),
+            _ => self.observer.several(),
+        }
         if active == 0 {
             self.interrupt(to_ns, 0, out);
             if self.sleeping.all.len() <= SLEEPERS {
@@ -267,7 +286,7 @@ mod tests {
         };
         let processors = Processors::given(&run, width as u32).unwrap();
         let ledger = Ledger::of(&run, &processors, &Windows::all()).unwrap();
-        Stretches::new(&run, &ledger, width)
+        Stretches::new(&run, &ledger, width, |_| 0)
     }
 
     const WORK: State = State::Working(Work::Compute);

@@ -8,7 +8,9 @@ mod mpi;
 mod openmp;
 mod phases;
 mod processes;
+mod spawning;
 mod threads;
+mod turns;
 
 use proust_profile::sample_metrics::{SAMPLE_METRICS, amounts_of_sample};
 use proust_profile::{

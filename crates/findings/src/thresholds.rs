@@ -69,7 +69,6 @@ thresholds! {
     CONVOY_WAITERS at_least count(1.7) "threads that waited at once, on average, while any waited";
     CONVOY_SHARE at_least share(0.2) "of the run in which somebody waited for the lock";
     LONG_STRETCH_S at_least ns(20_000_000) "a stretch without a change of who works, to be a phase";
-    TURNS at_least count(10.0) "threads started for the same, one after the other, that worked alone";
     PHASE_SHARE at_least share(0.7) "of a phase that one call path explains";
     TASK_EXCESS at_least share(0.3) "of the thread's work that others like it did not have";
     POOL_EXCESS at_least share(0.5)
@@ -82,9 +81,16 @@ thresholds! {
     IDLE_SHARE at_least share(0.05) "of the run's total, processors that were empty in short stretches";
     WAITS_AGAIN at_least count(20.0) "times that a thread waited for work";
     WAITING_FOR_WORK at_least share(0.5) "of the empty processors, threads that waited for work meanwhile";
+    TURNS at_least count(10.0) "times that one waited until another had worked alone";
+    EACH_TURNS at_least count(20.0) "times that each waited until the other had worked alone";
+    TURN_SHARE at_least share(0.1) "of the waiting of two threads for each other, the smaller part";
+    TURNS_OF_RUN at_least share(0.1) "of the run, one worked alone whom another one waited for in turn";
     LATE_SHARE at_least share(0.6) "of the waiting at the barrier, for the same thread";
     LATE_TIMES at_least count(5.0) "waits at the barrier";
     LATE_EXCESS at_least share(0.3) "of the waiting for the late thread, while it had a processor";
+    LATE_WORK at_least share(0.1) "of the run's total, waiting at the barrier for who was late there";
+    ONE_WORKED at_least share(0.8)
+        "of the waiting that there would be if one worked at a time before the barrier, to be likely a fault";
     LATE_SURE at_least share(0.9)
         "of the waiting for the late thread, while it had a processor, to be likely a fault";
     LATE_QUEUED at_most share(0.25)
@@ -102,6 +108,7 @@ thresholds! {
         "bytes that page faults brought, for each that was ever resident at once";
     USED_AFTER at_least share(0.3) "of the processor time, other threads' after the memory was touched";
     SLOW_LIBRARY at_least share(0.1) "of the processor time, in the reference implementation of a library";
+    INNER_LOCK at_least share(0.02) "of the processor time, waiting and waking at locks of the C library";
     CLEARING at_least share(0.1) "of the processor time, in clearing memory for one line";
     IN_KERNEL at_least share(0.3) "of the processor time of calls through a buffer, in the kernel";
     SYSTEM_SHARE at_least share(0.5) "of the processor time there, in the kernel";
@@ -116,6 +123,13 @@ thresholds! {
     CHURN_THREADS at_least count(100.0) "threads of one kind that began";
     CHURN_RATE at_least rate(50.0) "threads of one kind that began, a second";
     CHURN_CPU_S at_most ns(2_000_000) "processor time of such a thread, on average";
+    SPAWNS at_least count(50.0) "short-lived processes that began";
+    SPAWN_RATE at_least rate(20.0) "short-lived processes that began, a second";
+    SPAWN_LIFE_S at_most ns(100_000_000) "life of such a process";
+    SPAWN_SHARE at_least share(0.3)
+        "of the processor time of starting them and in them, starting, loading and ending";
+    SPAWN_MOST at_least share(0.5)
+        "of the processor time of starting them and in them, starting, loading and ending, to be likely a fault";
     TINY_CALLS at_least count(5000.0) "calls of I/O at one place, without answers to others";
     SOME_BYTES at_least bytes(0.5)
         "moved by a call, on average: others only look whether there is anything";

@@ -161,7 +161,44 @@ fn time_in_system_calls_is_told_where_they_are_called() {
     let finding = one(&found, Kind::SystemStorm);
     near(finding.lost, 0.54);
     assert_eq!(cause(finding), "ask");
-    assert!(!has(&run(10, "main ask libc:mprotect"), Kind::SystemStorm));
+    assert!(!has(&run(10, "main ask libc:qsort"), Kind::SystemStorm));
     // I/O has findings of its own.
     assert!(!has(&run(90, "main ask libc:write"), Kind::SystemStorm));
+}
+
+#[test]
+fn a_system_call_of_a_microsecond_is_told_by_its_name() {
+    // The kernel charges nothing to it.
+    let run = |name: &str| {
+        let mut run = Builder::new(1, 1000);
+        for at_ms in (0..1000).step_by(20) {
+            run.work(0, "main convert", (at_ms, at_ms + 12));
+            run.work(0, &format!("main look libc:{name}"), (at_ms + 12, at_ms + 20));
+        }
+        run.findings()
+    };
+    let found = run("__GI___fstatat64");
+    let finding = one(&found, Kind::SystemStorm);
+    near(finding.lost, 0.4);
+    assert_eq!(cause(finding), "look");
+    assert!(!has(&run("memchr"), Kind::SystemStorm));
+}
+
+#[test]
+fn locks_inside_of_the_c_library_are_told_by_samples_in_them() {
+    let run = |threads: u32| {
+        let mut run = Builder::new(2, 1000);
+        for at_ms in (0..1000).step_by(20) {
+            for id in 0..threads {
+                run.work(id, "walk libc:random", (at_ms, at_ms + 12));
+                run.work(id, "walk libc:random libc:__lll_lock_wait_private", (at_ms + 12, at_ms + 20));
+            }
+        }
+        run.findings()
+    };
+    let found = run(2);
+    let finding = one(&found, Kind::LibraryLock);
+    near(finding.lost, 0.8);
+    assert_eq!((cause(finding), finding.library.as_deref()), ("walk", Some("libc.so.6")));
+    assert!(!has(&run(1), Kind::LibraryLock));
 }

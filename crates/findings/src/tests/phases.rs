@@ -119,27 +119,6 @@ fn threads_alike_for_each_step_have_a_long_task_together() {
 }
 
 #[test]
-fn threads_that_are_joined_before_the_next_begins_are_a_serial_phase() {
-    // Fifty threads of 16 ms, one after the other; or in pairs.
-    let run = |at_once: u32| {
-        let mut run = Builder::new(52, 1000);
-        for turn in 0..50 {
-            let (id, at_ms) = (1 + turn, u64::from(turn / at_once) * 16);
-            run.work(id, "start draw", (at_ms, at_ms + 16));
-            let location = &mut run.profile.locations[LocationId(id)];
-            (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of((at_ms + 16) * MS));
-        }
-        run.during(0, "main", Operation::Join, (0, 800));
-        run.work(0, "main use", (800, 1000)).work(51, "helper use", (800, 1000));
-        run.findings()
-    };
-    let found = run(1);
-    let finding = found.iter().find(|one| one.kind == Kind::SerialPhase && cause(one) == "draw");
-    near(finding.unwrap_or_else(|| panic!("{found:#?}")).lost, 0.8);
-    assert!(!run(2).iter().any(|one| cause(one) == "draw"), "{:#?}", run(2));
-}
-
-#[test]
 fn steps_that_are_nearly_even_have_no_long_task() {
     assert!(!has(&steps(10, 0.8).findings(), Kind::LongTask));
 }
@@ -298,6 +277,34 @@ fn threads_that_wait_for_work_again_and_again_have_too_few_tasks() {
     assert_eq!(cause(finding), "produce");
     assert_eq!(finding.victims[0].place.function.as_deref(), Some("wait"));
     assert!(!has(&run(12, 12), Kind::IdlePool));
+}
+
+#[test]
+fn a_barrier_waits_for_what_each_does_in_turn() {
+    // Whoever is first at a barrier waits; both are late as often. `even`: nobody has more to do.
+    let run = |larger_ms: u64| {
+        let mut run = Builder::new(2, 2000);
+        for time in 0..20 {
+            let (at_ms, late) = (time * 100, (time % 2) as u32);
+            let early = 1 - late;
+            run.work(late, "worker piece", (at_ms, at_ms + larger_ms));
+            run.work(early, "worker piece", (at_ms, at_ms + 50));
+            let all_ms = at_ms + larger_ms.max(50);
+            run.during(early, "worker meet", Operation::Barrier, (at_ms + 50, all_ms + 1)).object = 0x10;
+            run.during(late, "worker meet", Operation::Barrier, (at_ms + larger_ms, all_ms + 1)).object =
+                0x10;
+            run.work(0, "worker rest", (all_ms + 1, at_ms + 100));
+            run.work(1, "worker rest", (all_ms + 1, at_ms + 100));
+        }
+        run.findings()
+    };
+    let found = run(95);
+    let finding = one(&found, Kind::LateWork);
+    near(finding.lost, 0.9);
+    assert_eq!((cause(finding), finding.account.as_str()), ("piece", "barrier"));
+    assert_eq!(finding.victims[0].place.function.as_deref(), Some("meet"));
+    assert!(!has(&found, Kind::LateThread) && !has(&found, Kind::UnexplainedWait), "{found:#?}");
+    assert!(!has(&run(52), Kind::LateWork), "{:#?}", run(52));
 }
 
 #[test]

@@ -11,7 +11,9 @@ pub(crate) fn about(kind: Kind) -> &'static str {
             "threads wait for the lock of a language's interpreter, under which only one executes \
              at a time"
         }
-        Kind::LibraryLock => "threads that call a library wait for that library's own lock (OpenBLAS)",
+        Kind::LibraryLock => {
+            "threads that call a library wait for that library's own lock (OpenBLAS, the C library)"
+        }
         Kind::SlowLibrary => "much of the processor time is in the reference BLAS or LAPACK",
         Kind::HotSection => "a short critical section is entered all the time",
         Kind::Convoy => "several threads queue for one lock most of the time",
@@ -23,6 +25,8 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         }
         Kind::IdlePool => "threads wait for work again and again while a few others work",
         Kind::LateThread => "all threads wait at a barrier for one that has more to do",
+        Kind::LateWork => "threads wait at a barrier for one that is still at work, each time another one",
+        Kind::WorkByTurns => "threads wait for each other in turn, so that one works at a time",
         Kind::SmallTasks => "more is spent on handing out tasks than a task should cost",
         Kind::Oversubscription => "more threads want to run than there are processors",
         Kind::FirstTouch => "one thread is the first to touch memory that several threads use",
@@ -38,6 +42,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::BusyWait => "a thread waits in a loop that does nothing but read memory",
         Kind::UnexplainedWait => "threads wait for much of the run, and no cause can be established",
         Kind::ThreadChurn => "very many short-lived threads",
+        Kind::ProcessChurn => "very many short-lived processes",
         Kind::TinyIo => "each call moves only a few",
         Kind::SyncStorm => "files are synchronised with their device again and again",
         Kind::OmpDeepConstruct => "it is executed so often that each execution has hardly any work",

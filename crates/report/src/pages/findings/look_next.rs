@@ -16,7 +16,9 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::SerialPhase | Kind::OmpSerialPart | Kind::LongTask | Kind::IdlePool => {
             &[("tree --sort caused_s", "where empty processors come from"), ("timeline", "when")]
         }
-        Kind::LateThread => {
+        Kind::WorkByTurns => &[("timeline", "who works when"), ("waits", "who waited, and where")],
+        Kind::ProcessChurn => &[("processes", "which, and how long"), ("io", "what is read from them")],
+        Kind::LateThread | Kind::LateWork => {
             &[("threads --sort caused_s", "who lets others wait"), ("waits", "who waited, and where")]
         }
         Kind::SmallTasks | Kind::SpinWait | Kind::ThreadChurn => {

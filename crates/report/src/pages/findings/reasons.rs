@@ -36,6 +36,15 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = waited for this thread at the barrier − the time it had no processor × those who \
              waited for it"
         }
+        Kind::LateWork => {
+            "lost = waited at the barrier for what those who came last did since all had synchronised, more \
+             than those who waited"
+        }
+        Kind::WorkByTurns => {
+            "lost = (processors − 1) × the time in which one thread worked alone, until the wait of another \
+             one ended that it waits for, too, at other times; of a run that never used two processors, as if \
+             there were two: its total does not have this loss"
+        }
         Kind::SmallTasks => {
             "lost = processor time in functions that wake, wait, start threads or schedule tasks"
         }
@@ -58,6 +67,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::ThreadChurn => {
             "lost = processor time of making threads + what the kernel used in those that lived shortly"
+        }
+        Kind::ProcessChurn => {
+            "lost = processor time of starting them + of loading their programs + of the kernel in them"
         }
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
         Kind::SyncStorm => "lost = the account io of these calls, but for one of them",
@@ -163,6 +175,22 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "waits are measured exactly; but it is little, as one of the threads is always the last, or the \
              late thread had no processor for a part of the time, or work is handed out as threads come for \
              it, and it alone had one"
+        }
+        (Sure::Likely, Kind::LateWork) => {
+            "waits and work are measured exactly: one thread worked before this barrier each time"
+        }
+        (Sure::Possible, Kind::LateWork) => {
+            "waits are measured exactly; but threads may be late in turn by chance, or because work is divided \
+             finely enough already"
+        }
+        (Sure::Possible, Kind::WorkByTurns) => {
+            "measured exactly; that the turns need not be taken one after the other is an assumption"
+        }
+        (Sure::Likely, Kind::ProcessChurn) => {
+            "processes are counted exactly; what starting one takes is measured as a whole"
+        }
+        (Sure::Possible, Kind::ProcessChurn) => {
+            "processes are counted exactly; but most of the processor time in them is their own work"
         }
         (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
         (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {

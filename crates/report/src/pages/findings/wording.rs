@@ -21,6 +21,8 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::LongTask => "one long task at the end",
         Kind::IdlePool => "too few tasks",
         Kind::LateThread => "unbalanced phase",
+        Kind::LateWork => "late in turn",
+        Kind::WorkByTurns => "threads that take turns",
         Kind::SmallTasks => "tasks too small",
         Kind::Oversubscription => "more threads than processors",
         Kind::FirstTouch => "memory touched first by one thread",
@@ -33,6 +35,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::BusyWait => "busy waiting",
         Kind::UnexplainedWait => "waits without a known cause",
         Kind::ThreadChurn => "short-lived threads",
+        Kind::ProcessChurn => "short-lived processes",
         Kind::TinyIo => "I/O of a few bytes",
         Kind::SyncStorm => "files synchronised again and again",
         Kind::OmpDeepConstruct => "parallel construct too deep in the nest",
@@ -88,6 +91,13 @@ fn ranks(finding: &Finding) -> String {
     }
 }
 
+/// The barrier at which threads wait.
+fn barrier(finding: &Finding) -> String {
+    let barrier = finding.victims.first().map(|victim| &victim.place);
+    let at = barrier.and_then(|barrier| place(barrier.file.as_deref(), barrier.line));
+    at.map_or_else(|| "a barrier".to_owned(), |at| format!("the barrier at {at}"))
+}
+
 /// One sentence about what happens.
 pub(super) fn title(finding: &Finding) -> String {
     let who = &who(&finding.cause);
@@ -112,10 +122,15 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::IdlePool => format!("Threads wait for work again and again while {who} works"),
         Kind::LateThread => {
-            let barrier = finding.victims.first().map(|victim| &victim.place);
-            let at = barrier.and_then(|barrier| place(barrier.file.as_deref(), barrier.line));
-            let barrier = at.map_or_else(|| "a barrier".to_owned(), |at| format!("the barrier at {at}"));
+            let barrier = barrier(finding);
             format!("All wait at {barrier} for one thread, which has more to do in {who}")
+        }
+        Kind::LateWork => {
+            let barrier = barrier(finding);
+            format!("Threads wait at {barrier} for one that is still in {who}, each time another one")
+        }
+        Kind::WorkByTurns => {
+            format!("Threads wait for each other in turn, most of all in {who}, so that one works at a time")
         }
         Kind::SmallTasks => format!("Handing out tasks in {who} costs more than a task should"),
         Kind::Oversubscription => "More threads want to run than there are processors".into(),
@@ -133,6 +148,7 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("Threads wait, most of all in {who}, and no cause can be established")
         }
         Kind::ThreadChurn => format!("{who} creates threads that live only briefly"),
+        Kind::ProcessChurn => format!("{who} starts processes that live only briefly"),
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
         Kind::OmpDeepConstruct => {
@@ -227,8 +243,9 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              that releases the lock, or take a build of the interpreter without it."
         }
         Kind::LibraryLock => {
-            "Let one thread call it and the library make the threads, or give it one thread for each caller \
-             (OPENBLAS_NUM_THREADS=1, a build with USE_OPENMP=1)."
+            "Let one thread call it, or use what has no state that all share: of OpenBLAS one thread for each \
+             caller (OPENBLAS_NUM_THREADS=1, a build with USE_OPENMP=1); of the C library a generator for each \
+             thread in place of rand, one conversion of times for many, memory that the same thread frees."
         }
         Kind::SlowLibrary => {
             "Install an optimised implementation (OpenBLAS, BLIS, MKL): it has the same interface, so that \
@@ -260,6 +277,18 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::LateThread => {
             "Divide the work between two barriers by what it costs, not by its count; or hand it out in \
              portions as threads come for more."
+        }
+        Kind::LateWork => {
+            "Divide what one thread does there among all of them, or give the others something that does not \
+             depend on it; where the pieces differ, hand out smaller ones."
+        }
+        Kind::WorkByTurns => {
+            "Keep more than one piece of work under way: leave room for several items between the threads, \
+             ask for the next one before the answer to the last is there, and wait only when all are started."
+        }
+        Kind::ProcessChurn => {
+            "Do in the process itself what these do, by a library or a function; or start a few that live on \
+             and take one piece of work after the other."
         }
         Kind::SmallTasks => {
             "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond; and \

@@ -1,0 +1,114 @@
+//! Waits whose end was also the end of a time in which one location worked alone, or in which none did.
+//!
+//! Such a wait says why processors were empty: the location that waited works as soon as it may, and could
+//! not before. Of several that wait it is the one that goes on first; the others wait for something else, or
+//! for their turn.
+
+use proust_account::ledger::{PassiveReason, Span, State};
+use proust_profile::{ContextId, LocationId, Ns};
+use rustc_hash::FxHashMap as Map;
+
+/// What such waits of one location at one place sum up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Handed {
+    pub(super) times: u64,
+    /// How long the other one had worked alone meanwhile.
+    pub(super) waited: Ns,
+}
+
+/// All of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Handovers {
+    /// By the location that waited, where, and the one of the same program that worked alone meanwhile.
+    pub(super) alone: Map<(LocationId, ContextId, LocationId), Handed>,
+    /// How long no location did anything before a location went on that had waited, by that location and
+    /// where it waited; sleeps are not among them.
+    pub(super) still: Map<(LocationId, ContextId), Ns>,
+}
+
+/// Watches the sweep.
+pub(super) struct Observer<'s> {
+    locations: &'s [LocationId],
+    /// Which program each executes.
+    programs: Vec<usize>,
+    /// The one that worked alone last, and how long since then, but for waits.
+    worker: Option<usize>,
+    alone: Ns,
+    still: Ns,
+}
+
+impl<'s> Observer<'s> {
+    pub(super) fn new(locations: &'s [LocationId], programs: Vec<usize>) -> Observer<'s> {
+        Observer { locations, programs, worker: None, alone: Ns::ZERO, still: Ns::ZERO }
+    }
+
+    /// No location did anything for so long.
+    pub(super) fn still(&mut self, passed: Ns) {
+        self.still += passed;
+    }
+
+    /// One worked alone.
+    pub(super) fn alone(&mut self, at: usize, passed: Ns) {
+        if self.worker != Some(at) {
+            (self.worker, self.alone) = (Some(at), Ns::ZERO);
+        }
+        self.alone += passed;
+        self.still = Ns::ZERO;
+    }
+
+    /// Several did something.
+    pub(super) fn several(&mut self) {
+        (self.worker, self.alone, self.still) = (None, Ns::ZERO, Ns::ZERO);
+    }
+
+    /// A location goes from one span to the next.
+    pub(super) fn change(
+        &mut self,
+        at: usize,
+        before: Option<Span>,
+        began: Option<Span>,
+        now_ns: u64,
+        out: &mut Handovers,
+    ) {
+        let Some((wait, reason)) = before.and_then(|span| match span.state {
+            State::Passive(reason) => Some((span, reason)),
+            _ => None,
+        }) else {
+            return;
+        };
+        if !began.is_some_and(|span| matches!(span.state, State::Working(_))) {
+            return;
+        }
+        let waited = Ns::of(now_ns - wait.start_ns.min(now_ns));
+        let location = self.locations[at];
+        let still = std::mem::take(&mut self.still).min(waited);
+        if still.is_positive() && reason != PassiveReason::Sleep {
+            *out.still.entry((location, wait.context)).or_default() += still;
+        }
+        let Some(worker) = self.worker.filter(|&worker| worker != at) else { return };
+        if self.alone.is_positive()
+            && self.programs[worker] == self.programs[at]
+            && FOR_ANOTHER.contains(&reason)
+        {
+            let key = (location, wait.context, self.locations[worker]);
+            let handed = out.alone.entry(key).or_default();
+            handed.times += 1;
+            handed.waited += std::mem::take(&mut self.alone).min(waited);
+        }
+    }
+}
+
+/// Why a location is passive that waits for another one of its program.
+const FOR_ANOTHER: [PassiveReason; 11] = [
+    PassiveReason::Poll,
+    PassiveReason::Unknown,
+    PassiveReason::Condition,
+    PassiveReason::Semaphore,
+    PassiveReason::Park,
+    PassiveReason::Join,
+    PassiveReason::Pipe,
+    PassiveReason::Socket,
+    PassiveReason::Event,
+    PassiveReason::Futex,
+    PassiveReason::Queue,
+];

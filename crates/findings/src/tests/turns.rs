@@ -1,0 +1,83 @@
+use super::super::Sure;
+use super::*;
+
+/// Two threads, of which each works until the other one may: `second_ms` of each round are the second one's,
+/// who waits where `waits` says; the first one waits for it or does not.
+fn rounds(first_ms: u64, second_ms: u64, first_waits: bool) -> Vec<Finding> {
+    let mut run = Builder::new(2, 1200);
+    let round_ms = first_ms + second_ms;
+    for round in 0..1200 / round_ms {
+        let at_ms = round * round_ms;
+        let between_ms = at_ms + first_ms;
+        run.work(0, "main ask", (at_ms, between_ms));
+        run.during(1, "serve next", Operation::ConditionWait, (at_ms, between_ms));
+        run.work(1, "serve answer", (between_ms, at_ms + round_ms));
+        match first_waits {
+            true => run.during(0, "main result", Operation::ConditionWait, (between_ms, at_ms + round_ms)),
+            false => run.during(0, "main pause", Operation::ClockNanoSleep, (between_ms, at_ms + round_ms)),
+        };
+    }
+    run.findings()
+}
+
+#[test]
+fn threads_that_wait_for_each_other_work_by_turns() {
+    let found = rounds(14, 6, true);
+    let finding = one(&found, Kind::WorkByTurns);
+    // All of the run, as if there had been a second processor: it never used one.
+    near(finding.lost, 1.2);
+    // The longer wait is for the longer turn.
+    assert_eq!((cause(finding), finding.sure), ("next", Sure::Possible));
+    assert!(finding.high <= Ns::from_seconds(0.67), "{finding:#?}");
+    // One that waits for a twentieth of the time is fed by the other.
+    assert!(!has(&rounds(57, 3, true), Kind::WorkByTurns));
+    // One that sleeps waits for nobody.
+    assert!(!has(&rounds(14, 6, false), Kind::WorkByTurns));
+    // Too seldom to be anybody's way of working.
+    assert!(!has(&rounds(140, 60, true), Kind::WorkByTurns));
+}
+
+#[test]
+fn threads_that_are_joined_before_the_next_begins_work_by_turns() {
+    // Fifty threads of 15 ms, one after the other; or in pairs.
+    let run = |at_once: u32| {
+        let mut run = Builder::new(52, 1000);
+        for turn in 0..50 {
+            let (id, at_ms) = (1 + turn, u64::from(turn / at_once) * 16);
+            run.work(id, "start draw", (at_ms, at_ms + 15));
+            let location = &mut run.profile.locations[LocationId(id)];
+            (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of((at_ms + 15) * MS));
+            run.during(0, "main each", Operation::Join, (at_ms, at_ms + 15));
+        }
+        run.work(0, "main use", (800, 1000)).work(51, "helper use", (800, 1000));
+        run.findings()
+    };
+    let found = run(1);
+    let finding = one(&found, Kind::WorkByTurns);
+    near(finding.lost, 0.75);
+    assert_eq!(cause(finding), "each");
+    assert!(!found.iter().any(|one| one.kind == Kind::SerialPhase && cause(one) == "draw"), "{found:#?}");
+    assert!(!has(&run(2), Kind::WorkByTurns), "{:#?}", run(2));
+}
+
+#[test]
+fn what_ends_a_time_in_which_none_works_is_named() {
+    // Every round ends with a wait on a condition that times out.
+    let run = |waits_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        for round in 0..10 {
+            let at_ms = round * 100;
+            run.work(0, "main solve", (at_ms, at_ms + 100 - waits_ms));
+            run.work(1, "helper solve", (at_ms, at_ms + 100 - waits_ms));
+            for (id, path) in [(0, "main pace"), (1, "helper rest")] {
+                run.during(id, path, Operation::ConditionTimedWait, (at_ms + 100 - waits_ms, at_ms + 100));
+            }
+        }
+        run.findings()
+    };
+    let found = run(40);
+    let finding = one(&found, Kind::UnexplainedWait);
+    near(finding.lost, 0.72);
+    assert_eq!((cause(finding), finding.account.as_str()), ("pace", "asleep"));
+    assert!(!has(&run(5), Kind::UnexplainedWait));
+}
