@@ -184,7 +184,7 @@ static void meet(double larger_s, double smaller_s)
 static void late_thread(double seconds) { meet(seconds * 0.75, seconds * 0.25); }
 static void late_thread_repaired(double seconds) { meet(seconds / 2, seconds / 2); }
 
-/* unexplained-wait: the same, but the one that has more is now this thread and now that one; repaired, both
+/* late-work: the same, but the one that has more is now this thread and now that one; repaired, both
    have as much. */
 struct turns {
     struct part parts[2];
@@ -218,14 +218,14 @@ static void meet_in_turn(double larger_s, double smaller_s)
     join_all();
 }
 
-static void unexplained_wait(double seconds) { meet_in_turn(seconds * 0.75, seconds * 0.25); }
-static void unexplained_wait_repaired(double seconds) { meet_in_turn(seconds / 2, seconds / 2); }
+static void late_work(double seconds) { meet_in_turn(seconds * 0.75, seconds * 0.25); }
+static void late_work_repaired(double seconds) { meet_in_turn(seconds / 2, seconds / 2); }
 
 const struct finding_case phase_cases[] = {
     {"serial-phase", serial_phase, serial_phase_repaired},
     {"long-task", long_task, long_task_repaired},
     {"idle-pool", idle_pool, idle_pool_repaired},
     {"late-thread", late_thread, late_thread_repaired},
-    {"unexplained-wait", unexplained_wait, unexplained_wait_repaired},
+    {"late-work", late_work, late_work_repaired},
     {NULL, NULL, NULL},
 };

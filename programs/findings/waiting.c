@@ -171,6 +171,78 @@ static void sleep_poll_repaired(double seconds)
     join_all();
 }
 
+/* work-by-turns: what is left of sleep-poll when that is repaired; here repaired, too: nobody needs a turn. */
+static void *player_without_turns(void *argument)
+{
+    for (int i = 0; i < played; i++)
+        burn_cpu(0.0005);
+    return argument;
+}
+
+static void work_by_turns_repaired(double seconds)
+{
+    played = (int)(seconds / 0.001);
+    start(player_without_turns, NULL);
+    start(player_without_turns, NULL);
+    join_all();
+}
+
+/* unexplained-wait: after each step a wait that nobody ends before its time is up; repaired, the next step
+   begins at once. */
+KEPT static void wait_out_interval(double seconds)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    long nanoseconds = end.tv_nsec + (long)(seconds * 1e9);
+    end.tv_sec += nanoseconds / 1000000000;
+    end.tv_nsec = nanoseconds % 1000000000;
+    double since = wall();
+    pthread_mutex_lock(&mutex);
+    while (pthread_cond_timedwait(&changed, &mutex, &end) == 0)
+        ;
+    pthread_mutex_unlock(&mutex);
+    has_lost(wall() - since);
+}
+
+static void unexplained_wait(double seconds)
+{
+    for (int i = 0; i < (int)(seconds / 0.02); i++) {
+        burn_cpu(0.01);
+        wait_out_interval(0.01);
+    }
+}
+
+static void unexplained_wait_repaired(double seconds)
+{
+    for (int i = 0; i < (int)(seconds / 0.02); i++)
+        burn_cpu(0.01);
+}
+
+/* process-churn: a shell for each of many numbers; repaired, the process prints them itself. */
+KEPT static int length_by_shell(int number)
+{
+    char line[64];
+    snprintf(line, sizeof line, "echo %d", number);
+    FILE *answer = popen(line, "r");
+    if (answer == NULL || fgets(line, sizeof line, answer) == NULL || pclose(answer) != 0)
+        exit(2);
+    return (int)strlen(line);
+}
+
+static void process_churn(double seconds)
+{
+    until = wall() + seconds;
+    for (int i = 0; wall() < until; i++)
+        kept_result += length_by_shell(i);
+}
+
+static void process_churn_repaired(double seconds)
+{
+    char line[64];
+    for (double end = process_cpu() + seconds; process_cpu() < end;)
+        kept_result += snprintf(line, sizeof line, "%g\n", end);
+}
+
 /* spin-wait: a thread gives its processor away until there is work; repaired, it blocks. */
 static int ready;
 
@@ -240,6 +312,9 @@ const struct finding_case waiting_cases[] = {
     {"oversubscription", oversubscription, oversubscription_repaired},
     {"thread-churn", thread_churn, thread_churn_repaired},
     {"sleep-poll", sleep_poll, sleep_poll_repaired},
+    {"work-by-turns", sleep_poll_repaired, work_by_turns_repaired},
+    {"unexplained-wait", unexplained_wait, unexplained_wait_repaired},
+    {"process-churn", process_churn, process_churn_repaired},
     {"spin-wait", spin_wait, spin_wait_repaired},
     {"busy-wait", busy_wait, spin_wait_repaired},
     {NULL, NULL, NULL},

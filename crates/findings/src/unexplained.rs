@@ -8,7 +8,7 @@
 //! The same holds of processors that were empty while one location worked, or of times in which none did: what
 //! is named is the wait whose end was the end of that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
@@ -72,11 +72,13 @@ fn empty_processors(
     let sum = |of: &Waits| of.iter().map(|wait| wait.2).sum::<Ns>();
     let there = by_place.into_values().max_by(|a, b| sum(a).cmp(&sum(b)))?;
     let context = there.iter().map(|wait| wait.1).min()?;
+    let threads: BTreeSet<LocationId> = waits.iter().map(|wait| wait.0).collect();
     let cause = facts.located(facts.places.place(context), there.iter().map(|wait| wait.0));
     let mut finding = facts.finding(Kind::UnexplainedWait, accounts[0], lost, Ns::ZERO, cause);
     finding.evidence = vec![
         Figure::time(FigureId::WaitedAtPlace, sum(&there)),
         Figure::time(FigureId::WaitedUnnamed, everywhere),
+        Figure::count(FigureId::ThreadsThatWaitedSo, threads.len() as f64),
     ];
     finding.victims = facts.victims(waits);
     finding.sure = Sure::Possible;

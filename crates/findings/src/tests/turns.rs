@@ -48,6 +48,7 @@ fn threads_that_are_joined_before_the_next_begins_work_by_turns() {
             let location = &mut run.profile.locations[LocationId(id)];
             (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of((at_ms + 15) * MS));
             run.during(0, "main each", Operation::Join, (at_ms, at_ms + 15));
+            run.work(0, "main each", (at_ms + 15, at_ms + 16));
         }
         run.work(0, "main use", (800, 1000)).work(51, "helper use", (800, 1000));
         run.findings()
