@@ -455,7 +455,7 @@ fn lives_in_turn<'a>(profile: &Profile, alike: impl Iterator<Item = &'a Vec<Loca
         let mut until = Ns::ZERO;
         for (at, &(start, end, id)) in lives.iter().enumerate() {
             // A thread may still be ending when its result is there.
-            let end = end - (end - start).min(LATE_END) * 0.5;
+            let end = end - ((end - start) * 0.2).min(LATE_END);
             let is_before_next = lives.get(at + 1).is_none_or(|&(next, ..)| next >= end);
             in_turn[id.index()] = until <= start && is_before_next;
             until = until.max(end);
@@ -464,8 +464,8 @@ fn lives_in_turn<'a>(profile: &Profile, alike: impl Iterator<Item = &'a Vec<Loca
     in_turn
 }
 
-/// Twice the time that the end of a thread takes beside the begin of the next one.
-const LATE_END: Ns = Ns::new(200_000);
+/// So long the end of a thread may take beside the begin of the next one.
+const LATE_END: Ns = Ns::new(300_000);
 
 /// By location the function that it spends most of its processor time in.
 fn phases(profile: &Profile, places: &Places<'_>) -> Vec<Option<FunctionId>> {
