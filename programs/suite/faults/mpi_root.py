@@ -4,7 +4,7 @@ import os
 
 from mpi4py import MPI
 
-CELLS, STEPS = 30_000, 24
+CELLS, STEPS = 30_000, 40
 
 
 def advance(part, step):

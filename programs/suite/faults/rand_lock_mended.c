@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     int threads = threads_asked(argc, argv);
     pthread_t *team = calloc(threads, sizeof *team);
     struct thrower *throwers = calloc(threads, sizeof *throwers);
-    long darts = 5000000L * processors(), hits = 0;
+    long darts = 8000000L * processors(), hits = 0;
     for (int i = 0; i < threads; i++) {
         throwers[i].darts = darts / threads;
         throwers[i].seed = i;

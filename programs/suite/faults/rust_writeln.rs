@@ -32,7 +32,7 @@ fn write_report(name: &str, first: usize, last: usize) -> io::Result<f64> {
 fn main() {
     let asked = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
     let threads = if asked > 0 { asked } else { processors() };
-    let numbers = processors() * 220_000;
+    let numbers = processors() * 300_000;
     let running: Vec<_> = (0..threads)
         .map(|thread| {
             let (first, last) = (numbers * thread / threads, numbers * (thread + 1) / threads);
