@@ -118,10 +118,10 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     }
     finding.evidence.push(Figure::count(FigureId::ProcessorsKeptBusy, facts.width));
     // Every program begins and ends, and reads its input in between.
-    finding.sure = match limits::LARGE_SHARE.holds(lost / facts.total.max(Ns::SHORTEST)) {
-        true => Sure::Certain,
-        false => Sure::Possible,
-    };
+    let is_once = stretches == 1 && !is_between_regions;
+    let share = lost / facts.total.max(Ns::SHORTEST);
+    let is_large = if is_once { limits::ONCE_SHARE.holds(share) } else { limits::LARGE_SHARE.holds(share) };
+    finding.sure = if is_large { Sure::Certain } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }
@@ -149,11 +149,12 @@ fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> Ns {
     if all > alone * 1.5 { facts.queued(location) * others } else { Ns::ZERO }
 }
 
-/// The processor time of others than the busiest thread: threads that only begin and sleep make nothing
-/// parallel.
+/// The part of the processor time that is beside other work. Threads that only begin and sleep make nothing
+/// parallel, and neither do several of which each works when another one has ended.
 pub(super) fn others_work(facts: &Facts<'_>) -> f64 {
     let own = || facts.profile.locations.iter().filter(|location| !location.service);
     let most = own().map(|location| location.cpu).max().unwrap_or_default();
     let cpu: Ns = own().map(|location| location.cpu).sum();
-    1.0 - most / cpu.max(Ns::SHORTEST)
+    let of_others = 1.0 - most / cpu.max(Ns::SHORTEST);
+    of_others.min(facts.stretches.beside / facts.stretches.worked.max(Ns::SHORTEST))
 }

@@ -31,8 +31,12 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
     for finding in &mut found {
         (finding.low, finding.high) = range::range(facts, finding);
     }
+    // Of more threads than processors some are late wherever all meet.
+    let is_crowded = found.iter().any(|one| one.kind == Kind::Oversubscription);
+    let is_chance = |kind| is_crowded && matches!(kind, Kind::LateThread | Kind::LateWork);
     found.sort_by(|a, b| {
-        let last = |one: &Finding| (one.kind.is_of_interval(), one.kind == Kind::UnexplainedWait);
+        let is_last = |kind| kind == Kind::UnexplainedWait || is_chance(kind);
+        let last = |one: &Finding| (one.kind.is_of_interval(), is_last(one.kind));
         last(a)
             .cmp(&last(b))
             .then_with(|| b.recoverable.cmp(&a.recoverable))

@@ -53,6 +53,9 @@ pub(super) struct Stretches {
     /// When no location did anything: the locations that slept, and where. Of several sleepers each has a
     /// part.
     pub(super) asleep: Map<(LocationId, ContextId), Ns>,
+    /// How long locations worked, and the part of it beside others that did.
+    pub(super) worked: Ns,
+    pub(super) beside: Ns,
     /// Waits by whose ends it was over that one location worked alone, or that none did.
     pub(super) handovers: Handovers,
 }
@@ -150,6 +153,8 @@ impl<'s> Sweep<'s> {
         let passed = Ns::of(to_ns - from_ns);
         let working = self.working.all.len();
         let active = working + self.waiting;
+        out.worked += passed * working as f64;
+        out.beside += passed * working.saturating_sub(1) as f64;
         match self.working.all[..] {
             [] if active == 0 => self.observer.still(passed),
             [at] if active == 1 => self.observer.alone(at, passed),

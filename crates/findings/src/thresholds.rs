@@ -55,6 +55,8 @@ thresholds! {
     LEAST_SHARE at_least share(0.01) "what could be won, of the run's total";
     LARGE_SHARE at_least share(0.05)
         "of the run's total, what every program has some of, to be surely a fault";
+    ONCE_SHARE at_least share(0.1)
+        "of the run's total, a phase that comes once, as every program has, to be surely a fault";
     UNUSUAL_SHARE at_least share(0.15)
         "of the run's total, what most programs of the kind have some of, to be a fault";
     LEAST_TOTAL_S at_least ns(100_000_000) "the run's total";
@@ -76,7 +78,8 @@ thresholds! {
     TASK_LIFE at_least share(0.8)
         "of a thread's life, its work, where all stretches in which it worked alone are short";
     TASK_ALONE at_least share(0.1) "of the run, the longest stretch in which the thread worked alone";
-    OTHERS_WORK at_least share(0.02) "of the processor time, other threads' than the busiest one's";
+    OTHERS_WORK at_least share(0.02)
+        "of the processor time, other threads' than the busiest one's, and beside other work";
     SHORT_STRETCHES at_least count(50.0) "stretches in which processors were empty";
     IDLE_SHARE at_least share(0.05) "of the run's total, processors that were empty in short stretches";
     WAITS_AGAIN at_least count(20.0) "times that a thread waited for work";

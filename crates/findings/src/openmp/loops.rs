@@ -119,7 +119,9 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
         Figure::time(FigureId::WaitedForLater, imbalance),
     ];
     finding.error = error;
-    finding.sure = Sure::Likely;
+    // One thread is always the last.
+    let share = lost / facts.total.max(Ns::SHORTEST);
+    finding.sure = if limits::LARGE_SHARE.holds(share) { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -204,6 +204,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Likely, Kind::SlowLibrary) => {
             "it follows from enough samples; how much faster another implementation is depends on the calls"
         }
+        (Sure::Possible, Kind::OmpUnevenLoop) => {
+            "waits and work are measured exactly; but it is little, as one of the threads is always the last"
+        }
         (Sure::Likely, Kind::OmpUnevenLoop) => {
             "waits and work are measured exactly; what of the work was on a processor is sampled"
         }
