@@ -119,7 +119,13 @@ impl<'r> Facts<'r> {
                 started_alike.entry((process, kind)).or_default().push(LocationId::from_index(id));
             }
         }
-        let lives_in_turn = lives_in_turn(profile, started_alike.values());
+        // Threads that are too short for a sample, of which the kind is not known.
+        let mut unseen: FxHashMap<ProcessId, Vec<LocationId>> = FxHashMap::default();
+        let unknown = kinds.iter().enumerate().filter(|(_, kind)| kind.is_none());
+        for id in unknown.map(|(id, _)| LocationId::from_index(id)) {
+            unseen.entry(profile.locations[id].process).or_default().push(id);
+        }
+        let lives_in_turn = lives_in_turn(profile, started_alike.values().chain(unseen.values()));
         let reach = width.max(2.0).min(available);
         let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64
             || processors < available && ledger.locations.len() >= 2;

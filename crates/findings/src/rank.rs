@@ -60,6 +60,7 @@ fn general(kind: Kind) -> &'static [Kind] {
         Kind::OmpUnevenLoop => &[Kind::LateThread, Kind::LateWork],
         Kind::LateWork => &[Kind::OmpUnevenLoop],
         Kind::WorkByTurns => &[Kind::IdlePool],
+        Kind::LibraryLock => &[Kind::WorkByTurns],
         Kind::OmpHotCritical => &[Kind::HotSection, Kind::Convoy, Kind::LongSection, Kind::LockSpin],
         Kind::OmpNestedTeams => &[Kind::Oversubscription],
         Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask, Kind::OmpSerialPart],

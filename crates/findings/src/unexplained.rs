@@ -54,6 +54,10 @@ fn empty_processors(
     let empty_ns: u64 = accounts.iter().map(|&account| facts.ledger.accounts[account]).sum();
     let is_of = |one: &&Finding| accounts.iter().any(|account| one.account == account.id());
     let explained: Ns = found.iter().filter(is_of).map(|one| one.lost).sum();
+    // A finding about a lock names these waits, too, and counts them as waiting.
+    let victims = found.iter().flat_map(|one| one.victims.iter().filter_map(|victim| victim.place.context));
+    let is_named: FxHashSet<_> = victims.map(|context| facts.places.line_key(context)).collect();
+    waits.retain(|wait| !is_named.contains(&facts.places.line_key(wait.1)));
     let rest = (Ns::of(empty_ns) - explained).max(Ns::ZERO);
     let everywhere: Ns = waits.iter().map(|wait| wait.2).sum();
     let lost = everywhere.min(rest);
