@@ -101,7 +101,10 @@ fn main() {
     let included = format!("-L{here}");
     let layout = format!("-Wl,-T,{here}/layout.ld");
     let stubs = format!("-L{}", folder.display());
-    for argument in ["-nostartfiles", imports, "-Wl,-z,now", &stubs, &linker, &included, &layout] {
+    // A program that defines a function of the C library itself, as Erlang does with `sigaction`, calls the
+    // next definition, which is ours: one hook that leads to another must not come back to the program's.
+    let own = "-Wl,-Bsymbolic-functions";
+    for argument in ["-nostartfiles", imports, "-Wl,-z,now", own, &stubs, &linker, &included, &layout] {
         println!("cargo::rustc-cdylib-link-arg={argument}");
     }
 }

@@ -280,6 +280,31 @@ fn threads_that_wait_for_work_again_and_again_have_too_few_tasks() {
 }
 
 #[test]
+fn a_chain_of_threads_is_not_parallel_and_has_no_serial_phase() {
+    // A compiler whose front end and back end are threads: the one works when the other has.
+    let run = |together_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main parse", (0, 600));
+        run.during(0, "main wait", Operation::ConditionWait, (600, 1000 - together_ms));
+        run.work(0, "main emit", (1000 - together_ms, 1000)).work(1, "back optimise", (600, 1000));
+        run.findings()
+    };
+    assert!(!has(&run(8), Kind::SerialPhase), "{:#?}", run(8));
+    assert!(has(&run(200), Kind::SerialPhase));
+}
+
+#[test]
+fn a_phase_that_comes_once_is_surely_a_fault_where_it_is_large() {
+    let run = |alone_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main fill", (0, alone_ms));
+        run.work(0, "main solve", (alone_ms, 1000)).work(1, "begin solve", (alone_ms, 1000));
+        one(&run.findings(), Kind::SerialPhase).sure
+    };
+    assert_eq!((run(150), run(300)), (Sure::Possible, Sure::Certain));
+}
+
+#[test]
 fn a_barrier_waits_for_what_each_does_in_turn() {
     // Whoever is first at a barrier waits; both are late as often. `even`: nobody has more to do.
     let run = |larger_ms: u64| {

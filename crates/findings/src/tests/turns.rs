@@ -82,3 +82,22 @@ fn what_ends_a_time_in_which_none_works_is_named() {
     assert_eq!((cause(finding), finding.account.as_str()), ("pace", "asleep"));
     assert!(!has(&run(5), Kind::UnexplainedWait));
 }
+
+/// The path of a thread that begins with a closure goes on where the closure is written, in `main`.
+#[test]
+fn threads_that_begin_with_a_closure_live_in_turn_like_others() {
+    let mut run = Builder::new(21, 1000);
+    for turn in 0..20 {
+        let (id, at_ms) = (1 + turn, u64::from(turn) * 50);
+        run.work(id, "main frame frame::{{closure}} draw", (at_ms, at_ms + 45));
+        let location = &mut run.profile.locations[LocationId(id)];
+        location.tid = 100 + id;
+        (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of((at_ms + 45) * MS));
+        run.during(0, "main frame", Operation::Join, (at_ms, at_ms + 45));
+        run.work(0, "main show", (at_ms + 45, at_ms + 50));
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::WorkByTurns);
+    near(finding.lost, 0.9);
+    assert_eq!(cause(finding), "frame");
+}

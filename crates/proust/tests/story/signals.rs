@@ -35,6 +35,16 @@ fn own_handlers_masks_and_timers_work_as_without_proust() {
     );
 }
 
+/// As Erlang's machine, which puts each handler on its alternate stack.
+#[test]
+fn a_program_that_has_functions_of_the_c_library_itself_is_called_by_nobody_else() {
+    let Some(program) = built("own_sigaction") else { return };
+    let alone = run(&mut Command::new(&program));
+    let recorded = record(&program, &[] as &[&str]).succeeded();
+    assert!(alone.printed().starts_with("100 handled"), "{}", alone.said());
+    assert_eq!(recorded.ended.printed(), alone.printed());
+}
+
 #[test]
 fn a_handler_that_is_prepared_at_the_same_tick_is_not_charged_with_what_it_interrupts() {
     let Some(program) = built("ticking") else { return };
