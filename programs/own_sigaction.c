@@ -1,5 +1,6 @@
-/* A program that has functions of the C library's names itself and calls those behind them, as Erlang's machine
-   does: every handler runs on the alternate stack. Prints how often its handler and each function ran. */
+/* A program that has functions of the C library's names itself and calls those behind them, as Erlang's
+   machine does: every handler runs on the alternate stack. Prints how often its handler and each function
+   ran. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

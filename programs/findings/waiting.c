@@ -171,7 +171,7 @@ static void sleep_poll_repaired(double seconds)
     join_all();
 }
 
-/* work-by-turns: what is left of sleep-poll when that is repaired; here repaired, too: nobody needs a turn. */
+/* work-by-turns: what is left of sleep-poll when that is repaired; repaired itself, nobody needs a turn. */
 static void *player_without_turns(void *argument)
 {
     for (int i = 0; i < played; i++)

@@ -36,7 +36,9 @@
 //! ([`Facts::recoverable`]); findings are ranked by it, the smallest are left out, and so is what chance or
 //! a busy machine may have brought about (`rank`). This module decides no wording.
 
+mod alike;
 mod amount;
+mod author;
 mod barriers;
 mod busy;
 mod calls;

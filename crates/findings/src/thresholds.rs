@@ -132,7 +132,7 @@ thresholds! {
     SPAWN_SHARE at_least share(0.3)
         "of the processor time of starting them and in them, starting, loading and ending";
     SPAWN_MOST at_least share(0.5)
-        "of the processor time of starting them and in them, starting, loading and ending, to be likely a fault";
+        "of that processor time, starting, loading and ending, to be likely a fault";
     TINY_CALLS at_least count(5000.0) "calls of I/O at one place, without answers to others";
     SOME_BYTES at_least bytes(0.5)
         "moved by a call, on average: others only look whether there is anything";

@@ -5,8 +5,8 @@
 //! for much of the total, the place is named all the same: a finding of this kind is possible at most, and
 //! comes last.
 //!
-//! The same holds of processors that were empty while one location worked, or of times in which none did: what
-//! is named is the wait whose end was the end of that.
+//! The same holds of processors that were empty while one location worked, or of times in which none did:
+//! what is named is the wait whose end was the end of that.
 
 use std::collections::{BTreeMap, BTreeSet};
 

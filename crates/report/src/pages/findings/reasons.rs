@@ -42,8 +42,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::WorkByTurns => {
             "lost = (processors − 1) × the time in which one thread worked alone, until the wait of another \
-             one ended that it waits for, too, at other times; of a run that never used two processors, as if \
-             there were two: its total does not have this loss"
+             one ended that it waits for, too, at other times; of a run that never used two processors, as \
+             if there were two: its total does not have this loss"
         }
         Kind::SmallTasks => {
             "lost = processor time in functions that wake, wait, start threads or schedule tasks"
@@ -180,8 +180,8 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "waits and work are measured exactly: one thread worked before this barrier each time"
         }
         (Sure::Possible, Kind::LateWork) => {
-            "waits are measured exactly; but threads may be late in turn by chance, or because work is divided \
-             finely enough already"
+            "waits are measured exactly; but threads may be late in turn by chance, or because work is \
+             divided finely enough already"
         }
         (Sure::Possible, Kind::WorkByTurns) => {
             "measured exactly; that the turns need not be taken one after the other is an assumption"

@@ -243,9 +243,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              that releases the lock, or take a build of the interpreter without it."
         }
         Kind::LibraryLock => {
-            "Let one thread call it, or use what has no state that all share: of OpenBLAS one thread for each \
-             caller (OPENBLAS_NUM_THREADS=1, a build with USE_OPENMP=1); of the C library a generator for each \
-             thread in place of rand, one conversion of times for many, memory that the same thread frees."
+            "Let one thread call it, or use what has no state that all share: of OpenBLAS one thread for \
+             each caller (OPENBLAS_NUM_THREADS=1, a build with USE_OPENMP=1); of the C library a generator \
+             for each thread in place of rand, one conversion of times for many, memory that the same \
+             thread frees."
         }
         Kind::SlowLibrary => {
             "Install an optimised implementation (OpenBLAS, BLIS, MKL): it has the same interface, so that \
