@@ -44,7 +44,7 @@ fn is_closure(name: &str) -> bool {
     CLOSURES.iter().any(|part| name.contains(part))
 }
 
-/// [`Facts::lives_in_turn`](super::facts::Facts::lives_in_turn), of locations alike.
+/// Whether each lives in turn, of locations alike.
 pub(super) fn lives_in_turn<'a>(
     profile: &Profile,
     alike: impl Iterator<Item = &'a Vec<LocationId>>,
