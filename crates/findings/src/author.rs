@@ -3,7 +3,13 @@
 use proust_profile::{Function, Profile};
 use rustc_hash::FxHashSet;
 
-use super::libraries;
+/// Beginnings of the file names of libraries that serialise their callers by a lock of their own.
+pub(super) const WITH_A_LOCK: [&str; 2] = ["libopenblas", "libscipy_openblas"];
+
+/// Whether a file of this name is a library of which a remedy is known.
+fn is_known(file_name: &str) -> bool {
+    WITH_A_LOCK.iter().any(|library| file_name.starts_with(library))
+}
 
 /// Folders of installed packages, wherever they are.
 const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib-dynload/"];
@@ -69,7 +75,7 @@ impl Author {
         let is_library = file_name.contains(".so") && !programs.contains(path);
         let is_installed = module.is_in_system_folder()
             || INSTALLED.iter().any(|folder| path.contains(folder))
-            || libraries::is_known(file_name);
+            || is_known(file_name);
         let is_of_kernel = path.starts_with('[') && !module.is_made_at_run_time();
         if is_of_kernel || is_library && is_installed {
             return Author::System;

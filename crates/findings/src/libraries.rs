@@ -5,25 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns, Profile};
 use rustc_hash::FxHashMap;
 
+use super::author::WITH_A_LOCK;
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::{Account, PassiveReason};
 
-/// Beginnings of the file names of libraries that serialise their callers by a lock of their own.
-const WITH_A_LOCK: [&str; 2] = ["libopenblas", "libscipy_openblas"];
-
 /// Ends of the paths of the reference implementations of BLAS and LAPACK, as distributions install them.
 const REFERENCE: [&str; 2] = ["/blas/libblas.so", "/lapack/liblapack.so"];
 
 /// The most processor time that a fast implementation needs, as a part of the reference one's.
 const FAST: f64 = 0.3;
-
-/// Whether a file of this name is a library of which a remedy is known.
-pub(super) fn is_known(file_name: &str) -> bool {
-    WITH_A_LOCK.iter().any(|library| file_name.starts_with(library))
-}
 
 /// The library with a lock of its own that a context is in, or is called from, below the program's code.
 pub(super) fn with_a_lock<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&'p str> {

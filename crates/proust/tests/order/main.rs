@@ -168,7 +168,6 @@ const USERS: &[(&str, &[&str], &str)] = &[
 /// Files of one room that use each other although the room's parts should have an order, too. Each is to be
 /// opened; the list may only become shorter.
 const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
-    ("findings", &["facts", "finding", "libraries", "place"]),
     ("ingest", &["brief", "log"]),
     ("ingest", &["events", "openmp", "releases", "thread"]),
     ("streams", &["file", "reader"]),
