@@ -281,7 +281,8 @@ impl<'p> Places<'p> {
     /// elsewhere.
     pub(super) fn line_of(&self, amounts: &FxHashMap<ContextId, Ns>, function: FunctionId) -> Option<Place> {
         let contexts = &self.profile.contexts;
-        let mut by_line: BTreeMap<(Option<&str>, Option<u32>), (Ns, ContextId)> = BTreeMap::new();
+        type Line<'l> = (Option<&'l str>, Option<u32>);
+        let mut by_line: BTreeMap<Line<'_>, (Ns, ContextId)> = BTreeMap::new();
         for (&context, &amount) in amounts {
             let (mut below, mut at) = (context, Some(context));
             while let Some(id) = at.filter(|&id| contexts[id].function != Some(function)) {
