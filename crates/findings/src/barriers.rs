@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
+use super::openmp::spinning_share;
 use super::thresholds::{self as limits, Checks};
 use proust_account::blame::{BlameRow, CauseKind};
 use proust_account::ledger::Account;
@@ -28,7 +29,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 /// What of waiting at a barrier was on a processor, of the process of those who wait.
 fn burned(facts: &Facts<'_>, rows: &[&BlameRow], waited: Ns) -> Ns {
     let process = rows.first().map(|row| facts.profile.locations[row.location].process);
-    waited * facts.burned_share(process, |id| facts.spent(id, &[Account::Barrier, Account::Lock]))
+    process.map_or(Ns::ZERO, |process| waited * spinning_share(facts, process))
 }
 
 /// The visits of a barrier by those who waited there.

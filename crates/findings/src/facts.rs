@@ -91,9 +91,18 @@ impl<'r> Facts<'r> {
         };
         let width = processors.min(available);
         // All that stretches are found by is on these accounts: where it is too little for a finding, none is
-        // looked for.
+        // looked for. A run that never used two processors has nothing there, and may have worked by turns.
         let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
-        let (intervals, sums) = rayon::join(intervals, || OperationSums::of_run(profile, states));
+        let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64
+            || width < 2.0 && available >= 2.0 && ledger.locations.len() >= 2;
+        let programs = programs(profile);
+        let program_of = |location: LocationId| programs[profile.locations[location].process.index()];
+        let stretches = || match look {
+            true => Stretches::new(run, ledger, width, program_of),
+            false => Stretches::default(),
+        };
+        let in_order = || rayon::join(stretches, intervals);
+        let ((stretches, intervals), sums) = rayon::join(in_order, || OperationSums::of_run(profile, states));
         let calls = calls(&sums);
         let operations = Operations::of(profile);
         let places = Places::new(profile, &calls);
@@ -127,20 +136,11 @@ impl<'r> Facts<'r> {
             unseen.entry(profile.locations[id].process).or_default().push(id);
         }
         let lives_in_turn = lives_in_turn(profile, started_alike.values().chain(unseen.values()));
-        let reach = width.max(2.0).min(available);
-        let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64
-            || processors < available && ledger.locations.len() >= 2;
-        let programs = programs(profile);
-        let program_of = |location: LocationId| programs[profile.locations[location].process.index()];
-        let stretches = match look {
-            true => Stretches::new(run, ledger, width, program_of),
-            false => Stretches::default(),
-        };
         Facts {
             starts,
             kinds,
             lives_in_turn,
-            reach,
+            reach: width.max(2.0).min(available),
             phases,
             started_alike,
             calls,

@@ -21,7 +21,7 @@ use super::facts::Facts;
 use super::finding::Finding;
 
 use constructs::Constructs;
-pub(super) use constructs::idle_spinning_share;
+pub(super) use constructs::{idle_spinning_share, spinning_share};
 pub(super) use loops::NEAR;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {

@@ -243,7 +243,7 @@ impl<'p> Constructs<'p> {
 
 /// Of the time that a process's threads waited for each other, the part on a processor: they looked whether
 /// it was over.
-pub(super) fn spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
+pub(in super::super) fn spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
     facts.burned_share(Some(process), |id| facts.spent(id, &WAITS))
 }
 
