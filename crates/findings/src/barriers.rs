@@ -152,14 +152,8 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         facts.regions.as_ref().is_some_and(|of| rows.iter().any(|row| of.is_handed_out(row.context)));
     // How long it had none is known from sample to sample, but not for each of many short waits.
     let (excess, queued) = (waited / (waited + displaced), facts.queued(late) / waited.max(Ns::SHORTEST));
-    // Someone is last at every barrier, and often it is the one that opens the regions.
-    let share = waited / facts.total.max(Ns::SHORTEST);
-    let is_sure = !is_handed_out
-        && limits::LARGE_SHARE.holds(share)
-        && limits::LATE_SURE.holds(excess)
-        && limits::LATE_QUEUED.holds(queued);
+    let is_sure = !is_handed_out && limits::LATE_SURE.holds(excess) && limits::LATE_QUEUED.holds(queued);
     if is_sure {
-        checks.holds(&limits::LARGE_SHARE, share);
         checks.holds(&limits::LATE_SURE, excess);
         checks.holds(&limits::LATE_QUEUED, queued);
     }

@@ -70,7 +70,6 @@ const fn shape(kind: Kind) -> Shape {
         Kind::LockAcrossIo
         | Kind::LockAcrossSleep
         | Kind::InterpreterLock
-        | Kind::LibraryLock
         | Kind::Convoy
         | Kind::LongSection
         | Kind::LateThread
@@ -96,6 +95,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::SpinWait
         | Kind::SlowLibrary => Shape::Burned,
         Kind::HotSection
+        | Kind::LibraryLock
         | Kind::LockSpin
         | Kind::SmallTasks
         | Kind::ThreadChurn

@@ -1,12 +1,14 @@
 //! Which findings are shown, and in which order.
 
+use proust_profile::Ns;
+
 use super::facts::Facts;
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, Kind, Sure};
 use super::openmp::NEAR;
 use super::place::Place;
 use super::processes;
 use super::range;
-use super::thresholds::LEAST_SHARE;
+use super::thresholds::{Check, Checks, LARGE_SHARE, LEAST_SHARE, Threshold, UNUSUAL_SHARE};
 use super::unexplained;
 
 /// The most that are shown.
@@ -30,6 +32,7 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
     found.extend(unexplained);
     for finding in &mut found {
         (finding.low, finding.high) = range::range(facts, finding);
+        weigh(facts, finding);
     }
     // Of more threads than processors some are late wherever all meet.
     let is_crowded = found.iter().any(|one| one.kind == Kind::Oversubscription);
@@ -48,6 +51,27 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
         finding.processes = processes::of(facts, finding);
     }
     found
+}
+
+/// Every program loses a little to each sort of thing: what is small is no fault for sure, however exactly it
+/// was measured.
+fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
+    if finding.sure == Sure::Possible {
+        return;
+    }
+    let total = facts.total.max(Ns::SHORTEST);
+    let (limit, share): (&Threshold<f64>, f64) = match finding.kind {
+        // Nothing is won by fewer threads but what switching between them costs.
+        Kind::Oversubscription => (&UNUSUAL_SHARE, finding.lost / total),
+        Kind::OmpNestedTeams => (&LARGE_SHARE, finding.lost / total),
+        _ => (&LARGE_SHARE, finding.recoverable / total),
+    };
+    let mut checks = Checks::default();
+    if !checks.holds(limit, share) {
+        finding.sure = Sure::Possible;
+    } else if !finding.checks.iter().any(|check: &Check| check.threshold == limit.id) {
+        finding.checks.extend(checks.kept());
+    }
 }
 
 /// By so much a loss is larger than another one that it may be a part of.

@@ -54,7 +54,7 @@ macro_rules! thresholds {
 thresholds! {
     LEAST_SHARE at_least share(0.01) "what could be won, of the run's total";
     LARGE_SHARE at_least share(0.05)
-        "of the run's total, what every program has some of, to be surely a fault";
+        "of the run's total, what could be won, as every program has some of it, to be more than possible";
     ONCE_SHARE at_least share(0.1)
         "of the run's total, a phase that comes once, as every program has, to be surely a fault";
     UNUSUAL_SHARE at_least share(0.15)
@@ -158,6 +158,8 @@ thresholds! {
     SLEEPING_EACH_S at_least ns(3_000) "until a thread went on when all had come, on average";
     SLEEPING_SWITCHES at_least share(0.2) "of these times, that a thread went to sleep";
     SLEEPING_SHARE at_least share(0.1) "of the threads' time, until they went on when all had come";
+    ALONE_WORK_S at_least ns(100_000)
+        "processor time of a region with one thread, each time, to be worth a team for sure";
     ALONE_TIMES at_least count(1.0) "times that the end of the loop was reached outside of any region";
     TASKS_DONE at_least count(10000.0) "tasks that were done";
     TASK_WORK_S at_most ns(5_000) "work of a task, on average";

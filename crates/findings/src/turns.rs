@@ -58,6 +58,9 @@ fn pairs(facts: &Facts<'_>) -> BTreeMap<(LocationId, LocationId), Handed> {
 
 type Wait = (LocationId, proust_profile::ContextId, Handed);
 
+/// Two that work by turns wait for each other as long as the other works: sums up to this ratio are alike.
+const ALIKE: f64 = 1.5;
+
 fn by_turns(facts: &Facts<'_>, mut waits: Vec<Wait>) -> Option<Finding> {
     waits.sort_unstable_by_key(|&(location, context, _)| (location, context));
     let alone: Ns = waits.iter().map(|(.., handed)| handed.waited).sum();
@@ -77,7 +80,12 @@ fn by_turns(facts: &Facts<'_>, mut waits: Vec<Wait>) -> Option<Finding> {
         *sum += wait.2.waited;
         all.push(wait);
     }
-    let (_, there) = by_place.into_values().max_by(|a, b| a.0.cmp(&b.0))?;
+    // A client and its server wait alike; the one that was there first is the client, which could ask earlier.
+    let most = by_place.values().map(|(sum, _)| *sum).max()?;
+    let born = |there: &[&Wait]| there.iter().map(|wait| facts.profile.locations[wait.0].start).min();
+    let (_, there) = (by_place.into_values())
+        .filter(|(sum, _)| *sum * ALIKE >= most)
+        .min_by(|a, b| born(&a.1).cmp(&born(&b.1)).then(b.0.cmp(&a.0)))?;
     let context = there.iter().map(|wait| wait.1).min()?;
     let cause = facts.located(facts.places.place(context), there.iter().map(|wait| wait.0));
     let mut finding = facts.finding(Kind::WorkByTurns, Account::Serial, lost, Ns::ZERO, cause);

@@ -51,12 +51,7 @@ fn finding(facts: &Facts<'_>, sites: &Sites, waits: &[&PartnerWaitRow]) -> Optio
         Figure::share(FigureId::ShareOfLatestSender, largest),
     ];
     finding.ranks = ranks;
-    // Only a part of the run that every machine's load may bring about is not worth more.
-    let is_large = limits::LARGE_SHARE.holds(lost / facts.total);
-    if is_large {
-        checks.holds(&limits::LARGE_SHARE, lost / facts.total);
-    }
-    finding.sure = if is_large { Sure::Likely } else { Sure::Possible };
+    finding.sure = Sure::Likely;
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -119,9 +119,7 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
         Figure::time(FigureId::WaitedForLater, imbalance),
     ];
     finding.error = error;
-    // One thread is always the last.
-    let share = lost / facts.total.max(Ns::SHORTEST);
-    finding.sure = if limits::LARGE_SHARE.holds(share) { Sure::Likely } else { Sure::Possible };
+    finding.sure = Sure::Likely;
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proust_profile::{ContextId, Detail, FunctionId, LocationId, Ns, OperationKind, ProcessId, RegionId};
 
-use super::constructs::Constructs;
+use super::constructs::{Construct, Constructs, place};
 use crate::facts::Facts;
 use crate::figure::{Figure, FigureId};
 use crate::finding::{Finding, Kind, Sure, Victim};
@@ -15,6 +15,7 @@ use proust_account::ledger::Account;
 pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = nested(facts, constructs).into_iter().collect();
     found.extend(of_one(facts, constructs));
+    found.extend(regions_of_one(facts, constructs));
     found
 }
 
@@ -105,6 +106,49 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
         }
     }
     by_place.into_values().filter_map(|ends| team_of_one(facts, constructs, &ends)).collect()
+}
+
+/// Regions that always had a team of one, inside of no other team, in processes that do have teams.
+fn regions_of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
+    let teams = teams(facts);
+    let is_inside = |region: RegionId| {
+        let outer = |&id: &RegionId| facts.profile.regions[id].parent;
+        std::iter::successors(outer(&region), outer).any(|id| teams.get(&id).is_some_and(|&team| team > 1))
+    };
+    let ends = constructs.of_kind(Detail::RegionEnd).filter(|one| {
+        let has_teams = constructs.all.iter().any(|other| other.process == one.process && other.team() > 1);
+        one.team() == 1 && has_teams && !one.regions().into_iter().any(is_inside)
+    });
+    ends.filter_map(|end| region_of_one(facts, constructs, end)).collect()
+}
+
+fn region_of_one(facts: &Facts<'_>, constructs: &Constructs<'_>, end: &Construct<'_>) -> Option<Finding> {
+    let regions = end.regions();
+    let rows = facts.ledger.spent.iter().filter(|row| {
+        row.account == Account::Compute
+            && facts.profile.locations[row.location].process == end.process
+            && regions.iter().any(|&region| constructs.is_in(row.context, facts, region))
+    });
+    let used: Ns = rows.map(|row| Ns::of(row.ns)).sum();
+    let lost = used * (facts.available - 1.0).max(0.0);
+    let times = end.executions();
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, lost, Ns::ZERO) {
+        return None;
+    }
+    let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost, Ns::ZERO, place(facts, end));
+    finding.error = constructs.error(facts, &regions);
+    finding.evidence = vec![
+        Figure::count(FigureId::RegionExecutions, times as f64),
+        Figure::time(FigureId::CpuInRegion, used),
+        Figure::count(FigureId::ProcessorsAvailable, facts.available),
+    ];
+    // A condition keeps regions of little work to one thread, since a team would cost more than it gives.
+    let each = used / times.max(1) as f64;
+    let is_worth_a_team = limits::ALONE_WORK_S.holds(each) && checks.holds(&limits::ALONE_WORK_S, each);
+    finding.sure = if is_worth_a_team { Sure::Likely } else { Sure::Possible };
+    finding.checks = checks.kept();
+    Some(finding)
 }
 
 /// How often the end of a loop was reached, and when, as far as that is known of each time.

@@ -49,6 +49,25 @@ fn what_the_holder_does_meanwhile_comes_first() {
     assert!(!has(&found, Kind::LockAcrossIo));
 }
 
+/// Each second of every program is lost to something for a few milliseconds.
+#[test]
+fn a_small_loss_is_possible_at_most_however_exactly_it_was_measured() {
+    let sure = |held_ms: u64, rest_ms: u64| {
+        let mut run = Builder::new(2, 20 * 50 + rest_ms);
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            run.work(0, "main section", (at_ms, at_ms + 20));
+            run.during(1, "worker section", Operation::MutexLock, (at_ms, at_ms + held_ms)).object = 0x10;
+            run.unlock(0, "main section", 0x10, at_ms + held_ms, held_ms);
+            run.work(1, "worker section", (at_ms + held_ms, at_ms + 20));
+        }
+        run.work(0, "main rest", (1000, 1000 + rest_ms)).work(1, "worker rest", (1000, 1000 + rest_ms));
+        one(&run.findings(), Kind::LongSection).sure
+    };
+    assert_eq!(sure(3, 100), Sure::Certain);
+    assert_eq!(sure(3, 1000), Sure::Possible, "3.75 % of the run");
+}
+
 #[test]
 fn the_lock_of_a_library_is_told_with_the_library() {
     let run = |library: &str| {

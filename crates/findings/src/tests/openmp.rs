@@ -285,6 +285,30 @@ fn a_loop_outside_of_regions_has_a_team_of_one() {
 }
 
 #[test]
+fn a_region_that_a_condition_keeps_to_one_thread() {
+    let run = |times: u64, outer_team: u32| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main region start", (0, 200)).work(1, "main region start", (0, 200));
+        run.work(0, "main shade", (200, 1000));
+        let region = run.region("main region", None);
+        run.both(region, Operation::OmpRegionEnd, "main region", [(1, 200, 0, 0); 2]);
+        let parent = (outer_team > 1).then_some(region);
+        let alone = run.region("main shade", parent);
+        run.segment(alone, 0, Operation::OmpRegionEnd, "main shade", (times, 800, 0, 0)).team_max = 1;
+        run.findings()
+    };
+    let found = run(40, 1);
+    let finding = one(&found, Kind::OmpTeamOfOne);
+    near(finding.lost, 0.8);
+    assert_eq!((cause(finding), finding.sure), ("shade", Sure::Likely));
+    assert!(!has(&found, Kind::SerialPhase) && !has(&found, Kind::LongTask), "{found:#?}");
+    // Each time only some microseconds of work: a team might cost more.
+    assert_eq!(one(&run(100_000, 1), Kind::OmpTeamOfOne).sure, Sure::Possible);
+    // A region inside another one has one thread unless a program asks for more.
+    assert!(!has(&run(40, 2), Kind::OmpTeamOfOne));
+}
+
+#[test]
 fn of_a_function_with_a_team_of_one_only_the_loop_counts() {
     // The function has a long serial part, far from the loop, which hardly takes any time.
     let mut run = Builder::new(2, 1000);

@@ -57,7 +57,9 @@ pub(crate) fn about(kind: Kind) -> &'static str {
             "threads sleep at barriers, and waking them takes longer than the work between"
         }
         Kind::OmpSerialPart => "one thread works between regions, again and again, while its team waits",
-        Kind::OmpTeamOfOne => "a loop that is to be divided is executed outside of any parallel region",
+        Kind::OmpTeamOfOne => {
+            "a loop that is to be divided is executed outside of any region, or a region by one thread"
+        }
         Kind::OmpSmallTasks => "making them and waiting takes longer than they do",
         Kind::MpiLateSender => "ranks wait for a message of a rank that has more to do before it sends",
         Kind::MpiLateReceiver => "ranks that send wait for a rank that has more to do before it receives",

@@ -99,7 +99,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::OmpTeamOfOne => {
             "lost = (processors available − 1) × processor time of the lines of that function that are \
-             near the end of the loop, outside of regions, and before the end was reached where that is known"
+             near the end of the loop, outside of regions, and before the end was reached where that is \
+             known; or of the region"
         }
         Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
         Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance => {
@@ -214,7 +215,8 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "both are measured; that the one was for want of the other is an assumption"
         }
         (Sure::Likely, Kind::OmpTeamOfOne) => {
-            "the end of the loop is seen exactly; which lines belong to it is not known"
+            "that one thread reached its end is seen exactly; which lines belong to a loop, and whether a \
+             region is meant to have one thread, is not known"
         }
         (Sure::Likely, Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance) => {
             "waits are measured exactly, and some ranks are waited for much more than they wait; what they \

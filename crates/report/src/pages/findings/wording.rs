@@ -46,7 +46,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::OmpSpinningWaits => "waits that occupy processors",
         Kind::OmpSleepingWaits => "waits that sleep briefly",
         Kind::OmpSerialPart => "serial part between parallel regions",
-        Kind::OmpTeamOfOne => "parallel loop with a team of one",
+        Kind::OmpTeamOfOne => "loop or region with a team of one",
         Kind::OmpSmallTasks => "OpenMP tasks too small",
         Kind::MpiLateSender => "messages sent late",
         Kind::MpiLateReceiver => "messages received late",
@@ -172,7 +172,7 @@ pub(super) fn title(finding: &Finding) -> String {
             )
         }
         Kind::OmpTeamOfOne => {
-            format!("The loop in {who} is to be shared among a team, and its team is one thread")
+            format!("What {who} is to share among a team is done by a team of one thread")
         }
         Kind::OmpSmallTasks => format!("Tasks of {who} take no longer than making them"),
         Kind::MpiLateSender => {
@@ -367,7 +367,9 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              a task): each time all of them wait for it."
         }
         Kind::OmpTeamOfOne => {
-            "Call it inside a parallel region, or write parallel for: outside, one thread does it all."
+            "A loop: call it inside a parallel region, or write parallel for, since outside one thread does \
+             it all. A region: look at its if and num_threads clauses, whose condition may be from a time \
+             when there was less to do."
         }
         Kind::OmpSmallTasks => {
             "Put more work into each task: taskloop with a grainsize, if or final clauses, so that each \
