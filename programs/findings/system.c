@@ -76,6 +76,51 @@ static void tiny_io_repaired(double seconds)
     close(file);
 }
 
+/* file-churn: the file is opened for each number; repaired, once. */
+static char path[] = "/tmp/proust-findings-XXXXXX";
+
+KEPT static void append_number(int number)
+{
+    FILE *opened = fopen(path, "r+");
+    if (opened == NULL || fprintf(opened, "%d\n", number) < 0 || fclose(opened) != 0)
+        exit(2);
+}
+
+static void file_churn(double seconds)
+{
+    int made = mkstemp(path);
+    if (made < 0)
+        exit(2);
+    uint64_t x = 1;
+    double lost = 0;
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
+        double since = wall();
+        for (int i = 0; i < 100; i++)
+            append_number(i);
+        lost += wall() - since;
+        BURN(x, 200000);
+    }
+    has_lost(lost);
+    kept_result = x;
+    unlink(path);
+    close(made);
+}
+
+static void file_churn_repaired(double seconds)
+{
+    FILE *opened = tmpfile();
+    uint64_t x = 1;
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
+        rewind(opened);
+        for (int i = 0; i < 100; i++)
+            if (fprintf(opened, "%d\n", i) < 0)
+                exit(2);
+        BURN(x, 200000);
+    }
+    kept_result = x;
+    fclose(opened);
+}
+
 /* sync-storm: the file is made safe after each line; repaired, at the end. */
 KEPT static void make_safe(void)
 {
@@ -107,6 +152,7 @@ static void sync_storm_repaired(double seconds) { lines(seconds, 0); }
 const struct finding_case system_cases[] = {
     {"system-storm", system_storm, system_storm_repaired},
     {"tiny-io", tiny_io, tiny_io_repaired},
+    {"file-churn", file_churn, file_churn_repaired},
     {"sync-storm", sync_storm, sync_storm_repaired},
     {NULL, NULL, NULL},
 };

@@ -218,6 +218,49 @@ static void unexplained_wait_repaired(double seconds)
         burn_cpu(0.01);
 }
 
+/* sleeping-worker: one of two workers sleeps after each piece of work; repaired, neither does. */
+static int pause_us;
+
+KEPT static void rest_a_while(void)
+{
+    usleep((useconds_t)pause_us);
+}
+
+static void *resting(void *argument)
+{
+    double slept = 0;
+    while (wall() < until) {
+        burn_cpu(0.004);
+        if (pause_us > 0 && argument == NULL) {
+            double since = wall();
+            rest_a_while();
+            slept += wall() - since;
+        }
+    }
+    if (argument == NULL)
+        has_lost(slept);
+    return NULL;
+}
+
+static void two_workers(double seconds, int pause)
+{
+    pause_us = pause;
+    until = wall() + seconds;
+    start(resting, NULL);
+    start(resting, &until);
+    join_all();
+}
+
+static void sleeping_worker(double seconds)
+{
+    two_workers(seconds, 4000);
+}
+
+static void sleeping_worker_repaired(double seconds)
+{
+    two_workers(seconds, 0);
+}
+
 /* process-churn: a shell for each of many numbers; repaired, the process prints them itself. */
 KEPT static int length_by_shell(int number)
 {
@@ -314,6 +357,7 @@ const struct finding_case waiting_cases[] = {
     {"sleep-poll", sleep_poll, sleep_poll_repaired},
     {"work-by-turns", sleep_poll_repaired, work_by_turns_repaired},
     {"unexplained-wait", unexplained_wait, unexplained_wait_repaired},
+    {"sleeping-worker", sleeping_worker, sleeping_worker_repaired},
     {"process-churn", process_churn, process_churn_repaired},
     {"spin-wait", spin_wait, spin_wait_repaired},
     {"busy-wait", busy_wait, spin_wait_repaired},

@@ -205,6 +205,7 @@ impl<'r> Facts<'r> {
             evidence: Vec::new(),
             checks: Vec::new(),
             sure: Sure::Likely,
+            small: false,
             processes: Vec::new(),
             library: None,
             ranks: Vec::new(),

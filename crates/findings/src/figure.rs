@@ -98,6 +98,8 @@ figures! {
     Faults "faults";
     /// Page faults there.
     FaultsThere "faults-there";
+    /// Files opened.
+    FilesOpened "files-opened";
     /// Collectives that followed another one at once.
     FollowingCollectives "following-collectives";
     /// Times that it was handed over while others waited.
@@ -154,6 +156,8 @@ figures! {
     OfWaitingTrying "of-waiting-trying";
     /// On the critical path.
     OnCriticalPath "on-critical-path";
+    /// Opening and closing one, on average.
+    OpeningAndClosing "opening-and-closing";
     /// Parts of the critical path in which it is.
     PartsOfPath "parts-of-path";
     /// Resident at once at most.
@@ -222,6 +226,8 @@ figures! {
     Sleeps "sleeps";
     /// Times that threads went to sleep.
     SleepsBegun "sleeps-begun";
+    /// Asleep there while others worked.
+    SleptBesideWork "slept-beside-work";
     /// Meanwhile nobody did anything for.
     StandingStill "standing-still";
     /// Such stretches.

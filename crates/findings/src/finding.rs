@@ -74,6 +74,8 @@ kinds! {
     SystemStorm "system-storm";
     /// All threads are idle while one sleeps and checks, again and again.
     SleepPoll "sleep-poll";
+    /// Threads that work otherwise sleep for a time while processors are empty.
+    SleepingWorker "sleeping-worker";
     /// A thread waits by giving its processor away again and again.
     SpinWait "spin-wait";
     /// A thread waits in a loop that does nothing but read memory.
@@ -84,6 +86,8 @@ kinds! {
     ProcessChurn "process-churn";
     /// I/O of a few bytes a call.
     TinyIo "tiny-io";
+    /// Files are opened and closed again and again.
+    FileChurn "file-churn";
     /// Files are synchronised with their device again and again.
     SyncStorm "sync-storm";
     /// A construct of OpenMP is executed so often that each time there is hardly anything to do.
@@ -230,6 +234,9 @@ pub struct Finding {
     pub checks: Vec<Check>,
     /// How sure it is.
     pub sure: Sure,
+    /// Whether it would be surer if it were not a small part of the run's total only.
+    #[serde(default)]
+    pub small: bool,
     /// The processes that lose the time.
     #[serde(default)]
     pub processes: Vec<ProcessId>,

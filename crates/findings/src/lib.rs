@@ -15,12 +15,14 @@
 //! - `faults`: memory touched first by one thread, at the start, or again and again
 //! - `kernel`: processor time in system calls
 //! - `libraries`: implementations of which there are faster ones
+//! - `sleepers`: threads that sleep while others work
 //! - `busy`: loops that only wait for another thread to write memory
 //! - `polls`: sleeping and spinning for something to happen
 //! - `churn`: threads that live too short
 //! - `spawning`: processes that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
+//! - `files`: files that are opened and closed again and again
 //! - `mpi`: ranks that others wait for, serial chains, small messages, the order of messages
 //! - `unexplained`: waits of which no other kind gives the cause
 //! - `intervals`: the marked interval that loses most, and why, by its characteristics
@@ -49,6 +51,7 @@ mod effort;
 mod facts;
 mod faults;
 mod figure;
+mod files;
 mod finding;
 mod handovers;
 mod intervals;
@@ -68,6 +71,7 @@ mod range;
 mod rank;
 mod regions;
 mod sections;
+mod sleepers;
 mod spawning;
 mod stretches;
 mod tasks;
@@ -98,7 +102,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 19] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 21] = [
     locks::find,
     phases::find,
     pool::find,
@@ -111,10 +115,12 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 19] = [
     clearing::find,
     libraries::find,
     polls::find,
+    sleepers::find,
     busy::find,
     churn::find,
     spawning::find,
     transfers::find,
+    files::find,
     openmp::find,
     mpi::find,
     intervals::find,

@@ -158,11 +158,18 @@ impl<'p> Places<'p> {
             let above = above.filter(|&above| above != call && self.outer[above.index()].is_some())?;
             (call, inside) = (above, Some(call));
         }
-        // A call's own place is where it is called from.
-        let called = &contexts[inside?];
-        let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
-        let (file, line) = (called.file.clone(), called.line);
-        Some(Place { context: inside, function, file, line, ..Place::default() })
+        Some(self.calling(call, inside?))
+    }
+
+    /// The place in the function of this frame from which another one of the program is called.
+    fn calling(&self, frame: ContextId, called: ContextId) -> Place {
+        let contexts = &self.profile.contexts;
+        let function = contexts[frame].function.map(|id| self.profile.functions[id].name.clone());
+        // A call's own place is where it is called from, unless a library lies between.
+        let above = contexts[called].parent.filter(|&above| above != frame);
+        let at = &contexts[above.map_or(called, |above| self.at[above.index()])];
+        let (file, line) = (at.file.clone(), at.line);
+        Place { context: Some(called), function, file, line, ..Place::default() }
     }
 
     /// The part of the program that most of these amounts have in common: the outermost function in which
@@ -175,16 +182,10 @@ impl<'p> Places<'p> {
         if let Some(place) = self.call_of_shared(call) {
             return Some(place);
         }
-        let contexts = &self.profile.contexts;
-        let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
         if self.own(inside) == call {
             return Some(self.place(inside));
         }
-        // A call's own place is where it is called from, unless a library lies between.
-        let above = contexts[inside].parent.filter(|&above| above != call);
-        let at = &contexts[above.map_or(inside, |above| self.at[above.index()])];
-        let (file, line) = (at.file.clone(), at.line);
-        Some(Place { context: Some(inside), function, file, line, ..Place::default() })
+        Some(self.calling(call, inside))
     }
 
     /// The outermost call on a path, below the thread's start function, in which threads neither wait for nor

@@ -77,6 +77,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::OmpUnevenLoop
         | Kind::OmpSleepingWaits
         | Kind::BusyWait
+        | Kind::SleepingWorker
         | Kind::UnexplainedWait
         | Kind::MpiLateSender
         | Kind::MpiLateReceiver
@@ -101,6 +102,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::ThreadChurn
         | Kind::ProcessChurn
         | Kind::TinyIo
+        | Kind::FileChurn
         | Kind::OmpDeepConstruct
         | Kind::OmpSmallChunks
         | Kind::OmpHotCritical

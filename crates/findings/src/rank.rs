@@ -68,7 +68,7 @@ fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
     };
     let mut checks = Checks::default();
     if !checks.holds(limit, share) {
-        finding.sure = Sure::Possible;
+        (finding.sure, finding.small) = (Sure::Possible, true);
     } else if !finding.checks.iter().any(|check: &Check| check.threshold == limit.id) {
         finding.checks.extend(checks.kept());
     }

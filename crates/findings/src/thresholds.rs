@@ -119,6 +119,9 @@ thresholds! {
     POLL_SLEEPS at_least count(100.0) "sleeps at one place";
     POLL_SLEEP_S at_most ns(20_000_000) "how long such a sleep was, on average";
     POLL_ASLEEP at_least share(0.05) "of the run in which everything stood still for such a sleep";
+    SLEEPER_WORK at_least share(0.2) "of a thread's life, its work, to be a worker that sleeps";
+    SLEEPS_BESIDE at_least count(20.0) "sleeps of such threads at one place";
+    SLEEP_SHARE at_least share(0.05) "of the run's total, such sleeps while others worked";
     YIELDS at_least count(1000.0) "times that the processor was given away";
     UNEXPLAINED at_least share(0.1) "of the total, in waits that no other finding explains";
     BUSY_WAIT at_least share(0.1) "of the processor time, in loops of one function that only wait";
@@ -136,6 +139,7 @@ thresholds! {
     TINY_CALLS at_least count(5000.0) "calls of I/O at one place, without answers to others";
     SOME_BYTES at_least bytes(0.5)
         "moved by a call, on average: others only look whether there is anything";
+    FILE_OPENS at_least count(5000.0) "files that one function opened";
     TINY_BYTES at_most bytes(256.0) "moved by a call, on average";
     TINY_CALL_S at_least ns(120) "a call, on average: shorter ones do not reach the system";
     SYNC_CALLS at_least count(20.0) "times that a file was synchronised";

@@ -25,6 +25,24 @@ fn calls_that_move_a_few_bytes_are_told() {
 }
 
 #[test]
+fn files_that_are_opened_and_closed_all_the_time() {
+    let run = |opens: u32| {
+        let mut run = Builder::new(1, 1000);
+        run.work(0, "main make", (0, 1000));
+        for at_ms in (0..1000).step_by(20) {
+            run.short(0, "main store", Operation::StreamOpen, (at_ms, at_ms + 3), (opens / 50, 0, 3));
+            run.short(0, "main store", Operation::StreamClose, (at_ms + 3, at_ms + 6), (opens / 50, 0, 2));
+        }
+        run.findings()
+    };
+    let found = run(10_000);
+    let finding = one(&found, Kind::FileChurn);
+    near(finding.lost, 0.25);
+    assert_eq!((cause(finding), finding.account.as_str(), finding.sure), ("store", "io", Sure::Possible));
+    assert!(!has(&run(1000), Kind::FileChurn), "a thousand files");
+}
+
+#[test]
 fn a_file_that_is_read_byte_by_byte_is_told_though_the_last_call_has_none() {
     let mut run = Builder::new(1, 1000);
     run.work(0, "main make", (0, 1000));

@@ -22,15 +22,20 @@ fn who_works_alone_first_is_a_serial_phase() {
 
 #[test]
 fn a_helper_that_many_call_is_not_the_phase() {
-    let mut run = Builder::new(3, 1000);
-    run.work(0, "main prepare burn", (0, 400));
-    run.during(0, "main", Operation::Join, (400, 1000));
-    run.work(1, "worker solve burn", (400, 1000)).work(2, "worker solve burn", (400, 1000));
-    let found = run.findings();
-    let finding = one(&found, Kind::SerialPhase);
-    assert_eq!(cause(finding), "prepare");
-    // The line in it that calls the helper.
-    assert_eq!(finding.cause.line, Some(107));
+    // The second time a library calls it, as a future does.
+    for prepare in ["main prepare burn", "main prepare libc:get burn"] {
+        let mut run = Builder::new(3, 1000);
+        run.work(0, prepare, (0, 400));
+        run.during(0, "main", Operation::Join, (400, 1000));
+        run.work(1, "worker solve burn", (400, 1000)).work(2, "worker solve burn", (400, 1000));
+        let line =
+            100 * run.profile.functions.iter().position(|function| function.name == "prepare").unwrap();
+        let found = run.findings();
+        let finding = one(&found, Kind::SerialPhase);
+        assert_eq!(cause(finding), "prepare");
+        // The line in it that calls the helper, or the library.
+        assert_eq!(finding.cause.line, Some(line as u32 + 7), "{prepare}");
+    }
 }
 
 #[test]

@@ -113,6 +113,25 @@ fn tasks_that_cost_less_than_handing_them_over_are_too_small() {
 }
 
 #[test]
+fn a_worker_that_sleeps_while_another_one_works() {
+    let run = |work_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main solve", (0, 1000)).work(1, "worker solve", (0, 20));
+        for at_ms in (20..1000).step_by(10) {
+            run.work(1, "worker solve", (at_ms, at_ms + work_ms));
+            run.during(1, "worker back_off", Operation::MicroSleep, (at_ms + work_ms, at_ms + 10));
+        }
+        run.findings()
+    };
+    let found = run(6);
+    let finding = one(&found, Kind::SleepingWorker);
+    near(finding.lost, 0.392);
+    assert_eq!((cause(finding), finding.sure), ("back_off", Sure::Possible));
+    assert!(!has(&found, Kind::SleepPoll));
+    assert!(!has(&run(1), Kind::SleepingWorker), "a clock");
+}
+
+#[test]
 fn sleeping_to_look_again_is_told_where_all_stands_still() {
     let run = |sleep_ms: u64| {
         let mut run = Builder::new(1, 1000);

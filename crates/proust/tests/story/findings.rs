@@ -40,7 +40,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 37] = [
+const FAULTS: [Fault; 39] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -62,11 +62,13 @@ const FAULTS: [Fault; 37] = [
     fault("memory-clearing", "compute", "clear_scratch", Some(0.25), "0.8"),
     fault("system-storm", "compute", "protect_page", None, "0.6"),
     fault("sleep-poll", "asleep", "sleep_until_turn", None, "1.5"),
+    fault("sleeping-worker", "serial", "rest_a_while", Some(0.35), "0.8"),
     fault("spin-wait", "compute", "wait_by_yielding", Some(0.5), "1"),
     fault("busy-wait", "compute", "wait_by_reading", Some(0.25), "1"),
     fault("thread-churn", "compute", "thread_for_task", None, "0.5"),
     fault("process-churn", "compute", "length_by_shell", None, "0.8"),
     fault("tiny-io", "io", "write_number", Some(0.35), "0.6"),
+    fault("file-churn", "io", "append_number", None, "0.6"),
     fault("sync-storm", "io", "make_safe", Some(0.25), "0.5"),
     fault("omp-deep-construct", "barrier", "divide_inner_loop", None, "1"),
     fault("omp-uneven-loop", "barrier", "divide_by_count", None, "1.5"),
@@ -328,11 +330,13 @@ kinds! {
     memory_cleared_for_each_query memory_cleared_where_it_was_used "memory-clearing";
     a_storm_of_system_calls no_storm_of_system_calls "system-storm";
     sleeping_to_look_again waiting_for_a_signal "sleep-poll";
+    workers_that_sleep workers_that_never_sleep "sleeping-worker";
     spinning_to_wait blocking_to_wait "spin-wait";
     reading_to_wait blocking_instead_of_reading "busy-wait";
     threads_for_a_moment one_thread_for_all "thread-churn";
     processes_for_a_moment no_processes_for_a_moment "process-churn";
     io_of_a_few_bytes io_of_many_bytes "tiny-io";
+    files_opened_all_the_time a_file_kept_open "file-churn";
     files_made_safe_all_the_time files_made_safe_once "sync-storm";
     a_construct_too_deep a_construct_further_out "omp-deep-construct";
     a_loop_divided_by_count a_loop_handed_out "omp-uneven-loop";

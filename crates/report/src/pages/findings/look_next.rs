@@ -40,6 +40,8 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::SlowLibrary => &[("flat", "functions by processor time")],
         Kind::MemoryClearing => &[("callers memset", "who clears how much")],
         Kind::SystemStorm => &[("flat --sort system_s", "functions by time in the kernel")],
+        Kind::FileChurn => &[("io", "which files, how often, and from where")],
+        Kind::SleepingWorker => &[("waits", "sleeps by place"), ("threads", "how much each thread works")],
         Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
         Kind::OmpDeepConstruct
         | Kind::OmpUnevenLoop

@@ -60,6 +60,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::SystemStorm => "lost = processor time there in the kernel − what page faults there took",
         Kind::SleepPoll => "lost = the time in which nobody did anything while somebody slept there",
+        Kind::SleepingWorker => {
+            "lost = the smaller of their sleep there while others worked and the accounts serial and narrow"
+        }
         Kind::SpinWait => "lost = processor time in giving the processor away",
         Kind::BusyWait => "lost = processor time in loops that do nothing but read memory (busy_wait_s)",
         Kind::UnexplainedWait => {
@@ -72,6 +75,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = processor time of starting them + of loading their programs + of the kernel in them"
         }
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
+        Kind::FileChurn => "lost = the account io of opening and closing files there",
         Kind::SyncStorm => "lost = the account io of these calls, but for one of them",
         Kind::OmpDeepConstruct => {
             "lost = waiting at this construct, of a region until its threads began and at its end, at most \
@@ -144,6 +148,10 @@ pub(super) fn formula(kind: Kind) -> &'static str {
 /// Why it is as sure as it is.
 pub(super) fn why_sure(finding: &Finding) -> &'static str {
     use proust_findings::Sure;
+    if finding.small {
+        return "it was found as surely as others, but every program loses as small a part of its total to \
+                something";
+    }
     match (finding.sure, finding.kind) {
         (Sure::Certain, _) => "measured from begin to end",
         (Sure::Possible, Kind::FaultChurn) => {
@@ -261,6 +269,12 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Likely, _) => "it follows from enough samples",
         (Sure::Possible, Kind::FirstTouch) => {
             "who touched is measured; that the others use the same memory is not known"
+        }
+        (Sure::Possible, Kind::FileChurn) => {
+            "the calls are measured exactly; whether they open the same files is not known"
+        }
+        (Sure::Possible, Kind::SleepingWorker) => {
+            "the sleeps are measured exactly; why the program sleeps is not known"
         }
         (Sure::Possible, Kind::SleepPoll) => {
             "what it waited for, and whether it was there already, is not known"

@@ -31,12 +31,14 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::MemoryClearing => "much memory cleared",
         Kind::SystemStorm => "storm of system calls",
         Kind::SleepPoll => "polling by sleeping",
+        Kind::SleepingWorker => "workers that sleep",
         Kind::SpinWait => "spin-waiting",
         Kind::BusyWait => "busy waiting",
         Kind::UnexplainedWait => "waits without a known cause",
         Kind::ThreadChurn => "short-lived threads",
         Kind::ProcessChurn => "short-lived processes",
         Kind::TinyIo => "I/O of a few bytes",
+        Kind::FileChurn => "files opened again and again",
         Kind::SyncStorm => "files synchronised again and again",
         Kind::OmpDeepConstruct => "parallel construct too deep in the nest",
         Kind::OmpUnevenLoop => "static schedule over uneven work",
@@ -142,6 +144,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::MemoryClearing => format!("{who} spends much of the processor time on clearing memory"),
         Kind::SystemStorm => format!("{who} spends its time in system calls"),
         Kind::SleepPoll => format!("Everything stands still while {who} sleeps until its next check"),
+        Kind::SleepingWorker => {
+            format!("Threads sleep in {who} again and again, while others work and processors are empty")
+        }
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
         Kind::BusyWait => format!("{who} only reads memory until another thread has written there"),
         Kind::UnexplainedWait => {
@@ -150,6 +155,7 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::ThreadChurn => format!("{who} creates threads that live only briefly"),
         Kind::ProcessChurn => format!("{who} starts processes that live only briefly"),
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
+        Kind::FileChurn => format!("{who} opens and closes files again and again"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
         Kind::OmpDeepConstruct => {
             format!("The construct in {who} is executed so often that waiting costs as much as its work")
@@ -287,6 +293,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Keep more than one piece of work under way: leave room for several items between the threads, \
              ask for the next one before the answer to the last is there, and wait only when all are started."
         }
+        Kind::FileChurn => {
+            "Keep a file open between uses, or do all that it is needed for while it is open; many small \
+             files may be one."
+        }
         Kind::ProcessChurn => {
             "Do in the process itself what these do, by a library or a function; or start a few that live on \
              and take one piece of work after the other."
@@ -316,6 +326,11 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::SleepPoll => {
             "Wait for the event itself: a condition variable, a semaphore, poll on a descriptor. Then \
              nothing waits for the end of a sleep."
+        }
+        Kind::SleepingWorker => {
+            "If they look for work, wait for the event itself: a condition variable, a semaphore, poll. If a \
+             rate is to be kept, or a lock to become free, let them do other work meanwhile, and hold no lock \
+             in their sleep."
         }
         Kind::SpinWait => {
             "Block until it happens: a condition variable, a futex, a semaphore. The processor is free for \
