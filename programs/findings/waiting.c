@@ -66,6 +66,49 @@ static void crowd(double seconds, int threads)
 static void oversubscription(double seconds) { crowd(seconds, 4 * available()); }
 static void oversubscription_repaired(double seconds) { crowd(seconds, available()); }
 
+/* bound-together: a thread for each processor, all of them on the first; repaired, where the kernel puts them. */
+static int is_bound;
+
+static void bind_to_first(void)
+{
+    cpu_set_t allowed, first;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        exit(2);
+    int number = 0;
+    while (!CPU_ISSET(number, &allowed))
+        number++;
+    CPU_ZERO(&first);
+    CPU_SET(number, &first);
+    if (pthread_setaffinity_np(pthread_self(), sizeof first, &first) != 0)
+        exit(2);
+}
+
+static void *bound_member(void *seconds)
+{
+    if (is_bound)
+        bind_to_first();
+    double since = wall(), used = thread_cpu();
+    burn_cpu(*(double *)seconds);
+    has_lost(wall() - since - (thread_cpu() - used));
+    return NULL;
+}
+
+static void bound(double seconds)
+{
+    double each = seconds / available();
+    for (int i = 0; i < available(); i++)
+        start(bound_member, &each);
+    join_all();
+}
+
+static void bound_together(double seconds)
+{
+    is_bound = 1;
+    bound(seconds);
+}
+
+static void bound_together_repaired(double seconds) { bound(seconds); }
+
 /* thread-churn: a thread for each of many short tasks; repaired, one thread for all of them. */
 KEPT static void short_task(void)
 {
@@ -353,6 +396,7 @@ static void busy_wait(double seconds)
 const struct finding_case waiting_cases[] = {
     {"small-tasks", small_tasks, small_tasks_repaired},
     {"oversubscription", oversubscription, oversubscription_repaired},
+    {"bound-together", bound_together, bound_together_repaired},
     {"thread-churn", thread_churn, thread_churn_repaired},
     {"sleep-poll", sleep_poll, sleep_poll_repaired},
     {"work-by-turns", sleep_poll_repaired, work_by_turns_repaired},

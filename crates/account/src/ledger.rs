@@ -42,7 +42,7 @@
 //! let run = Run {
 //!     timelines: vec![timeline(1, work(10)), timeline(2, work(6))],
 //!     processes: vec![process.clone()],
-//!     processor_sets: vec![],
+//!     processor_sets: vec![], bound: Default::default(),
 //! };
 //! let processors = Processors::measured(&run, &Windows::all())?;
 //! let ledger = Ledger::of(&run, &processors, &Windows::all())?;

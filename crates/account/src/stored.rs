@@ -115,7 +115,7 @@ impl StoredTimelines {
 
     /// As [`StoredTimelines::whole_run`], as far as they overlap the range.
     pub fn run(&self, profile: &Profile, range_ns: &Range<u64>) -> Run<StoredSpans<'_>> {
-        let Whose { processes, processor_sets } = Whose::of(profile);
+        let Whose { processes, processor_sets, bound } = Whose::of(profile);
         let timeline = |(id, location): (LocationId, &proust_profile::Location)| Timeline {
             location: id,
             process: location.process,
@@ -123,7 +123,7 @@ impl StoredTimelines {
             spans: self.spans(id, range_ns.clone()),
         };
         let timelines = profile.locations.iter_enumerated().map(timeline).collect();
-        Run { processes, timelines, processor_sets }
+        Run { processes, timelines, processor_sets, bound }
     }
 
     /// The time of a location in bins, by what `counts_as` says of a state and its context; a part of a span

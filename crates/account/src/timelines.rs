@@ -37,6 +37,8 @@ mod stops;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use proust_profile::{
     ContextId, EventRow, Location, LocationId, PartnerWaitRow, ProcessId, Profile, SampleRow, Stop,
 };
@@ -57,7 +59,7 @@ use stops::Stops;
 /// The timelines of a profile's locations, all in memory: for small profiles, and as what streams of them are
 /// compared with. Everything else asks [`crate::stored`].
 pub fn timelines(profile: &Profile) -> Run {
-    let Whose { processes, processor_sets } = Whose::of(profile);
+    let Whose { processes, processor_sets, bound } = Whose::of(profile);
     let mut timelines = Vec::with_capacity(profile.locations.len());
     let take = |timeline| {
         timelines.push(timeline);
@@ -68,7 +70,7 @@ pub fn timelines(profile: &Profile) -> Run {
         Timeline { location, process, service, spans: spans.collect() }
     };
     let Ok(()) = in_order(profile, &processes, AtOnce::default(), made, take);
-    Run { processes, timelines, processor_sets }
+    Run { processes, timelines, processor_sets, bound }
 }
 
 /// So many timelines are in work, or made and not taken yet.
@@ -122,15 +124,21 @@ pub(crate) fn in_order<T: Send, E>(
 pub(crate) struct Whose {
     /// The processes, by identifier.
     pub processes: Vec<Process>,
-    /// The sets of processors that they may use.
+    /// The sets of processors that they, and locations, may use.
     pub processor_sets: Vec<ProcessorSet>,
+    /// [`Run::bound`].
+    pub bound: BTreeMap<LocationId, usize>,
 }
 
 impl Whose {
     pub fn of(profile: &Profile) -> Whose {
         let parents = Parents::of(profile);
         let jobs = bindings::jobs(&profile.processes.raw, |id| parents.of_image(id.into()).map(usize::from));
-        let bindings = Bindings::of(&profile.processes.raw);
+        let mut bindings = Bindings::of(&profile.processes.raw);
+        let mut bound = BTreeMap::new();
+        for (id, location) in profile.locations.iter_enumerated().filter(|one| !one.1.processors.is_empty()) {
+            bound.extend(Some(id).zip(bindings.of_location(location.process.index(), &location.processors)));
+        }
         let pauses = Pauses::of(profile);
         let processes = profile.processes.iter_enumerated().map(|(id, process)| Process {
             parent: parents.of_image(id),
@@ -140,7 +148,7 @@ impl Whose {
             paused: pauses.of_process(id).iter().copied().collect(),
             ..Process::new(id, process.start.unsigned(), process.end.unsigned())
         });
-        Whose { processes: processes.collect(), processor_sets: bindings.sets }
+        Whose { processes: processes.collect(), processor_sets: bindings.sets, bound }
     }
 }
 

@@ -7,7 +7,7 @@ use core::ffi::{CStr, c_char};
 
 use proust_log::records::Subject;
 
-use crate::lane::{self, Output};
+use crate::lane::{self, Output, binding};
 use crate::life::Strings;
 use crate::path::modules;
 use crate::{arena, hooks, life, logfile, process, raw, time_namespace};
@@ -132,7 +132,10 @@ fn link_to(executable: &[u8]) -> &'static [u8] {
 /// asked each time.
 fn write_processors(output: &mut Output) {
     let mut text = [0; RANGES_BYTES];
-    output.push_text(Subject::Processors, 0, ranges(&raw::affinity(), &mut text));
+    let mut mask = [0; raw::MASK_WORDS];
+    raw::affinity_of(0, &mut mask);
+    binding::begin_with(&mask);
+    output.push_text(Subject::Processors, 0, ranges(&mask, &mut text).0);
     let quota_milli = life::recording().map_or(0, |life| life.options.quota_milli);
     if quota_milli > 0 {
         let mut digits = [0; 20];
@@ -143,8 +146,8 @@ fn write_processors(output: &mut Output) {
 /// Room for the ranges of a set of processors; ranges that do not fit are left out at the end.
 const RANGES_BYTES: usize = 512;
 
-/// A set of processors as ranges: `0-3,8`.
-fn ranges<'t>(mask: &[u64], text: &'t mut [u8; RANGES_BYTES]) -> &'t [u8] {
+/// A set of processors as ranges: `0-3,8`; and whether all of them found room.
+pub(crate) fn ranges<'t>(mask: &[u64], text: &'t mut [u8]) -> (&'t [u8], bool) {
     let has = |number: usize| mask.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
     let (mut length, mut number) = (0, 0);
     while number < mask.len() * 64 {
@@ -166,11 +169,13 @@ fn ranges<'t>(mask: &[u64], text: &'t mut [u8; RANGES_BYTES]) -> &'t [u8] {
             range.push(b'-');
             range.extend_from_slice(logfile::digits(number as u64 - 1, &mut digits));
         }
-        let Some(room) = text.get_mut(length..length + range.len()) else { break };
+        let Some(room) = text.get_mut(length..length + range.len()) else {
+            return (&text[..length], false);
+        };
         room.copy_from_slice(&range);
         length += range.len();
     }
-    &text[..length]
+    (&text[..length], true)
 }
 
 /// Reads the arguments as another process would: where a program has moved them away, nothing is there.
@@ -198,7 +203,7 @@ mod tests {
     fn sets_of_processors_are_written_as_ranges() {
         let of = |mask: &[u64]| {
             let mut text = [0; RANGES_BYTES];
-            String::from_utf8(ranges(mask, &mut text).to_vec()).unwrap()
+            String::from_utf8(ranges(mask, &mut text).0.to_vec()).unwrap()
         };
         assert_eq!(of(&[0b1_0000_1111, 0]), "0-3,8");
         assert_eq!(of(&[1 << 63, 1]), "63-64");

@@ -19,6 +19,7 @@ use crate::room::Room;
 use crate::turn::Quiet;
 use crate::{clock, logfile, mpi, operation, sample};
 
+pub mod binding;
 mod current;
 mod docked;
 mod docking;

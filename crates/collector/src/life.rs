@@ -433,7 +433,9 @@ pub fn ask_each_caller() {
 }
 
 fn write_header(life: &Life, begin: u64, process_cpu_ns: u64, origin: Origin) {
-    let affinity = raw::affinity().iter().map(|word| word.count_ones()).sum::<u32>();
+    let mut mask = [0; raw::MASK_WORDS];
+    raw::affinity_of(0, &mut mask);
+    let affinity = mask.iter().map(|word| word.count_ones()).sum::<u32>();
     // Part of a processor counts as one.
     let limit = life.options.quota_milli.div_ceil(1000);
     let online = clock::online_processors();

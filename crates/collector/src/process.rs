@@ -177,6 +177,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
                 lane::live().map(|lane| lane.owner.load(Ordering::Relaxed)).filter(|&other| other != tid)
             {
                 push_name_of(&mut record.output, other);
+                lane::binding::push(&mut record.output, other);
             }
             postponed::settle_in(lane, record);
             signals::note_if_replaced(record);

@@ -170,6 +170,8 @@ figures! {
     ProcessesThatLose "processes-that-lose";
     /// Processors available.
     ProcessorsAvailable "processors-available";
+    /// Processors that they are bound to.
+    ProcessorsBoundTo "processors-bound-to";
     /// Processors that the run could keep busy.
     ProcessorsKeptBusy "processors-kept-busy";
     /// Ranks that waited in chains.
@@ -248,6 +250,8 @@ figures! {
     ThreadsActive "threads-active";
     /// Threads started for the same.
     ThreadsAlike "threads-alike";
+    /// Threads that are bound so.
+    ThreadsBound "threads-bound";
     /// Threads that were late.
     ThreadsLate "threads-late";
     /// Threads of the inner team.

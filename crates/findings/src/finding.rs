@@ -62,6 +62,8 @@ kinds! {
     SmallTasks "small-tasks";
     /// More threads want to run than there are processors.
     Oversubscription "oversubscription";
+    /// More threads are bound to processors than these are, while others are empty.
+    BoundTogether "bound-together";
     /// One thread touches the memory first that several use.
     FirstTouch "first-touch";
     /// Much memory is touched for the first time at once.

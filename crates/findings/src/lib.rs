@@ -12,6 +12,7 @@
 //! - `barriers`: a late thread, late work
 //! - `tasks`: tasks that are too small
 //! - `crowding`: more threads than processors
+//! - `binding`: threads bound to the same processors
 //! - `faults`: memory touched first by one thread, at the start, or again and again
 //! - `kernel`: processor time in system calls
 //! - `libraries`: implementations of which there are faster ones
@@ -42,6 +43,7 @@ mod alike;
 mod amount;
 mod author;
 mod barriers;
+mod binding;
 mod busy;
 mod calls;
 mod churn;
@@ -102,7 +104,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 21] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 22] = [
     locks::find,
     phases::find,
     pool::find,
@@ -110,6 +112,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 21] = [
     barriers::find,
     tasks::find,
     crowding::find,
+    binding::find,
     faults::find,
     kernel::find,
     clearing::find,

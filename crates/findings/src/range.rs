@@ -76,6 +76,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LateWork
         | Kind::OmpUnevenLoop
         | Kind::OmpSleepingWaits
+        | Kind::BoundTogether
         | Kind::BusyWait
         | Kind::SleepingWorker
         | Kind::UnexplainedWait

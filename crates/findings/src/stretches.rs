@@ -288,6 +288,7 @@ mod tests {
             timelines: timelines.collect(),
             processes: vec![Process::new(ProcessId(0), 0, 1000 * MS)],
             processor_sets: vec![],
+            bound: Default::default(),
         };
         let processors = Processors::given(&run, width as u32).unwrap();
         let ledger = Ledger::of(&run, &processors, &Windows::all()).unwrap();

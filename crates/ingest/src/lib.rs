@@ -211,7 +211,7 @@ fn analyse(
     // By time, so that ids, and with them handles in reports, do not depend on file names.
     logs.sort_by(|a, b| (a.start_ns(), a.header.pid, &a.name).cmp(&(b.start_ns(), b.header.pid, &b.name)));
     for log in &mut logs {
-        process::apply_foreign_names(log);
+        process::apply_texts_of_threads(log);
     }
     let clock = RunClock::of(&logs);
     for (number, log) in logs.iter_mut().enumerate() {
@@ -445,6 +445,7 @@ impl Filling<'_> {
                 measurement: Ns::of(measurement_ns),
                 samples: thread.samples,
                 service: false,
+                processors: std::mem::take(&mut thread.processors),
             });
         }
         self.places.push(places);

@@ -77,21 +77,21 @@ pub(super) fn process(log: &LogHarvest) -> Process {
     }
 }
 
-/// Gives threads the names that other threads gave them.
+/// Gives threads what their process's lanes say of them: the names that other threads gave them, and the
+/// processors that they were bound to.
 ///
-/// Thread ids are used again: a name goes to the thread that had the id when it was given. A thread that
+/// Thread ids are used again: a text is about the thread that had the id when it was written. A thread that
 /// wrote its own name as it ended keeps that.
-pub(super) fn apply_foreign_names(log: &mut LogHarvest) {
-    let mut names: Vec<(u64, u32, String)> = log
-        .lanes
-        .iter()
-        .flat_map(|lane| lane.texts.of(Subject::ThreadName))
-        .map(|text| (text.after_ns, text.id, text.text()))
+pub(super) fn apply_texts_of_threads(log: &mut LogHarvest) {
+    const SUBJECTS: [Subject; 2] = [Subject::ThreadName, Subject::ThreadProcessors];
+    let of_lanes = |subject| log.lanes.iter().flat_map(move |lane| lane.texts.of(subject));
+    let mut texts: Vec<(u64, u32, Subject, String)> = (SUBJECTS.into_iter().flat_map(of_lanes))
+        .map(|text| (text.after_ns, text.id, text.subject, text.text()))
         .collect();
-    if names.is_empty() {
+    if texts.is_empty() {
         return;
     }
-    names.sort();
+    texts.sort();
     // The threads of each id, by their begin.
     let mut threads: FxHashMap<u32, Vec<(u64, usize, usize)>> = FxHashMap::default();
     for (lane, harvest) in log.lanes.iter().enumerate() {
@@ -100,13 +100,16 @@ pub(super) fn apply_foreign_names(log: &mut LogHarvest) {
         }
     }
     threads.values_mut().for_each(|of_one_id| of_one_id.sort_unstable());
-    for (time, tid, name) in names {
-        let Some(named) = threads.get(&tid) else { continue };
-        let begun = named.partition_point(|&(begin_ns, ..)| begin_ns <= time);
-        let Some(&(_, lane, at)) = named.get(begun.saturating_sub(1)) else { continue };
+    for (time, tid, subject, text) in texts {
+        let Some(of_id) = threads.get(&tid) else { continue };
+        let begun = of_id.partition_point(|&(begin_ns, ..)| begin_ns <= time);
+        let Some(&(_, lane, at)) = of_id.get(begun.saturating_sub(1)) else { continue };
         let thread = log.lanes.get_mut(lane).and_then(|lane| lane.threads.get_mut(at));
-        if let Some(thread) = thread.filter(|thread| !(thread.named_at_end && thread.name.is_some())) {
-            thread.name = Some(name);
+        let Some(thread) = thread else { continue };
+        match subject {
+            Subject::ThreadProcessors => thread.processors = text,
+            _ if thread.named_at_end && thread.name.is_some() => {}
+            _ => thread.name = Some(text),
         }
     }
 }

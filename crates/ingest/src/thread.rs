@@ -101,6 +101,8 @@ impl Weights {
 pub(super) struct Thread {
     /// 0 = not known.
     pub(super) tid: u32,
+    /// Processors that it was bound to at its end, as ranges; empty = those of its process.
+    pub(super) processors: String,
     /// Found running: its time before that is not known.
     pub(super) found: bool,
     pub(super) name: Option<String>,

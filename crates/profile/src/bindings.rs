@@ -16,13 +16,14 @@ pub struct Bindings {
     pub sets: Vec<ProcessorSet>,
     /// Position in `sets`; None = not known.
     pub of_processes: Vec<Option<usize>>,
+    known: HashMap<ProcessorSet, usize>,
 }
 
 impl Bindings {
     /// Those of these processes, in their order.
     pub fn of(processes: &[Process]) -> Bindings {
         let mut bindings = Bindings::default();
-        let (mut hosts, mut known) = (HashMap::new(), HashMap::new());
+        let mut hosts = HashMap::new();
         for process in processes {
             let next = hosts.len() as u32;
             let host = *hosts.entry(process.host.as_str()).or_insert(next);
@@ -37,14 +38,24 @@ impl Bindings {
                     continue;
                 }
             };
-            let set = ProcessorSet { host, mask, quota_milli: process.quota_milli };
-            let index = *known.entry(set.clone()).or_insert_with(|| {
-                bindings.sets.push(set);
-                bindings.sets.len() - 1
-            });
+            let index = bindings.number(ProcessorSet { host, mask, quota_milli: process.quota_milli });
             bindings.of_processes.push(Some(index));
         }
         bindings
+    }
+
+    /// The position of the set of a location that is bound to these processors, which are others than its
+    /// process has; None where that is not known.
+    pub fn of_location(&mut self, process: usize, processors: &str) -> Option<usize> {
+        let of_process = self.sets.get((*self.of_processes.get(process)?)?)?.clone();
+        Some(self.number(ProcessorSet { mask: mask_of(processors)?, ..of_process }))
+    }
+
+    fn number(&mut self, set: ProcessorSet) -> usize {
+        *self.known.entry(set).or_insert_with_key(|set| {
+            self.sets.push(set.clone());
+            self.sets.len() - 1
+        })
     }
 }
 

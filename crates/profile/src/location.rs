@@ -67,6 +67,9 @@ pub struct Location {
     pub samples: u64,
     /// Service threads of a runtime are shown, not charged.
     pub service: bool,
+    /// Processors that it was bound to at its end, as ranges of numbers such as `0-3,8`; empty = those of its
+    /// process.
+    pub processors: String,
 }
 
 impl Location {

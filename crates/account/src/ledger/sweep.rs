@@ -79,7 +79,7 @@ impl Sweep {
         let sets: FxHashMap<ProcessId, Option<usize>> =
             run.processes.iter().map(|process| (process.id, process.processor_set)).collect();
         let mut used = vec![false; run.processor_sets.len()];
-        for set in sets.values().flatten() {
+        for set in sets.values().flatten().chain(run.bound.values()) {
             if let Some(used) = used.get_mut(*set) {
                 *used = true;
             }
@@ -94,7 +94,8 @@ impl Sweep {
                     return Err(LedgerError::DuplicateLocation { location: timeline.location });
                 }
                 let owner = owners.of(timeline.process)?.filter(|_| !timeline.service);
-                let crowd = sets[&timeline.process].filter(|set| *set < run.processor_sets.len());
+                let bound = run.bound.get(&timeline.location).copied();
+                let crowd = bound.or(sets[&timeline.process]).filter(|set| *set < run.processor_sets.len());
                 Ok(LocationSums {
                     location: timeline.location,
                     process: timeline.process,

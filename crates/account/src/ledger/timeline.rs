@@ -1,5 +1,7 @@
 //! The input: for each location the spans of its states, for each process its place in the run.
 
+use std::collections::BTreeMap;
+
 use super::merge::Lasting;
 use super::state::{State, Work};
 use super::windows::{Window, Windows};
@@ -197,6 +199,8 @@ pub struct Run<S = Vec<Span>> {
     pub processes: Vec<Process>,
     /// All locations, in any order.
     pub timelines: Vec<Timeline<S>>,
-    /// The sets of processors that processes may use.
+    /// The sets of processors that processes and locations may use.
     pub processor_sets: Vec<ProcessorSet>,
+    /// Of each location that is bound to others than its process its set, an index into `processor_sets`.
+    pub bound: BTreeMap<LocationId, usize>,
 }

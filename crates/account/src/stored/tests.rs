@@ -41,6 +41,7 @@ fn read<'s>(run: &Run, stored: &'s StoredTimelines, range_ns: &Range<u64>) -> Ru
         processes: run.processes.clone(),
         timelines: timelines.collect(),
         processor_sets: run.processor_sets.clone(),
+        bound: run.bound.clone(),
     }
 }
 
@@ -175,7 +176,12 @@ proptest! {
 
 #[test]
 fn a_process_that_wrote_nothing_has_no_spans() {
-    let stored = in_memory(&Run { processes: vec![], timelines: vec![], processor_sets: vec![] });
+    let stored = in_memory(&Run {
+        processes: vec![],
+        timelines: vec![],
+        processor_sets: vec![],
+        bound: Default::default(),
+    });
     assert_eq!(stored.spans(LocationId(7), 0..u64::MAX).spans().count(), 0);
     let place = BinsIn { begin_ns: 0, width_ns: 10, count: 3 };
     let bins = stored.bins(LocationId(7), place, |state, _| Some(number(state)));

@@ -6,6 +6,7 @@ use proust_log::records::{
 };
 use proust_log::writer::LaneWriter;
 
+use super::binding;
 use super::lent::Lent;
 use super::output::Output;
 use super::own_time::OwnTime;
@@ -197,6 +198,7 @@ impl Record {
         // Reading the scheduler's file costs more than it yields for a thread that hardly waited.
         if self.is_worth_asking(time_ns, cpu_ns) {
             self.push_scheduler(time_ns, cpu_ns);
+            binding::push(&mut self.output, tid);
         }
         self.push_name(tid);
         self.write_lent();

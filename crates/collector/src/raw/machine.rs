@@ -32,11 +32,11 @@ pub fn kernel_version() -> (u32, u32) {
 /// Words of a set of processors, of which Linux knows at most 8192.
 pub const MASK_WORDS: usize = 128;
 
-/// The calling thread's affinity mask; empty if the kernel does not say.
-pub fn affinity() -> [u64; MASK_WORDS] {
-    let mut mask = [0; MASK_WORDS];
-    let outcome = sys!(SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr());
-    if failed(outcome) { [0; MASK_WORDS] } else { mask }
+/// The affinity mask of a thread, 0 for the caller, whose words were all 0; false, and so they stay, if the
+/// kernel does not say, or has more processors.
+pub fn affinity_of(tid: u32, mask: &mut [u64]) -> bool {
+    let outcome = sys!(SYS_sched_getaffinity, tid, size_of_val(mask), mask.as_mut_ptr());
+    !failed(outcome)
 }
 
 /// The processor the thread runs on.

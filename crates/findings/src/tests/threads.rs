@@ -1,6 +1,6 @@
 //! Crowds, churn, small tasks, sleeping and spinning.
 
-use proust_profile::{Location, LocationId, Ns};
+use proust_profile::{Location, LocationId, Ns, ProcessId};
 
 use super::super::{Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
@@ -29,6 +29,29 @@ fn more_threads_than_processors_are_told_though_nothing_can_be_won() {
     assert!(finding.lost > Ns::of(5000 * MS) && finding.recoverable < Ns::of(100 * MS), "{finding:#?}");
     assert_eq!((cause(finding), finding.sure), ("worker", Sure::Certain));
     assert!(!has(&run(2), Kind::Oversubscription));
+}
+
+#[test]
+fn threads_that_are_bound_to_one_processor_while_another_is_empty() {
+    let run = |processors: [&str; 2]| {
+        let mut run = Builder::new(2, 1000);
+        run.profile.processes[ProcessId(0)].processors = "0-1".into();
+        for at_ms in (0..1000_u64).step_by(4) {
+            run.work(at_ms as u32 / 4 % 2, "worker solve", (at_ms, at_ms + 4));
+        }
+        for (location, processors) in run.profile.locations.iter_mut().zip(processors) {
+            location.queued = Ns::of(500 * MS);
+            location.processors = processors.into();
+        }
+        run.findings()
+    };
+    let found = run(["1", "1"]);
+    let finding = one(&found, Kind::BoundTogether);
+    near(finding.lost, 1.0);
+    assert_eq!((cause(finding), finding.sure), ("worker", Sure::Certain));
+    // Others had the processors.
+    assert!(!has(&run(["0", "1"]), Kind::BoundTogether));
+    assert!(!has(&run(["", ""]), Kind::BoundTogether));
 }
 
 #[test]

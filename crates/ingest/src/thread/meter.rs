@@ -70,6 +70,7 @@ impl<'l> ThreadMeter<'l> {
                 tid,
                 found: false,
                 name: None,
+                processors: String::new(),
                 named_at_end: false,
                 begin_ns,
                 end_ns: begin_ns,

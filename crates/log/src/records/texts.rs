@@ -51,6 +51,9 @@ pub enum Subject {
     /// World ranks of the members of communicator `id`, in its order: 32-bit numbers. Written by its first
     /// member.
     Members = 14,
+    /// Processors that thread `id` was bound to when it, or its process, ended, as ranges. Without one: those
+    /// that the process began with.
+    ThreadProcessors = 15,
     /// Name of interval `id`.
     IntervalName = 30,
     /// Source file in which interval `id` is begun, as the program names it.
@@ -75,6 +78,7 @@ impl Subject {
             12 => Subject::StartedAs,
             13 => Subject::SampleLabel,
             14 => Subject::Members,
+            15 => Subject::ThreadProcessors,
             30 => Subject::IntervalName,
             31 => Subject::IntervalFile,
             _ => return None,

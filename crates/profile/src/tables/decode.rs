@@ -184,7 +184,7 @@ fn list<T: DeserializeOwned>(table: &Table, cell: &str) -> Result<Vec<T>, Tables
 fn locations(table: &Table, group: usize) -> Result<Vec<Location>, TablesError> {
     zip_rows!(table, group;
         process: ids, tid: u32s, name: texts, start_ns: times, end_ns: times, cpu_ns: times,
-        queued_ns: times, measurement_ns: times, samples: u64s, service: bools;
+        queued_ns: times, measurement_ns: times, samples: u64s, service: bools, processors: texts;
     Location {
         process,
         tid,
@@ -196,6 +196,7 @@ fn locations(table: &Table, group: usize) -> Result<Vec<Location>, TablesError> 
         measurement: measurement_ns,
         samples,
         service,
+        processors,
     })
 }
 

@@ -139,6 +139,7 @@ fn locations(profile: &Profile) -> Vec<Column> {
         column!(rows, "measurement_ns", I64, |r| r.measurement.get()),
         column!(rows, "samples", U64, |r| r.samples),
         column!(rows, "service", Bool, |r| r.service),
+        column!(rows, "processors", Text, |r| text(&r.processors)),
     ]
 }
 

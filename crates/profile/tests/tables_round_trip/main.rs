@@ -348,6 +348,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         measurement: Ns::SHORTEST,
                         samples,
                         service,
+                        processors: if service { "0-3,8".into() } else { String::new() },
                     })
                     .collect();
                 let location_count = locations.len() as u32;

@@ -40,7 +40,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 39] = [
+const FAULTS: [Fault; 40] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -56,6 +56,7 @@ const FAULTS: [Fault; 39] = [
     fault("unexplained-wait", "asleep", "wait_out_interval", Some(0.25), "0.8"),
     fault("small-tasks", "compute", "", None, "0.6"),
     fault("oversubscription", "oversubscribed", "crowd_member", None, "0.6"),
+    fault("bound-together", "oversubscribed", "bound_member", Some(0.25), "0.8"),
     fault("first-touch", "fault", "fill_table", None, "0.4"),
     fault("fault-startup", "fault", "fill_table", None, "0.8"),
     fault("fault-churn", "fault", "fill_table", None, "0.6"),
@@ -324,6 +325,7 @@ kinds! {
     a_wait_that_ends_by_its_time no_wait_between_steps "unexplained-wait";
     tasks_too_small tasks_large_enough "small-tasks";
     more_threads_than_processors as_many_threads_as_processors "oversubscription";
+    threads_bound_to_one_processor threads_bound_to_none "bound-together";
     memory_touched_by_one memory_touched_by_each "first-touch";
     a_start_of_page_faults no_start_of_page_faults "fault-startup";
     memory_given_back_and_touched_again memory_kept "fault-churn";

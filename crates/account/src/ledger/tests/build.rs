@@ -29,7 +29,12 @@ pub struct Program(pub Run);
 
 impl Program {
     pub fn new() -> Program {
-        Program(Run { processes: vec![], timelines: vec![], processor_sets: vec![] })
+        Program(Run {
+            processes: vec![],
+            timelines: vec![],
+            processor_sets: vec![],
+            bound: Default::default(),
+        })
     }
 
     pub fn process(mut self, id: u32, from: f64, to: f64) -> Program {
@@ -76,6 +81,14 @@ impl Program {
     pub fn thread(mut self, id: u32, spans: Vec<Span>) -> Program {
         let process = self.last().id;
         self.0.timelines.push(Timeline { location: LocationId(id), process, service: false, spans });
+        self
+    }
+
+    /// Binds the last thread to this set of processors.
+    pub fn alone_on(mut self, set: ProcessorSet) -> Program {
+        self.0.processor_sets.push(set);
+        let location = self.0.timelines.last().expect("a thread comes first").location;
+        self.0.bound.insert(location, self.0.processor_sets.len() - 1);
         self
     }
 

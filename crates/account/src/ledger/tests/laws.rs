@@ -76,24 +76,27 @@ fn set() -> impl Strategy<Value = ProcessorSet> {
 
 pub(crate) fn run() -> impl Strategy<Value = Run> {
     let processes = (1..5u32).prop_flat_map(|count| (0..count).map(process).collect::<Vec<_>>());
-    let timeline = (any::<prop::sample::Index>(), prop::bool::weighted(0.15), spans());
+    let bound = prop_oneof![2 => Just(None), 1 => (0..2usize).prop_map(Some)];
+    let timeline = (any::<prop::sample::Index>(), prop::bool::weighted(0.15), spans(), bound);
     let with_ranks = any::<bool>();
     (processes, prop::collection::vec(timeline, 0..8), prop::collection::vec(set(), 2), with_ranks).prop_map(
         |(mut processes, timelines, processor_sets, with_ranks)| {
             if !with_ranks {
                 processes.iter_mut().for_each(|process| process.rank = None);
             }
+            let sets = timelines.iter().zip(0..).filter_map(|(one, id)| Some((LocationId(id), one.3?)));
+            let bound = sets.collect();
             let timelines = timelines
                 .into_iter()
                 .zip(0..)
-                .map(|((process, service, spans), id)| Timeline {
+                .map(|((process, service, spans, _), id)| Timeline {
                     location: LocationId(id),
                     process: processes[process.index(processes.len())].id,
                     service,
                     spans,
                 })
                 .collect();
-            Run { processes, timelines, processor_sets }
+            Run { processes, timelines, processor_sets, bound }
         },
     )
 }
@@ -252,10 +255,9 @@ proptest! {
         (run, shuffled) in run().prop_flat_map(|run| {
             let timelines = Just(run.timelines.clone()).prop_shuffle();
             let processes = Just(run.processes.clone()).prop_shuffle();
-            let processor_sets = run.processor_sets.clone();
-            let shuffled = (processes, timelines).prop_map(move |(processes, timelines)| {
-                Run { processes, timelines, processor_sets: processor_sets.clone() }
-            });
+            let like = Run { processes: vec![], timelines: vec![], ..run.clone() };
+            let shuffled = (processes, timelines)
+                .prop_map(move |(processes, timelines)| Run { processes, timelines, ..like.clone() });
             (Just(run), shuffled)
         })
     ) {

@@ -146,8 +146,8 @@ fn accounts_of(state: State, crowding: f64) -> Vec<(Account, f64)> {
 /// scarce one.
 fn crowding(run: &Run, d: &Doing<'_>, all: &[Doing<'_>], in_life: bool) -> f64 {
     let set_of = |d: &Doing<'_>| {
-        let set = process(run, d.timeline.process).processor_set;
-        set.map(|set| &run.processor_sets[set])
+        let bound = run.bound.get(&d.timeline.location).copied();
+        bound.or(process(run, d.timeline.process).processor_set).map(|set| &run.processor_sets[set])
     };
     let covers = |outer: &ProcessorSet, inner: &ProcessorSet| {
         outer.host == inner.host
@@ -156,7 +156,10 @@ fn crowding(run: &Run, d: &Doing<'_>, all: &[Doing<'_>], in_life: bool) -> f64 {
     };
     let Some(mine) = set_of(d) else { return 0.0 };
     let used = run.processes.iter().filter_map(|process| process.processor_set);
-    let outer = used.map(|set| &run.processor_sets[set]).filter(|set| covers(set, mine));
+    let outer = used
+        .chain(run.bound.values().copied())
+        .map(|set| &run.processor_sets[set])
+        .filter(|set| covers(set, mine));
     let share = |set: &ProcessorSet| {
         let (mut has, mut queues) = (0.0, 0.0);
         for other in all.iter().filter(|other| other.recorded && (other.owner.is_none() || in_life)) {

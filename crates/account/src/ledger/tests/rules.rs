@@ -301,6 +301,23 @@ fn ranks_compete_only_with_those_who_share_their_processors() {
     assert_accounts(&together, 2, 16.0, &[(Account::Compute, 8.0), (Account::Oversubscribed, 8.0)]);
 }
 
+/// Two threads that bound themselves to the same one of two processors crowd each other out; on one each,
+/// others have what they queue for.
+#[test]
+fn threads_bound_to_one_processor_crowd_each_other_out() {
+    let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
+    let run = |masks: [u64; 2]| {
+        let set = |mask| ProcessorSet { mask: vec![mask], ..ProcessorSet::default() };
+        let run = Program::new().process(1, 0.0, 8.0).on_set(set(0b11));
+        let bind = |run: Program, id: u32| run.thread(id, vec![busy]).alone_on(set(masks[id as usize]));
+        (0..2).fold(run, bind).ledger()
+    };
+    let together = run([0b01, 0b01]);
+    assert_accounts(&together, 2, 16.0, &[(Account::Compute, 8.0), (Account::Oversubscribed, 8.0)]);
+    let apart = run([0b01, 0b10]);
+    assert_accounts(&apart, 2, 16.0, &[(Account::Compute, 8.0), (Account::Preempted, 8.0)]);
+}
+
 /// Two jobs of two ranks after one another in one script: four owners of one processor each, idle while the
 /// others run.
 #[test]

@@ -3,6 +3,7 @@
 
 use super::super::*;
 use proust_profile::{ContextId, LocationId, ProcessId};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// A thread that is sampled, waits for a lock now and then, and makes its spans up as they are read.
@@ -53,6 +54,7 @@ fn ten_million_spans() {
             timelines: (0..locations).map(timeline).collect(),
             processes: vec![process.clone()],
             processor_sets: vec![ProcessorSet::first(locations / 2)],
+            bound: BTreeMap::new(),
         };
         let start = Instant::now();
         let made =

@@ -140,7 +140,7 @@ proptest! {
             timelines.push(timeline);
         }
         let processes = vec![Process::new(ProcessId(0), 0, 1_000 * MOST_NS)];
-        let run = Run { processes, timelines, processor_sets: Vec::new() };
+        let run = Run { processes, timelines, processor_sets: Vec::new(), bound: Default::default() };
         let exact = account(&profile(all.0, Vec::new(), all.1.clone()), &run);
         let found = account(&profile(few.0, few.1, all.1), &run);
         prop_assert_eq!(found.alone, exact.alone);
@@ -175,7 +175,12 @@ fn what_nothing_of_its_thread_stands_for_others_do() {
     let (_, other, _) = thread(1, &[(500, 0, 500, 100); 40]);
     sums.push(ExecutionSumRow { location: LocationId(1), ..sums[0] });
     let processes = vec![Process::new(ProcessId(0), 0, MOST_NS)];
-    let run = Run { processes, timelines: vec![timeline, other], processor_sets: Vec::new() };
+    let run = Run {
+        processes,
+        timelines: vec![timeline, other],
+        processor_sets: Vec::new(),
+        bound: Default::default(),
+    };
     let found = account(&profile(kept.clone(), sums.clone(), Vec::new()), &run);
     assert!(found.alone, "both execute it in the same half second");
     let all_ns = sums.iter().map(|sum| sum.time_ns).sum::<u64>() + kept.len() as u64 * 1_000;

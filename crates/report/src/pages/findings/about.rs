@@ -28,6 +28,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::LateWork => "threads wait at a barrier for one that is still at work, each time another one",
         Kind::WorkByTurns => "threads wait for each other in turn, so that one works at a time",
         Kind::SmallTasks => "more is spent on handing out tasks than a task should cost",
+        Kind::BoundTogether => "threads are bound to fewer processors than they need, while others are empty",
         Kind::Oversubscription => "more threads want to run than there are processors",
         Kind::FirstTouch => "one thread is the first to touch memory that several threads use",
         Kind::FaultStartup => "a process touches much memory for the first time at once, in its own code",

@@ -24,7 +24,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::SmallTasks | Kind::SpinWait | Kind::ThreadChurn => {
             &[("effort", "work, idleness and overhead by context"), ("waits", "how often, and how long")]
         }
-        Kind::Oversubscription => &[("threads", "what each thread spent its time on")],
+        Kind::BoundTogether | Kind::Oversubscription => &[("threads", "what each thread spent its time on")],
         Kind::FirstTouch | Kind::FaultStartup | Kind::FaultChurn => {
             &[("tree --metrics minor_faults,fault_s", "where faults happen")]
         }

@@ -48,6 +48,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SmallTasks => {
             "lost = processor time in functions that wake, wait, start threads or schedule tasks"
         }
+        Kind::BoundTogether => "lost = the account oversubscribed of threads that are bound so",
         Kind::Oversubscription => {
             "lost = the account oversubscribed; the same work takes as long on the same processors, so \
              that only the switches between threads could be won, whose cost is not known"

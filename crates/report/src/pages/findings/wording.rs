@@ -24,6 +24,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::LateWork => "late in turn",
         Kind::WorkByTurns => "threads that take turns",
         Kind::SmallTasks => "tasks too small",
+        Kind::BoundTogether => "threads bound to the same processors",
         Kind::Oversubscription => "more threads than processors",
         Kind::FirstTouch => "memory touched first by one thread",
         Kind::FaultStartup => "burst of page faults",
@@ -135,6 +136,9 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("Threads wait for each other in turn, most of all in {who}, so that one works at a time")
         }
         Kind::SmallTasks => format!("Handing out tasks in {who} costs more than a task should"),
+        Kind::BoundTogether => {
+            format!("Threads of {who} are bound to fewer processors than they need, while others are empty")
+        }
         Kind::Oversubscription => "More threads want to run than there are processors".into(),
         Kind::FirstTouch => format!("One thread touches in {who} the memory first that all use"),
         Kind::FaultStartup => format!("{who} touches much memory for the first time at once"),
@@ -304,6 +308,11 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::SmallTasks => {
             "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond; and \
              wake one thread for each of them, not all."
+        }
+        Kind::BoundTogether => {
+            "Bind each thread to a processor of its own, or none of them: see pthread_setaffinity_np and \
+             sched_setaffinity, OMP_PROC_BIND and OMP_PLACES, and how ranks and their threads share the \
+             processors."
         }
         Kind::Oversubscription => {
             "Start as many threads as there are processors: the same work takes no longer, with less \
