@@ -78,7 +78,7 @@ pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
     CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
-    TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    TrafficRow, TransferRow, Transfers, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::{Kind, Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
@@ -175,7 +175,7 @@ pub struct Profile {
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
     /// The timeline of messages, by the calls that started them.
-    pub transfers: Vec<TransferRow>,
+    pub transfers: Transfers,
 }
 
 impl Profile {

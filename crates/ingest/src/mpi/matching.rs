@@ -16,7 +16,8 @@ use proust_messages::waits::{Pattern, Times};
 use proust_profile::bindings;
 use proust_profile::{
     CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, MessagePart, MessageQuality, OperationId,
-    PartnerWaitRow, ProcessId, Profile, TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    PartnerWaitRow, ProcessId, Profile, RowsBuilder, Spool, TrafficRow, TransferRow, UnmatchedReason,
+    UnmatchedRow, WaitPattern,
 };
 use rustc_hash::FxHashMap;
 
@@ -37,6 +38,7 @@ pub(crate) fn fill(
     places: &[Places],
     operations: &[Option<OperationId>],
     clock: &RunClock,
+    spool: &Spool,
 ) {
     let mut ids: Vec<ProcessId> = Vec::new();
     let mut calls: Vec<Gathered> = Vec::new();
@@ -54,8 +56,12 @@ pub(crate) fn fill(
     let mut communicators = Communicators::default();
     let jobs = jobs(profile);
     let mut run = Run::default();
+    let mut rows: RowsBuilder<TransferRow> = RowsBuilder::new(spool);
     for (id, gathered) in ids.iter().zip(&mut calls) {
-        profile.transfers.extend(transfers(gathered));
+        // A process's locations follow those of the one before it.
+        for row in transfers(gathered) {
+            profile.quality.implausible_records += u64::from(rows.push(&row).is_err());
+        }
         let memberships = (gathered.communicators.iter())
             .map(|&(flags, recorded)| {
                 let members = members(&logs[id.index()], recorded.number);
@@ -73,7 +79,7 @@ pub(crate) fn fill(
             was_cut_off: gathered.was_cut_off,
         });
     }
-    profile.transfers.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
+    profile.transfers = rows.finish();
     run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
     let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
     let mut matched = matched_with(run, &mut exchanges);
@@ -103,7 +109,7 @@ fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
 }
 
 /// The messages of a process that were completed, and its prepared collectives, by the calls that started
-/// them.
+/// them; by location and end.
 fn transfers(gathered: &Gathered) -> Vec<TransferRow> {
     let messages = gathered.endpoints.iter().filter(|endpoint| match endpoint.kind {
         Kind::Send(_) | Kind::Receive => endpoint.end.is_complete(),
@@ -130,7 +136,9 @@ fn transfers(gathered: &Gathered) -> Vec<TransferRow> {
         }
         Some(row)
     });
-    rows.collect()
+    let mut rows: Vec<TransferRow> = rows.collect();
+    rows.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
+    rows
 }
 
 /// The run on an ideal network, from the end of each process's begin of MPI to the begin of its end.
