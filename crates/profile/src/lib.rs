@@ -84,6 +84,7 @@ pub use metric::{Kind, Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use places::{Level, Place, PlaceId, Places};
 pub use process_samples::ProcessSampleRow;
+pub use proust_streams::numbers::{NumbersReader, NumbersWriter, SpooledNumbers, far, near};
 pub use proust_streams::{Budget, Spool, Taken};
 pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
 pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
