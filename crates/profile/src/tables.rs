@@ -28,7 +28,7 @@
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
 //! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays, executions,
-//! waits for partners and transfers, by far the largest tables, are read apart from the rest ([`Kept::rows`]).
+//! waits for partners and transfers, by far the largest tables, are read apart ([`Kept::rows`]).
 
 mod building;
 mod columns;
