@@ -68,6 +68,7 @@ pub(super) fn harvest(lane: &Lane<'_>, limits: Limits<'_>) -> LaneHarvest {
         reading.take(record);
     }
     reading.harvest.skipped_bytes = records.skipped_bytes();
+    reading.harvest.mpi.finish();
     reading.finish(lane.header)
 }
 
@@ -129,7 +130,7 @@ impl<'l> Reading<'l> {
                 let meter = self.thread_of_operation(begin_ns, (event.cpu_ns != 0).then_some(event.cpu_ns));
                 meter.event(operation, head, &event);
                 let thread = self.harvest.threads.len();
-                self.harvest.mpi.event(operation, head, &event, thread);
+                self.harvest.mpi.event((operation, head), &event, thread, self.limits.spool);
             }
             Record::Completed(first, count) => self.harvest.mpi.completed(first, count),
             Record::Received(slot, flags, received) => self.harvest.mpi.received(slot, flags, &received),

@@ -74,7 +74,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 61;
+pub const ANALYSIS_VERSION: u32 = 63;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -277,7 +277,7 @@ fn analyse(
     quality::complete(&mut profile.quality, filling.completed);
     profile.releases = filling.releases.finish();
     profile.inside = filling.inside;
-    mpi::fill(&mut profile, &mut logs, &filling.places, &operations, &clock);
+    mpi::fill(&mut profile, &mut logs, &filling.places, &operations, &clock, spool);
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     values::add_mpi(&mut profile);

@@ -3,6 +3,8 @@
 //! - `calls`: the records of a lane
 //! - `acts`: the functions of MPI in the words of [`proust_messages`]
 //! - `gathered`: the calls of all lanes, by process
+//! - `stored`: their endpoints, in a spool
+//! - `of_call`: what is known of each call while messages are matched, and after
 //! - `exchanges`: how the calls of a message or collective lay to each other in time
 //! - `handed_on`: which of them hand on what one process reads or writes
 //! - `matching`: the profile's tables of messages
@@ -14,7 +16,9 @@ mod exchanges;
 mod gathered;
 mod handed_on;
 mod matching;
+mod of_call;
 mod site;
+mod stored;
 
 pub(super) use acts::is_exchange;
 pub(super) use calls::MpiCalls;

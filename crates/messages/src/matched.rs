@@ -1,38 +1,24 @@
 //! All calls of a run, matched in one pass in order of time.
 
-use std::cmp::Reverse;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::call::{ANY_TAG, CallId, Mode, Partner, Place};
+use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner, Place};
 use crate::collectives::{Collectives, Member};
 use crate::endpoint::{End, Endpoint, Kind};
 use crate::failed::FailedCalls;
 use crate::known::Known;
 use crate::merge;
 use crate::observer::{Attendance, Message, Observer};
-use crate::order::{self, Late, Taken};
+use crate::order::{self, Taken};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
 use crate::replay::{self, Dependencies};
 use crate::run::{Communicator, Membership, Run};
 use crate::under_way::{Attending, Under, side};
 use crate::unmatched::{Part, Reason};
-use crate::waits::{self, Part as Arrival, Pattern, Side};
-
-/// A call waited for another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait {
-    /// Until when; the wait began with the call.
-    pub until_ns: u64,
-    /// Why.
-    pub pattern: Pattern,
-    /// The call that it waited for.
-    pub late: Place,
-    /// The part of it that work on messages that were there already could have filled, ns ([`order`]).
-    pub misordered_ns: u64,
-    /// Bytes of the message that it waited for; 0 in a collective.
-    pub bytes: u64,
-}
+pub use crate::waits::Wait;
+use crate::waits::{self, Part as Arrival, Pattern, Side, Times};
 
 /// Messages from one process to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,15 +70,58 @@ pub fn matched(run: Run) -> Matched {
     matched_with(run, |_: Message| ())
 }
 
-/// As [`matched()`]; `observer` gets each message and collective.
-pub fn matched_with(mut run: Run, mut observer: impl Observer) -> Matched {
-    let sources: Vec<Vec<Endpoint>> =
-        run.processes.iter_mut().map(|process| std::mem::take(&mut process.endpoints)).collect();
+/// As [`matched()`]; `observer` gets each message, collective and wait.
+pub fn matched_with(mut run: Run, observer: impl Observer) -> Matched {
+    let endpoints =
+        run.processes.iter_mut().map(|process| std::mem::take(&mut process.endpoints).into_iter());
+    let endpoints = endpoints.collect();
+    let calls: Vec<Arc<[Times]>> = run.processes.iter().map(|process| Arc::clone(&process.calls)).collect();
+    let (waits, taken) = (vec![Vec::new(); calls.len()], vec![Vec::new(); calls.len()]);
+    let mut collected = Collected { observer, waits, taken };
+    let mut matched = matched_from(run, endpoints, &mut collected);
+    let found = collected.waits.into_iter().zip(collected.taken).zip(&calls);
+    matched.waits = found.map(|((waits, taken), calls)| order::settled(waits, taken, calls)).collect();
+    matched
+}
+
+/// What becomes the waits of each process, in memory.
+struct Collected<O> {
+    observer: O,
+    waits: Vec<Vec<(CallId, Wait)>>,
+    taken: Vec<Vec<Taken>>,
+}
+
+impl<O: Observer> Observer for &mut Collected<O> {
+    fn message(&mut self, message: Message) {
+        if let Some((process, taken)) = message.taken() {
+            self.taken[process as usize].push(taken);
+        }
+        self.observer.message(message);
+    }
+
+    fn collective(&mut self, kind: Collective, members: &[Attendance]) {
+        self.observer.collective(kind, members);
+    }
+
+    fn wait(&mut self, (process, call): Place, wait: Wait) {
+        self.waits[process as usize].push((call, wait));
+        self.observer.wait((process, call), wait);
+    }
+}
+
+/// As [`matched_with()`], in memory for what is under way: the endpoints of each process, in the order in
+/// which they were started, are read from `endpoints` and not from [`Run`], and [`Matched::waits`] is empty.
+/// The observer gets all waits ([`order::settled`] makes of those of a process one for each call).
+pub fn matched_from(
+    run: Run,
+    endpoints: Vec<impl Iterator<Item = Endpoint>>,
+    mut observer: impl Observer,
+) -> Matched {
     let until_ns = run.processes.iter().filter_map(|process| process.known_until_ns).min();
     let mut matching = Matching::new(&run, until_ns);
     let begin_ns =
         |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
-    merge::in_order(&sources, begin_ns, |process, endpoint, begin_ns| {
+    merge::in_order(endpoints, begin_ns, |process, endpoint, begin_ns| {
         matching.take(process as u32, endpoint, begin_ns, &mut observer);
     });
     matching.finish()
@@ -109,8 +138,6 @@ struct Matching<'r> {
     unknown: FxHashMap<(u32, u32), Vec<(Partner, i32)>>,
     point_to_point: PointToPoint<Under>,
     collectives: Collectives<Attending>,
-    /// By process, the messages that it took, in the order in which they were matched.
-    taken: Vec<Vec<Taken>>,
     result: Matched,
 }
 
@@ -133,7 +160,6 @@ impl<'r> Matching<'r> {
         };
         let communicators = run.communicators.iter().zip(recorded).map(known).collect();
         let result = Matched {
-            waits: vec![Vec::new(); run.processes.len()],
             matched_until_ns: until_ns,
             dependencies: Dependencies::new(run.processes.len()),
             ..Matched::default()
@@ -147,7 +173,6 @@ impl<'r> Matching<'r> {
             unknown: FxHashMap::default(),
             point_to_point,
             collectives,
-            taken: vec![Vec::new(); run.processes.len()],
             result,
         }
     }
@@ -224,23 +249,23 @@ impl<'r> Matching<'r> {
             to,
             tag: endpoint.tag,
         };
-        let Matching { run, point_to_point, taken, result, communicators, .. } = self;
+        let Matching { run, point_to_point, result, communicators, .. } = self;
         let known = &mut communicators[membership.communicator as usize];
         let found = |pair: Pair<Under>| {
             if let Pair::Message(send, receive) = pair {
                 if let End::Waited(call) | End::Tested(call) = receive.end {
-                    taken[receive.process as usize].push(Taken { call, sent_ns: send.begin_ns });
                     let sent = (send.process, send.start);
                     result.dependencies.message(sent, (receive.process, call));
                 }
                 observer.message(Message {
+                    sent_ns: send.begin_ns,
                     sent: (send.process, send.start),
                     sent_end: send.end,
                     received: (receive.process, receive.start),
                     received_end: receive.end,
                 });
             }
-            message(run, result, known, pair);
+            message(run, result, known, pair, observer);
         };
         match endpoint.kind {
             Kind::Send(_) => {
@@ -341,35 +366,7 @@ impl<'r> Matching<'r> {
             let (_, Attending { of: late, .. }) = members[late];
             let wait =
                 Wait { until_ns, pattern, late: (late.process, late.start), misordered_ns: 0, bytes: 0 };
-            add(&mut self.result.waits, of, wait);
-        }
-    }
-
-    /// One wait for each call; and how much of those for late senders other messages could have filled.
-    fn misordered(&mut self) {
-        for (process, mut taken) in std::mem::take(&mut self.taken).into_iter().enumerate() {
-            let (calls, waits) = (&self.run.processes[process].calls, &mut self.result.waits[process]);
-            // A call that waits for several has the longest wait of them. In an exchange the late partner's
-            // call sends and receives at once: that the message had not been sent is certain, while what was
-            // sent to it may have been buffered.
-            waits.sort_by_key(|&(call, wait)| (call, Reverse(wait.until_ns), wait.pattern, wait.late));
-            waits.dedup_by_key(|(call, _)| *call);
-            let late = |&(call, wait): &(CallId, Wait)| {
-                let begin_ns = calls.get(call as usize)?.begin_ns;
-                let is_late_sender = wait.pattern == Pattern::LateSender;
-                is_late_sender.then_some(Late { call, begin_ns, until_ns: wait.until_ns })
-            };
-            let late: Vec<Late> = waits.iter().filter_map(late).collect();
-            taken.sort_unstable_by_key(|one| (one.call, one.sent_ns));
-            let mut at = 0;
-            for (call, ns) in order::misordered(&taken, &late, calls) {
-                while waits.get(at).is_some_and(|(of, _)| *of < call) {
-                    at += 1;
-                }
-                if let Some((_, wait)) = waits.get_mut(at).filter(|(of, _)| *of == call) {
-                    wait.misordered_ns = ns;
-                }
-            }
+            add(observer, of, wait);
         }
     }
 
@@ -381,7 +378,6 @@ impl<'r> Matching<'r> {
     }
 
     fn finish(mut self) -> Matched {
-        self.misordered();
         self.result.most_under_way = self.point_to_point.most_under_way() + self.collectives.most_open();
         let until_ns = self.result.matched_until_ns;
         let (sends, receives) = std::mem::take(&mut self.point_to_point).finish();
@@ -433,7 +429,13 @@ impl<'r> Matching<'r> {
     }
 }
 
-fn message(run: &Run, result: &mut Matched, communicator: &mut Known, pair: Pair<Under>) {
+fn message(
+    run: &Run,
+    result: &mut Matched,
+    communicator: &mut Known,
+    pair: Pair<Under>,
+    observer: &mut impl Observer,
+) {
     let (Pair::Message(send, receive) | Pair::Probed(send, receive)) = pair;
     let (sent, received) = (side(run, send), side(run, receive));
     let late_sender = waits::late_sender(sent, received);
@@ -462,26 +464,20 @@ fn message(run: &Run, result: &mut Matched, communicator: &mut Known, pair: Pair
     if let Some(until_ns) = late_sender {
         let late = (send.process, send.start);
         add(
-            &mut result.waits,
+            observer,
             receive,
             Wait { until_ns, pattern: Pattern::LateSender, late, misordered_ns: 0, bytes },
         );
     }
     if let Some(until_ns) = late_receiver {
         let late = (receive.process, receive.start);
-        add(
-            &mut result.waits,
-            send,
-            Wait { until_ns, pattern: Pattern::LateReceiver, late, misordered_ns: 0, bytes },
-        );
+        add(observer, send, Wait { until_ns, pattern: Pattern::LateReceiver, late, misordered_ns: 0, bytes });
     }
 }
 
 /// Those of calls that wait for several are sorted out at the end.
-fn add(waits: &mut [Vec<(CallId, Wait)>], under: Under, wait: Wait) {
-    if let Some(call) = under.end.waited()
-        && let Some(waits) = waits.get_mut(under.process as usize)
-    {
-        waits.push((call, wait));
+fn add(observer: &mut impl Observer, under: Under, wait: Wait) {
+    if let Some(call) = under.end.waited() {
+        observer.wait((under.process, call), wait);
     }
 }

@@ -11,23 +11,26 @@ pub const AT_ONCE: usize = 16;
 /// Visits the items of all sources in the order of their times, but for [`AT_ONCE`]; those of a source are in
 /// that order.
 pub(crate) fn in_order<T>(
-    sources: &[Vec<T>],
+    sources: Vec<impl Iterator<Item = T>>,
     time_ns: impl Fn(usize, &T) -> u64,
     mut visit: impl FnMut(usize, &T, u64),
 ) {
-    let mut iterators: Vec<_> = sources.iter().map(|items| items.iter()).collect();
+    // Each with its next item.
+    let mut sources: Vec<(Option<T>, _)> =
+        sources.into_iter().map(|mut items| (items.next(), items)).collect();
     let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::with_capacity(sources.len());
-    for (source, items) in sources.iter().enumerate() {
-        next.extend(items.first().map(|item| Reverse((time_ns(source, item), source))));
+    for (source, (item, _)) in sources.iter().enumerate() {
+        next.extend(item.as_ref().map(|item| Reverse((time_ns(source, item), source))));
     }
     while let Some(mut earliest) = next.peek_mut() {
         let Reverse((_, source)) = *earliest;
-        let items = &mut iterators[source];
-        for item in items.as_slice().iter().take(AT_ONCE) {
-            visit(source, item, time_ns(source, item));
+        let (item, items) = &mut sources[source];
+        for _ in 0..AT_ONCE {
+            let Some(visited) = item.take() else { break };
+            visit(source, &visited, time_ns(source, &visited));
+            *item = items.next();
         }
-        items.nth(AT_ONCE - 1);
-        match items.as_slice().first() {
+        match item {
             // It sinks to its place: half of what taking it out and putting it in again costs.
             Some(item) => *earliest = Reverse((time_ns(source, item), source)),
             None => drop(PeekMut::pop(earliest)),

@@ -6,8 +6,10 @@
 //! waited for. So a process that takes all messages before it computes has nothing to win by another order.
 //! Scalasca looks for the same pattern (late sender, wrong order) and counts the whole wait.
 
+use std::cmp::Reverse;
+
 use crate::call::CallId;
-use crate::waits::Times;
+use crate::waits::{Pattern, Times, Wait};
 
 /// How many of the messages that are taken after a wait are looked at.
 pub const LOOKED_AT: usize = 100;
@@ -86,6 +88,37 @@ pub fn misordered(taken: &[Taken], late: &[Late], calls: &[Times]) -> Vec<(CallI
         }
     }
     found
+}
+
+/// Of all waits of a process one for each call, in the order of calls; and how much of those for late senders
+/// other messages could have filled. `taken`: the messages that it took, in any order.
+pub fn settled(
+    mut waits: Vec<(CallId, Wait)>,
+    mut taken: Vec<Taken>,
+    calls: &[Times],
+) -> Vec<(CallId, Wait)> {
+    // A call that waits for several has the longest wait of them. In an exchange the late partner's call
+    // sends and receives at once: that the message had not been sent is certain, while what was sent to it
+    // may have been buffered.
+    waits.sort_by_key(|&(call, wait)| (call, Reverse(wait.until_ns), wait.pattern, wait.late));
+    waits.dedup_by_key(|(call, _)| *call);
+    let late = |&(call, wait): &(CallId, Wait)| {
+        let begin_ns = calls.get(call as usize)?.begin_ns;
+        let is_late_sender = wait.pattern == Pattern::LateSender;
+        is_late_sender.then_some(Late { call, begin_ns, until_ns: wait.until_ns })
+    };
+    let late: Vec<Late> = waits.iter().filter_map(late).collect();
+    taken.sort_unstable_by_key(|one| (one.call, one.sent_ns));
+    let mut at = 0;
+    for (call, ns) in misordered(&taken, &late, calls) {
+        while waits.get(at).is_some_and(|(of, _)| *of < call) {
+            at += 1;
+        }
+        if let Some((_, wait)) = waits.get_mut(at).filter(|(of, _)| *of == call) {
+            wait.misordered_ns = ns;
+        }
+    }
+    waits
 }
 
 /// From the end of a call until the begin of the next one of its process.

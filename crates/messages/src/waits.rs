@@ -15,7 +15,7 @@
 //! equal ones that for the late sender. Of calls that need not wait for all members only those have waited
 //! that ended after the last member's begin.
 
-use crate::call::Collective;
+use crate::call::{Collective, Place};
 
 /// Begin and end of a call, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,21 @@ pub enum Pattern {
     EarlyRoot,
     /// Lower ranks had not arrived yet.
     EarlyScan,
+}
+
+/// A call waited for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Until when; the wait began with the call.
+    pub until_ns: u64,
+    /// Why.
+    pub pattern: Pattern,
+    /// The call that it waited for.
+    pub late: Place,
+    /// The part of it that work on messages that were there already could have filled, ns ([`crate::order`]).
+    pub misordered_ns: u64,
+    /// Bytes of the message that it waited for; 0 in a collective.
+    pub bytes: u64,
 }
 
 /// One end of a message, as far as waiting goes.

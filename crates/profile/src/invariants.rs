@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{
     ContextId, ContextKind, EventRow, Events, ExecutionRow, IndexSlice, InsideRow, LocationId,
-    PartnerWaitRow, Profile, RegionId, Releases, Samples, Stays, TransferRow,
+    PartnerWaitRow, Profile, RegionId, Releases, Samples, Stays, TransferRow, Transfers,
 };
 
 /// How a profile contradicts itself.
@@ -395,24 +395,19 @@ pub(crate) fn check_partner_waits(
     Ok(())
 }
 
-/// Checks the messages of calls of a profile of which the rest is known.
-pub(crate) fn check_transfers(rows: &[TransferRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+/// Checks the messages of calls of a profile of which the rest is known. That they are in order holds for all
+/// [`Transfers`].
+pub(crate) fn check_transfers(transfers: &Transfers, profile: &Profile) -> Result<(), BrokenInvariant> {
     const TABLE: &str = "transfers";
-    let mut previous = (LocationId(0), 0);
-    for (row, transfer) in rows.iter().enumerate() {
-        in_range(TABLE, row, "context", transfer.context, &profile.contexts)?;
-        in_range(TABLE, row, "location", transfer.location, &profile.locations)?;
-        in_range(TABLE, row, "operation", transfer.operation, &profile.operations)?;
-        let TransferRow { begin_ns, end_ns, .. } = *transfer;
-        if end_ns < begin_ns {
-            return Err(BrokenInvariant::ExecutionTimes { table: TABLE, row, begin_ns, end_ns });
+    if !transfers.ids().are_of(profile) {
+        for (row, transfer) in transfers.iter().enumerate() {
+            in_range(TABLE, row, "context", transfer.context, &profile.contexts)?;
+            in_range(TABLE, row, "location", transfer.location, &profile.locations)?;
+            in_range(TABLE, row, "operation", transfer.operation, &profile.operations)?;
         }
-        let key = (transfer.location, end_ns);
-        if previous > key {
-            let order = "by location and end";
-            return Err(BrokenInvariant::Unsorted { table: TABLE, row, order });
-        }
-        previous = key;
+    }
+    if let Some((row, TransferRow { begin_ns, end_ns, .. })) = transfers.contradiction() {
+        return Err(BrokenInvariant::ExecutionTimes { table: TABLE, row, begin_ns, end_ns });
     }
     Ok(())
 }

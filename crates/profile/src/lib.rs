@@ -78,12 +78,13 @@ pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
     CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
-    TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    TrafficRow, TransferRow, Transfers, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::{Kind, Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use places::{Level, Place, PlaceId, Places};
 pub use process_samples::ProcessSampleRow;
+pub use proust_streams::numbers::{NumbersReader, NumbersWriter, SpooledNumbers, far, near};
 pub use proust_streams::{Budget, Spool, Taken};
 pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
 pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
@@ -175,7 +176,7 @@ pub struct Profile {
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
     /// The timeline of messages, by the calls that started them.
-    pub transfers: Vec<TransferRow>,
+    pub transfers: Transfers,
 }
 
 impl Profile {

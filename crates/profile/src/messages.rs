@@ -1,9 +1,15 @@
 //! MPI: communicators, messages between processes, collectives, and the waits of calls for their partners.
 
+mod record;
+
 use serde::{Deserialize, Serialize};
 
+use crate::by_location::ByLocation;
 use crate::operations::identified;
 use crate::{ContextId, EventRow, LocationId, OperationId, ProcessId};
+
+/// What calls sent and received, each location's in the order of their ends.
+pub type Transfers = ByLocation<TransferRow>;
 
 identified! {
     /// Why a call of MPI waited for another process.

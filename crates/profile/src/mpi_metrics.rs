@@ -91,8 +91,8 @@ pub fn each_amount(
         }
     }
     for row in profile.transfers.iter().filter(|row| has(&row.as_event())) {
-        let TransferRow { sends, receives, sent_bytes, received_bytes, .. } = *row;
-        let TransferRow { collectives, collective_bytes, .. } = *row;
+        let TransferRow { sends, receives, sent_bytes, received_bytes, .. } = row;
+        let TransferRow { collectives, collective_bytes, .. } = row;
         for (metric, amount) in [
             (Metric::MpiSends, sends.into()),
             (Metric::MpiReceives, receives.into()),
@@ -161,7 +161,8 @@ mod tests {
                 receives: 1,
                 received_bytes: 4,
                 ..TransferRow::default()
-            }],
+            }]
+            .into(),
             ..Profile::default()
         };
         let of = |wanted: Metric, has: fn(&EventRow) -> bool| {

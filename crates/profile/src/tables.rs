@@ -8,13 +8,13 @@
 //!   regions.parquet, segments.parquet, intervals.parquet,
 //!   interval_contexts.parquet, executions.parquet, execution_sums.parquet, process_samples.parquet,
 //!   communicators.parquet,
-//!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet,
-//!   transfers.parquet
+//!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet
 //!                           one row per item; ids are row numbers
 //!   samples.streams         the samples ([`Samples`](crate::Samples))
 //!   events.streams          the operations ([`Events`](crate::Events))
 //!   releases.streams        the releases ([`Releases`](crate::Releases))
 //!   stays.streams           the stays in parallel regions ([`Stays`](crate::Stays))
+//!   transfers.streams       what calls sent and received ([`Transfers`](crate::Transfers))
 //!   facts.json              the run's facts and its quality
 //!   summaries.parquet, summaries.json
 //!                           of a run of many locations: what their amounts are together
@@ -27,8 +27,8 @@
 //! none, and keeps the one that it opened.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays, executions
-//! and waits for partners, by far the largest tables, are read apart from the rest ([`Kept::rows`]).
+//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays, executions,
+//! waits for partners and transfers, by far the largest tables, are read apart ([`Kept::rows`]).
 
 mod building;
 mod columns;
@@ -67,6 +67,7 @@ const SAMPLES: &str = "samples.streams";
 const EVENTS: &str = "events.streams";
 const RELEASES: &str = "releases.streams";
 const STAYS: &str = "stays.streams";
+const TRANSFERS: &str = "transfers.streams";
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +127,7 @@ pub fn add(building: &mut Building, profile: &Profile) -> Result<(), TablesError
     building.add_written(EVENTS, |to| profile.events.write_to(to))?;
     building.add_written(RELEASES, |to| profile.releases.write_to(to))?;
     building.add_written(STAYS, |to| profile.stays.write_to(to))?;
+    building.add_written(TRANSFERS, |to| profile.transfers.write_to(to))?;
     encode::write_all(profile, |name, columns| {
         let bytes = columns::to_parquet(columns)
             .map_err(|source| TablesError::Parquet { path: building.path(name), source })?;

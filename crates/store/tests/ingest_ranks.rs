@@ -4,9 +4,9 @@ mod synthetic;
 
 use proust_account::accounted::blame_within;
 use proust_account::ledger::{Account, Windows};
-use proust_profile::{ClockBasis, LocationId, Profile, WaitPattern};
-use synthetic::profile_of;
-use synthetic::ranks::{Answer, LATE_NS, Ranks};
+use proust_profile::{Budget, ClockBasis, LocationId, Profile, Spool, WaitPattern};
+use synthetic::ranks::{Ahead, Answer, LATE_NS, Ranks};
+use synthetic::{profile_of, profile_within};
 
 fn profile(of: Ranks) -> Profile {
     let logs: Vec<Vec<u8>> = (0..of.ranks).map(|rank| of.log(rank)).collect();
@@ -90,4 +90,50 @@ fn what_is_kept_grows_with_calls() {
         // Summed by place, not by call.
         assert!(profile.exchanges.len() <= 8 * of.ranks as usize, "{of:?}: {}", profile.exchanges.len());
     }
+}
+
+/// By so many threads, with so many bytes of memory for rows and what is kept of calls; and what was in the
+/// spool's file.
+fn profile_by(logs: &[Vec<u8>], threads: usize, memory_bytes: u64) -> (Profile, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let spool = Spool::new(folder.path(), Budget::new(memory_bytes));
+        let profile = profile_within(logs, None, &spool);
+        assert!(!spool.is_damaged());
+        (profile, spool.file_bytes())
+    })
+}
+
+#[test]
+fn memory_and_workers_change_nothing() {
+    let of = Ranks { ranks: 12, rounds: 300, of_host: 5, ahead_ns: 123_456_789 };
+    let logs: Vec<Vec<u8>> = (0..of.ranks).map(|rank| of.log(rank)).collect();
+    let (all, in_file) = profile_by(&logs, 1, u64::MAX);
+    assert_eq!((in_file, all.events.len() as u64), (0, of.calls()));
+    let (_, blame) = blame_within(&all, None, &Windows::all()).expect("an account");
+    for (threads, memory_bytes) in [(1, 0), (2, 0), (4, 100_000), (2, u64::MAX)] {
+        let (profile, in_file) = profile_by(&logs, threads, memory_bytes);
+        assert_eq!(in_file > 0, memory_bytes < u64::MAX, "{threads} threads, {memory_bytes} bytes");
+        assert!(profile == all, "{threads} threads, {memory_bytes} bytes");
+        let (_, again) = blame_within(&profile, None, &Windows::all()).expect("an account");
+        assert!(again.rows == blame.rows, "{threads} threads, {memory_bytes} bytes");
+    }
+}
+
+/// The receiver starts when the sender is done, so that all messages are under way at once.
+#[test]
+fn a_sender_may_be_a_million_messages_ahead() {
+    let of = Ahead { messages: 1_000_000 };
+    let logs = [of.log(0), of.log(1)];
+    let (all, _) = profile_by(&logs, 2, u64::MAX);
+    let quality = all.quality.messages.as_ref().expect("messages");
+    assert_eq!((quality.messages, quality.violations, all.unmatched.len()), (of.messages, 0, 0));
+    assert_eq!((all.transfers.len() as u64, all.partner_waits.len()), (2 * of.messages, 0));
+    // From the begin of each send to the end of its receive.
+    let spans_ns: f64 = all.exchanges.iter().map(|row| row.spans_ns).sum();
+    assert!((spans_ns - of.spans_ns() as f64).abs() <= 1e-9 * spans_ns, "{spans_ns}");
+    let (within, in_file) = profile_by(&logs, 2, 1_000_000);
+    assert!(in_file > 1_000_000, "{in_file}");
+    assert!(within == all);
 }

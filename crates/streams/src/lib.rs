@@ -24,6 +24,7 @@ mod index;
 pub mod levels;
 mod lost;
 pub mod merge;
+pub mod numbers;
 mod pack;
 mod publication;
 mod reader;

@@ -1,5 +1,5 @@
-//! The kinds of records to start with. Messages and counters can follow: a type that implements
-//! [`Record`](crate::Record), with a number of its own.
+//! The kinds of records. Counters can follow: a type that implements [`Record`](crate::Record), with a number
+//! of its own.
 
 mod event;
 mod release;
@@ -7,6 +7,7 @@ mod sample;
 mod state;
 mod stay;
 mod synchronisation;
+mod transfer;
 
 pub use event::Event;
 pub use release::Release;
@@ -14,6 +15,7 @@ pub use sample::Sample;
 pub use state::{PART_ACCOUNTS, State};
 pub use stay::Stay;
 pub use synchronisation::Synchronisation;
+pub use transfer::Transfer;
 
 /// An optional number, as a number: most are known, and none is the largest.
 #[inline]

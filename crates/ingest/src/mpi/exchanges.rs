@@ -5,49 +5,27 @@ use std::sync::Arc;
 
 use proust_log::operations::{Nature, Operation};
 use proust_messages::call::{CallId, Collective, Place};
-use proust_messages::endpoint::{End, Kind};
-use proust_messages::matched::Matched;
+use proust_messages::endpoint::End;
 use proust_messages::observer::{Attendance, Message, Observer};
-use proust_messages::waits::Times;
-use proust_profile::{ContextId, ExchangeRow, LocationId, OperationId, Profile};
+use proust_messages::waits::{Times, Wait};
+use proust_profile::{ContextId, ExchangeRow, LocationId, OperationId, Profile, Spool};
 use rustc_hash::FxHashMap as Map;
 
 use super::gathered::Gathered;
 use super::handed_on::{Beside, beside};
+use super::of_call::{Meetings, Met, OfCall, completing, of_calls};
 use super::site::Site;
 
-/// What is known of a call.
-#[derive(Clone, Copy, Debug, Default)]
-struct OfCall {
-    /// Ends of messages and parts of collectives that it started.
-    started: u32,
-    /// Those that it completed, and another call had started.
-    completed: u32,
-    /// Of both, how many have their partners.
-    matched: u32,
-    /// The last begin of a partner's call.
-    latest_begin_ns: u64,
-    /// The last end of one.
-    latest_end_ns: u64,
-    /// The last end of a call that started what this one completes.
-    starts_end_ns: u64,
-    late_sends_ns: u64,
-    received: u32,
-    spans_ns: f64,
-    /// A call that started what it completes.
-    started_in: Option<CallId>,
-    has_sends: bool,
-    has_receives: bool,
-    hands_on_io: bool,
-    /// The call that completes what this one started.
-    completed_by: Option<CallId>,
+/// The processes, by their position.
+pub(super) struct Exchanges {
+    processes: Vec<Process>,
 }
 
-/// The calls of all processes, by their position and number.
-pub(super) struct Exchanges {
-    calls: Vec<Vec<OfCall>>,
-    times: Vec<Arc<[Times]>>,
-    beside: Vec<Beside>,
+/// A process while messages are matched.
+struct Process {
+    times: Arc<[Times]>,
+    beside: Beside,
+    meetings: Meetings,
 }
 
 /// A group's start: how much later its partners began and ended, and its first call.
@@ -61,85 +39,59 @@ struct Group {
 
 impl Exchanges {
     /// Of these processes, whose endpoints are not matched yet. The profile has its events.
-    pub(super) fn of(profile: &Profile, processes: &[Gathered]) -> Exchanges {
-        let calls = |process: &Gathered| {
-            let mut calls = vec![OfCall::default(); process.times.len()];
-            for endpoint in process.endpoints.iter().filter(|one| one.kind != Kind::Probe) {
-                if endpoint.end == End::Cancelled {
-                    continue;
-                }
-                let Some(start) = calls.get_mut(endpoint.start as usize) else { continue };
-                start.started += 1;
-                let Some(end) = completing(endpoint.end).filter(|&end| end != endpoint.start) else {
-                    continue;
-                };
-                start.completed_by = Some(end);
-                let Some(call) = calls.get_mut(end as usize) else { continue };
-                call.completed += 1;
-                call.has_sends |= matches!(endpoint.kind, Kind::Send(_));
-                call.has_receives |= endpoint.kind == Kind::Receive;
-                call.started_in = Some(endpoint.start);
-            }
-            calls
+    pub(super) fn of(profile: &Profile, processes: &[Gathered], spool: &Spool) -> Exchanges {
+        let process = |process: &Gathered| Process {
+            times: Arc::clone(&process.times),
+            beside: beside(profile, process),
+            meetings: Meetings::new(spool),
         };
-        Exchanges {
-            calls: processes.iter().map(calls).collect(),
-            times: processes.iter().map(|process| Arc::clone(&process.times)).collect(),
-            beside: processes.iter().map(|process| beside(profile, process)).collect(),
-        }
+        Exchanges { processes: processes.iter().map(process).collect() }
     }
 
     fn times(&self, (process, call): Place) -> Times {
-        let times = self.times.get(process as usize).and_then(|calls| calls.get(call as usize));
+        let process = self.processes.get(process as usize);
+        let times = process.and_then(|process| process.times.get(call as usize));
         times.copied().unwrap_or(Times { begin_ns: 0, end_ns: 0 })
     }
 
-    fn call(&mut self, (process, call): Place) -> Option<&mut OfCall> {
-        self.calls.get_mut(process as usize)?.get_mut(call as usize)
-    }
-
-    /// One end of a call's messages or collectives has its partners, whose last call began and ended then.
-    fn meet(&mut self, place: Place, partner: Times, starts_end_ns: u64) {
-        if let Some(call) = self.call(place) {
-            call.matched += 1;
-            call.latest_begin_ns = call.latest_begin_ns.max(partner.begin_ns);
-            call.latest_end_ns = call.latest_end_ns.max(partner.end_ns);
-            call.starts_end_ns = call.starts_end_ns.max(starts_end_ns);
+    fn add(&mut self, (process, call): Place, met: Met) {
+        if let Some(process) = self.processes.get_mut(process as usize) {
+            process.meetings.add(call, met);
         }
     }
 
     fn hands_on_io(&mut self, places: impl Iterator<Item = Place>) {
-        for place in places {
-            if let Some(call) = self.call(place) {
-                call.hands_on_io = true;
-            }
-        }
+        places.for_each(|place| self.add(place, Met::HandsOnIo));
     }
 
     fn is_behind_input(&self, (process, call): Place) -> bool {
-        self.beside.get(process as usize).is_some_and(|beside| beside.is_behind_input(call))
+        self.processes.get(process as usize).is_some_and(|process| process.beside.is_behind_input(call))
     }
 
     fn is_before_output(&self, (process, call): Place) -> bool {
-        self.beside.get(process as usize).is_some_and(|beside| beside.is_before_output(call))
+        self.processes.get(process as usize).is_some_and(|process| process.beside.is_before_output(call))
     }
 
-    /// The sums by call site. `sizes`: the members of each process's communicators.
+    /// The sums by call site; `each` gets the waits of each process, in the order of calls. `sizes`: the
+    /// members of each process's communicators.
     pub(super) fn rows(
-        &self,
+        self,
         processes: &[Gathered],
-        matched: &Matched,
         sizes: &[Map<u32, u32>],
         operations: &[Option<OperationId>],
+        mut each: impl FnMut(usize, &[(CallId, Wait)]),
     ) -> Vec<ExchangeRow> {
         type Key = (LocationId, ContextId, OperationId, Option<OperationId>, bool, bool);
         let mut sums: Map<Key, ExchangeRow> = Map::default();
         let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
-        for (at, process) in processes.iter().enumerate() {
-            let groups = self.groups(at);
-            // In the order of the calls, too.
-            let mut waits = matched.waits.get(at).map_or(&[][..], |waits| &waits[..]);
-            for (number, call) in self.calls[at].iter().enumerate() {
+        // What is known of each call is in memory for one process at a time.
+        for (at, (process, of)) in processes.iter().zip(self.processes).enumerate() {
+            let (calls, all_waits) =
+                of_calls(process.endpoints.iter(), &of.meetings.finish(), &process.times);
+            let groups = groups(&calls, &process.times);
+            each(at, &all_waits);
+            let mut waits = &all_waits[..];
+            for (number, call) in calls.iter().enumerate() {
                 let (times, made) = (process.times[number], process.made[number]);
                 let Some(Site { context, operation }) = made.site else { continue };
                 let own = groups.get(&(number as CallId));
@@ -201,56 +153,57 @@ impl Exchanges {
         rows.sort_unstable_by_key(|(key, _)| *key);
         rows.into_iter().map(|(_, row)| row).collect()
     }
+}
 
-    /// Groups of messages to and from others that one call completes, by that call.
-    fn groups(&self, at: usize) -> Map<CallId, Group> {
-        let calls = &self.calls[at];
-        let mut groups: Map<CallId, Group> = Map::default();
-        for (number, call) in (0..).zip(calls) {
-            let Some(end) = call.completed_by else { continue };
-            let completing = calls.get(end as usize).copied().unwrap_or_default();
-            if completing.completed < 2 || !completing.has_sends || !completing.has_receives {
-                continue;
-            }
-            let (begins_ns, ends_ns) = later(call, self.times((at as u32, number)));
-            let group = groups.entry(end).or_insert(Group {
-                first: number,
-                later_begins_ns: 0,
-                later_ends_ns: 0,
-                endpoints: completing.completed,
-            });
-            group.later_begins_ns = group.later_begins_ns.max(begins_ns);
-            group.later_ends_ns = group.later_ends_ns.max(ends_ns);
+/// Groups of messages to and from others that one call completes, by that call.
+fn groups(calls: &[OfCall], times: &[Times]) -> Map<CallId, Group> {
+    let mut groups: Map<CallId, Group> = Map::default();
+    for ((number, call), times) in (0..).zip(calls).zip(times) {
+        let Some(end) = call.completed_by else { continue };
+        let completing = calls.get(end as usize).copied().unwrap_or_default();
+        if completing.completed < 2 || !completing.has_sends || !completing.has_receives {
+            continue;
         }
-        groups
+        let (begins_ns, ends_ns) = later(call, *times);
+        let group = groups.entry(end).or_insert(Group {
+            first: number,
+            later_begins_ns: 0,
+            later_ends_ns: 0,
+            endpoints: completing.completed,
+        });
+        group.later_begins_ns = group.later_begins_ns.max(begins_ns);
+        group.later_ends_ns = group.later_ends_ns.max(ends_ns);
     }
+    groups
 }
 
 impl Observer for &mut Exchanges {
-    fn message(&mut self, Message { sent, sent_end, received, received_end }: Message) {
+    fn wait(&mut self, call: Place, wait: Wait) {
+        self.add(call, Met::Waited(wait));
+    }
+
+    fn message(&mut self, Message { sent, sent_end, received, received_end, .. }: Message) {
         let (send, receive) = (self.times(sent), self.times(received));
         let place = |of: Place, end: End| completing(end).map(|call| (of.0, call));
         let (sent_in, received_in) = (place(sent, sent_end), place(received, received_end));
-        self.meet(sent, receive, 0);
-        self.meet(received, send, 0);
+        self.add(sent, Met::Partners(receive));
+        self.add(received, Met::Partners(send));
         let starts_end_ns = send.end_ns.max(receive.end_ns);
         for (own, start, other, other_start) in
             [(sent_in, sent, received_in, received), (received_in, received, sent_in, sent)]
         {
             if let Some(own) = own.filter(|&own| own != start) {
                 let partner = self.times(other.unwrap_or(other_start));
-                self.meet(own, partner, starts_end_ns);
+                self.add(own, Met::Completed(partner, starts_end_ns));
             }
         }
         if let Some(end) = received_in {
             let end_ns = self.times(end).end_ns;
-            if let Some(call) = self.call(received) {
-                call.late_sends_ns += send.begin_ns.min(end_ns).saturating_sub(receive.begin_ns);
+            let late_ns = send.begin_ns.min(end_ns).saturating_sub(receive.begin_ns);
+            if late_ns > 0 {
+                self.add(received, Met::LateSend(late_ns));
             }
-            if let Some(call) = self.call(end) {
-                call.received += 1;
-                call.spans_ns += end_ns as f64 - send.begin_ns as f64;
-            }
+            self.add(end, Met::Received(send.begin_ns));
         }
         let is_blocking = sent_in == Some(sent) && received_in == Some(received);
         if is_blocking && (self.is_behind_input(sent) || self.is_before_output(received)) {
@@ -266,9 +219,9 @@ impl Observer for &mut Exchanges {
         let starts = latest(members.iter().map(|member| self.times(member.start)));
         let ends = latest(members.iter().filter_map(end_of).map(|end| self.times(end)));
         for member in members {
-            self.meet(member.start, starts, 0);
+            self.add(member.start, Met::Partners(starts));
             if let Some(end) = end_of(member) {
-                self.meet(end, ends, starts.end_ns);
+                self.add(end, Met::Completed(ends, starts.end_ns));
             }
         }
         let is_blocking = members.iter().all(|member| end_of(member).is_none());
@@ -281,14 +234,6 @@ impl Observer for &mut Exchanges {
         if hands_on {
             self.hands_on_io(members.iter().map(|member| member.start));
         }
-    }
-}
-
-/// The call that completed it.
-fn completing(end: End) -> Option<CallId> {
-    match end {
-        End::Waited(call) | End::Tested(call) => Some(call),
-        End::Open | End::Cancelled => None,
     }
 }
 

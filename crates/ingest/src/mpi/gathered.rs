@@ -1,5 +1,6 @@
 //! The calls of one process, of all its lanes in the order in which they ended, as endpoints.
 
+use std::ops::Index;
 use std::sync::Arc;
 
 use proust_log::operations::Operation;
@@ -14,8 +15,9 @@ use proust_profile::{LocationId, OperationId, Profile};
 use rustc_hash::FxHashMap;
 
 use super::acts;
-use super::calls::RawCall;
+use super::calls::{LaneCalls, RawCall};
 use super::site::{Site, Sites};
+use super::stored::StoredEndpoints;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -23,24 +25,63 @@ use crate::log::LogHarvest;
 pub(crate) type Places = FxHashMap<(usize, usize), LocationId>;
 
 /// A call, as the profile knows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Made {
     pub(super) location: LocationId,
     pub(super) operation: Operation,
     /// The communicator, by the process's number; 0 = none.
     pub(super) communicator: u32,
-    /// Where it was made, if that is known ([`find_sites`]).
+    /// Where it was made, if that is known ([`sites`]).
     pub(super) site: Option<Site>,
+}
+
+/// Calls by their number. Those of a run have few different sites.
+#[derive(Debug, Default)]
+pub(super) struct AllMade {
+    different: Vec<Made>,
+    numbers: FxHashMap<Made, u32>,
+    of: Vec<u32>,
+}
+
+impl AllMade {
+    fn push(&mut self, made: Made) {
+        let next = self.different.len() as u32;
+        let number = *self.numbers.entry(made).or_insert(next);
+        if number == next {
+            self.different.push(made);
+        }
+        self.of.push(number);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.of.len()
+    }
+
+    pub(super) fn get(&self, call: usize) -> Option<&Made> {
+        self.different.get(*self.of.get(call)? as usize)
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Made> {
+        self.of.iter().map(|&number| &self.different[number as usize])
+    }
+}
+
+impl Index<usize> for AllMade {
+    type Output = Made;
+
+    fn index(&self, call: usize) -> &Made {
+        &self.different[self.of[call] as usize]
+    }
 }
 
 /// The calls of a process.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) endpoints: StoredEndpoints,
     /// Begin and end of each call since the run's start.
     pub(super) times: Arc<[Times]>,
     /// Likewise by call.
-    pub(super) made: Vec<Made>,
+    pub(super) made: AllMade,
     /// With the bits of their heads.
     pub(super) communicators: Vec<(u16, Communicator)>,
     pub(super) unknown_requests: u64,
@@ -53,16 +94,19 @@ pub(super) struct Gathered {
     pub(super) was_cut_off: bool,
 }
 
-/// The calls of log number `number`, which gives them up; None where it made none.
+/// The calls of log number `number`, which gives them up, and their endpoints, which are still to be stored;
+/// None where it made none.
 pub(super) fn gathered(
     number: usize,
     log: &mut LogHarvest,
     places: &Places,
     clock: &RunClock,
-) -> Option<Gathered> {
+    site: &mut impl FnMut(LocationId, Operation, u64) -> Option<Site>,
+) -> Option<(Gathered, Vec<Endpoint>)> {
+    let lanes: Vec<LaneCalls> = log.lanes.iter_mut().map(|lane| lane.mpi.take_calls()).collect();
     let mut order: Vec<(u64, u32, u32)> = Vec::new();
-    for (l, lane) in log.lanes.iter().enumerate() {
-        let ends = lane.mpi.calls.iter().enumerate();
+    for (l, lane) in lanes.iter().enumerate() {
+        let ends = lane.calls.iter().enumerate();
         order.extend(ends.map(|(at, call)| (call.end_ns, l as u32, at as u32)));
     }
     if order.is_empty() {
@@ -74,10 +118,10 @@ pub(super) fn gathered(
     let mut all = Gathered { was_cut_off: true, ..Gathered::default() };
     let mut endpoints = Endpoints::default();
     let mut all_times = Vec::with_capacity(order.len());
-    all.made.reserve_exact(order.len());
+    all.made.of.reserve_exact(order.len());
     for (_, l, at) in order {
         let (l, at) = (l as usize, at as usize);
-        let lane = &log.lanes[l].mpi;
+        let lane = &lanes[l];
         let raw = &lane.calls[at];
         let times = Times { begin_ns: since_start_ns(raw.begin_ns), end_ns: since_start_ns(raw.end_ns) };
         let (more, received) = lane.records_of(at);
@@ -85,30 +129,32 @@ pub(super) fn gathered(
         all_times.push(times);
         let location = places.get(&(l, raw.thread as usize)).copied().unwrap_or_default();
         let communicator = u32::try_from(raw.object).unwrap_or_default();
-        all.made.push(Made { location, operation: raw.operation, communicator, site: None });
+        let site = site(location, raw.operation, times.end_ns);
+        all.made.push(Made { location, operation: raw.operation, communicator, site });
         all.was_cut_off &= raw.operation != Operation::MPI_Finalize;
         if raw.has_failed {
             all.failed.extend(failed(raw, received, times.begin_ns));
         }
         all.untraced_calls += u64::from(acts::is_untraced(raw.operation));
     }
-    (all.endpoints, all.unknown_requests) = endpoints.finish();
-    let lanes = log.lanes.iter();
-    all.communicators = lanes.flat_map(|lane| &lane.mpi.communicators).copied().collect();
+    let (endpoints, unknown_requests) = endpoints.finish();
+    all.unknown_requests = unknown_requests;
+    all.communicators = log.lanes.iter().flat_map(|lane| &lane.mpi.communicators).copied().collect();
     all.known_until_ns = known_until_ns(log).map(since_start_ns);
     all.times = all_times.into();
-    log.lanes.iter_mut().for_each(|lane| lane.mpi.forget_calls());
-    Some(all)
+    Some((all, endpoints))
 }
 
-/// Finds where the calls were made. The profile has its events; `operations` are its numbers of the log's.
-pub(super) fn find_sites(profile: &Profile, calls: &mut [Gathered], operations: &[Option<OperationId>]) {
+/// Finds the sites of a process's calls, in the order of their ends: by location, operation and end. The
+/// profile has its events; `operations` are its numbers of the log's.
+pub(super) fn sites<'p>(
+    profile: &'p Profile,
+    operations: &'p [Option<OperationId>],
+) -> impl FnMut(LocationId, Operation, u64) -> Option<Site> + 'p {
     let mut sites = Sites::of(&profile.events);
-    for process in calls {
-        for (made, times) in process.made.iter_mut().zip(&*process.times) {
-            let operation = operations.get(made.operation as usize).copied().flatten();
-            made.site = operation.and_then(|operation| sites.find(made.location, operation, times.end_ns));
-        }
+    move |location, operation, end_ns| {
+        let operation = operations.get(operation as usize).copied().flatten()?;
+        sites.find(location, operation, end_ns)
     }
 }
 

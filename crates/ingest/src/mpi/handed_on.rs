@@ -44,7 +44,7 @@ impl Near {
 /// Of all calls of a process.
 pub(super) fn beside(profile: &Profile, process: &Gathered) -> Beside {
     let mut of_locations: FxHashMap<LocationId, Vec<CallId>> = FxHashMap::default();
-    for (number, made) in (0..).zip(&process.made) {
+    for (number, made) in (0..).zip(process.made.iter()) {
         of_locations.entry(made.location).or_default().push(number);
     }
     let mut beside = Beside::default();

@@ -8,23 +8,25 @@ use proust_log::records::{
     COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
 };
 use proust_messages::call::CallId;
-use proust_messages::endpoint::Kind;
-use proust_messages::matched::{Matched, Wait, matched_with};
+use proust_messages::endpoint::{Endpoint, Kind};
+use proust_messages::matched::{Matched, Wait, matched_from};
 use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::unmatched::{Part, Reason};
 use proust_messages::waits::{Pattern, Times};
 use proust_profile::bindings;
 use proust_profile::{
     CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, MessagePart, MessageQuality, OperationId,
-    PartnerWaitRow, ProcessId, Profile, TrafficRow, TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
+    PartnerWaitRow, ProcessId, Profile, RowsBuilder, Spool, TrafficRow, TransferRow, UnmatchedReason,
+    UnmatchedRow, WaitPattern,
 };
 use rustc_hash::FxHashMap;
 
 use rustc_hash::FxHashMap as Map;
 
 use super::exchanges::Exchanges;
-use super::gathered::{Gathered, Made, Places, find_sites, gathered};
+use super::gathered::{Gathered, Made, Places, gathered, sites};
 use super::site::Site;
+use super::stored::StoredEndpoints;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -37,25 +39,31 @@ pub(crate) fn fill(
     places: &[Places],
     operations: &[Option<OperationId>],
     clock: &RunClock,
+    spool: &Spool,
 ) {
     let mut ids: Vec<ProcessId> = Vec::new();
     let mut calls: Vec<Gathered> = Vec::new();
+    let mut rows: RowsBuilder<TransferRow> = RowsBuilder::new(spool);
     for (number, (log, places)) in logs.iter_mut().zip(places).enumerate() {
-        if let Some(gathered) = gathered(number, log, places, clock) {
-            ids.push(ProcessId::from_index(number));
-            calls.push(gathered);
+        let read = gathered(number, log, places, clock, &mut sites(profile, operations));
+        let Some((mut gathered, endpoints)) = read else { continue };
+        // A process's locations follow those of the one before it.
+        for row in transfers(&gathered, &endpoints) {
+            profile.quality.implausible_records += u64::from(rows.push(&row).is_err());
         }
+        gathered.endpoints = StoredEndpoints::of(&endpoints, spool);
+        ids.push(ProcessId::from_index(number));
+        calls.push(gathered);
     }
     if calls.is_empty() {
         return;
     }
-    find_sites(profile, &mut calls, operations);
-    let mut exchanges = Exchanges::of(profile, &calls);
+    profile.transfers = rows.finish();
+    let mut exchanges = Exchanges::of(profile, &calls, spool);
     let mut communicators = Communicators::default();
     let jobs = jobs(profile);
     let mut run = Run::default();
     for (id, gathered) in ids.iter().zip(&mut calls) {
-        profile.transfers.extend(transfers(gathered));
         let memberships = (gathered.communicators.iter())
             .map(|&(flags, recorded)| {
                 let members = members(&logs[id.index()], recorded.number);
@@ -65,7 +73,7 @@ pub(crate) fn fill(
             })
             .collect();
         run.processes.push(Process {
-            endpoints: std::mem::take(&mut gathered.endpoints),
+            endpoints: Vec::new(),
             calls: Arc::clone(&gathered.times),
             communicators: memberships,
             known_until_ns: gathered.known_until_ns,
@@ -73,13 +81,17 @@ pub(crate) fn fill(
             was_cut_off: gathered.was_cut_off,
         });
     }
-    profile.transfers.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
     run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
     let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
-    let mut matched = matched_with(run, &mut exchanges);
+    let endpoints = calls.iter().map(|gathered| gathered.endpoints.iter()).collect();
+    let mut matched = matched_from(run, endpoints, &mut exchanges);
     let ideal = ideal_network(&ids, &calls, &jobs, &mut matched);
-    profile.partner_waits = partner_waits(&calls, &matched.waits);
-    profile.exchanges = exchanges.rows(&calls, &matched, &sizes, operations);
+    let mut waits: Vec<PartnerWaitRow> = Vec::new();
+    profile.exchanges = exchanges.rows(&calls, &sizes, operations, |process, found| {
+        waits.extend(partner_waits(&calls, process, found));
+    });
+    waits.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
+    profile.partner_waits = waits;
     tables(profile, &ids, communicators, &matched, operations);
     profile.quality.messages = Some(MessageQuality {
         messages: matched.traffic.values().map(|traffic| traffic.messages).sum(),
@@ -103,9 +115,9 @@ fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
 }
 
 /// The messages of a process that were completed, and its prepared collectives, by the calls that started
-/// them.
-fn transfers(gathered: &Gathered) -> Vec<TransferRow> {
-    let messages = gathered.endpoints.iter().filter(|endpoint| match endpoint.kind {
+/// them; by location and end.
+fn transfers(gathered: &Gathered, endpoints: &[Endpoint]) -> Vec<TransferRow> {
+    let messages = endpoints.iter().filter(|endpoint| match endpoint.kind {
         Kind::Send(_) | Kind::Receive => endpoint.end.is_complete(),
         Kind::Probe => false,
         // All others are calls of their own.
@@ -130,7 +142,9 @@ fn transfers(gathered: &Gathered) -> Vec<TransferRow> {
         }
         Some(row)
     });
-    rows.collect()
+    let mut rows: Vec<TransferRow> = rows.collect();
+    rows.sort_unstable_by_key(|row| (row.location, row.end_ns, row.begin_ns));
+    rows
 }
 
 /// The run on an ideal network, from the end of each process's begin of MPI to the begin of its end.
@@ -311,32 +325,31 @@ fn tables(
     profile.unmatched.sort_unstable_by_key(|row| (row.process, row.part, row.reason));
 }
 
-/// The waits as rows, at the call sites of their events.
-fn partner_waits(calls: &[Gathered], waits: &[Vec<(CallId, Wait)>]) -> Vec<PartnerWaitRow> {
-    let mut rows: Vec<PartnerWaitRow> = Vec::new();
-    for (process, waits) in waits.iter().enumerate() {
-        for &(call, wait) in waits {
-            let call = call as usize;
-            let times = calls[process].times[call];
-            let Made { location, site, .. } = calls[process].made[call];
-            let late = calls[wait.late.0 as usize].made[wait.late.1 as usize];
-            let late_context = late.site.map_or(ContextId::PROGRAM, |site| site.context);
-            rows.extend(site.map(|Site { context, operation }| PartnerWaitRow {
-                location,
-                context,
-                operation,
-                begin_ns: times.begin_ns,
-                until_ns: wait.until_ns.clamp(times.begin_ns, times.end_ns.max(times.begin_ns)),
-                pattern: pattern(wait.pattern),
-                late: late.location,
-                late_context,
-                misordered_ns: wait.misordered_ns,
-                bytes: wait.bytes,
-            }));
-        }
-    }
-    rows.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
-    rows
+/// The waits of a process as rows, at the call sites of their events.
+fn partner_waits<'w>(
+    calls: &'w [Gathered],
+    process: usize,
+    waits: &'w [(CallId, Wait)],
+) -> impl Iterator<Item = PartnerWaitRow> + 'w {
+    waits.iter().filter_map(move |&(call, wait)| {
+        let call = call as usize;
+        let times = calls[process].times[call];
+        let Made { location, site, .. } = calls[process].made[call];
+        let late = calls[wait.late.0 as usize].made[wait.late.1 as usize];
+        let late_context = late.site.map_or(ContextId::PROGRAM, |site| site.context);
+        site.map(|Site { context, operation }| PartnerWaitRow {
+            location,
+            context,
+            operation,
+            begin_ns: times.begin_ns,
+            until_ns: wait.until_ns.clamp(times.begin_ns, times.end_ns.max(times.begin_ns)),
+            pattern: pattern(wait.pattern),
+            late: late.location,
+            late_context,
+            misordered_ns: wait.misordered_ns,
+            bytes: wait.bytes,
+        })
+    })
 }
 
 fn pattern(pattern: Pattern) -> WaitPattern {

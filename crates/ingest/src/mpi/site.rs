@@ -6,7 +6,7 @@ use proust_profile::{ContextId, EventRow, Events, LocationId, OperationId};
 use rustc_hash::FxHashMap as Map;
 
 /// Where a call was made, and its operation as the profile numbers it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Site {
     pub(super) context: ContextId,
     pub(super) operation: OperationId,

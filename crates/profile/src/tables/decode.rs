@@ -14,12 +14,12 @@ use super::reader::Table;
 use crate::{
     Context, ContextKind, Detail, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function, InsideRow,
     IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
-    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, SegmentRow, TransferRow,
-    TrialSums, Value,
+    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, SegmentRow, TrialSums,
+    Value,
 };
 
-/// Fills all tables of `profile` but the amounts, samples, events, releases, stays, executions and waits
-/// for partners.
+/// Fills all tables of `profile` but the amounts, samples, events, releases, stays, executions, waits for
+/// partners and transfers.
 pub(super) fn read_definitions(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
@@ -71,11 +71,6 @@ pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, T
     side_by_side(table, partner_waits)
 }
 
-/// The messages of calls.
-pub(super) fn read_transfers(table: &Table) -> Result<Vec<TransferRow>, TablesError> {
-    side_by_side(table, transfers)
-}
-
 /// The rows of a large table, row groups side by side on all processors.
 fn side_by_side<T: Send>(
     table: &Table,
@@ -123,7 +118,7 @@ macro_rules! zip_rows {
 mod exchanges;
 mod messages;
 
-use messages::{communicators, gatherings, partner_waits, traffic, transfers, unmatched};
+use messages::{communicators, gatherings, partner_waits, traffic, unmatched};
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;

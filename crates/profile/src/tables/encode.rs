@@ -28,7 +28,6 @@ pub(super) const GATHERINGS: &str = "gatherings.parquet";
 pub(super) const EXCHANGES: &str = "exchanges.parquet";
 pub(super) const UNMATCHED: &str = "unmatched.parquet";
 pub(super) const PARTNER_WAITS: &str = "partner_waits.parquet";
-pub(super) const TRANSFERS: &str = "transfers.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -55,8 +54,7 @@ pub(super) fn write_all(
     write(GATHERINGS, &gatherings(profile))?;
     write(EXCHANGES, &exchanges(profile))?;
     write(UNMATCHED, &unmatched(profile))?;
-    write(PARTNER_WAITS, &partner_waits(profile))?;
-    write(TRANSFERS, &transfers(profile))
+    write(PARTNER_WAITS, &partner_waits(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -352,23 +350,6 @@ fn partner_waits(profile: &Profile) -> Vec<Column> {
         column!(rows, "late_context", U32, |r| r.late_context.0),
         column!(rows, "misordered_ns", U64, |r| r.misordered_ns),
         column!(rows, "bytes", U64, |r| r.bytes),
-    ]
-}
-
-fn transfers(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.transfers;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "context", U32, |r| r.context.0),
-        column!(rows, "operation", U32, |r| r.operation.0),
-        column!(rows, "begin_ns", U64, |r| r.begin_ns),
-        column!(rows, "end_ns", U64, |r| r.end_ns),
-        column!(rows, "sends", U32, |r| r.sends),
-        column!(rows, "receives", U32, |r| r.receives),
-        column!(rows, "sent_bytes", U64, |r| r.sent_bytes),
-        column!(rows, "received_bytes", U64, |r| r.received_bytes),
-        column!(rows, "collectives", U32, |r| r.collectives),
-        column!(rows, "collective_bytes", U64, |r| r.collective_bytes),
     ]
 }
 

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use super::error::TablesError;
 use super::manifest::{FileCheck, Manifest};
 use super::reader::Table;
-use super::{EVENTS, FACTS, FactsFile, Provenance, RELEASES, Rows, SAMPLES, STAYS, decode, encode};
+use super::{
+    EVENTS, FACTS, FactsFile, Provenance, RELEASES, Rows, SAMPLES, STAYS, TRANSFERS, decode, encode,
+};
 use crate::{ByLocation, Profile, Row};
 
 /// How often another profile may take the place of the one that is being opened.
@@ -166,7 +168,7 @@ impl Kept {
             stays: self.streams(STAYS)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,
             partner_waits: decode::read_partner_waits(&self.table(encode::PARTNER_WAITS)?)?,
-            transfers: decode::read_transfers(&self.table(encode::TRANSFERS)?)?,
+            transfers: self.streams(TRANSFERS)?,
         };
         rows.check(profile).map_err(|source| self.broken(source))?;
         Ok(rows)

@@ -1,7 +1,7 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
 use crate::{
-    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, Releases, Samples, Stays, TransferRow,
+    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, Releases, Samples, Stays, Transfers,
     invariants,
 };
 
@@ -21,7 +21,7 @@ pub struct Rows {
     /// The timeline of waits for partners.
     pub partner_waits: Vec<PartnerWaitRow>,
     /// The timeline of messages, by the calls that started them.
-    pub transfers: Vec<TransferRow>,
+    pub transfers: Transfers,
 }
 
 impl Rows {

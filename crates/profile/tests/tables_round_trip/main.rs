@@ -366,7 +366,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         exchanges: messages::exchanges(&releases),
                         unmatched: messages::unmatched(process_count),
                         partner_waits: messages::partner_waits(&releases, count),
-                        transfers: messages::transfers(&releases),
+                        transfers: messages::transfers(&releases).into(),
                         facts: RunFacts { wall: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality {
                             samples: facts.2,

@@ -4,7 +4,7 @@
 use super::arrows::sources;
 
 /// What has a time and a location, and can be as many as the run is long.
-const ROWS: [&str; 5] = ["SampleRow", "EventRow", "ReleaseRow", "StayRow", "Span"];
+const ROWS: [&str; 6] = ["SampleRow", "EventRow", "ReleaseRow", "StayRow", "TransferRow", "Span"];
 
 /// The parts that may not hold them. Rows are made in `ingest`, and kept in `profile`.
 const ABOVE: [&str; 8] = ["account", "query", "findings", "store", "compare", "report", "export", "proust"];
@@ -18,6 +18,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("account/src/timelines/spans.rs", "the same"),
     ("account/src/ledger/timeline.rs", "timelines in memory, which those of streams are compared with"),
     ("account/src/blame/stays.rs", "the last 64"),
+    ("query/src/mpi/sizes.rs", "those that ended with one call"),
 ];
 
 /// What a type is in at the end of this code, if that holds many of it: a vector, a slice.

@@ -275,7 +275,9 @@ fn a_damaged_profile_without_logs_is_an_error_or_a_caution() {
 fn an_account_of_damaged_rows_is_never_one_of_nothing() {
     let Some(rig) = Rig::new() else { return };
     for (subject, kept) in [(of_run(), Kept::Profile), (of_sweep(), Kept::Profile), (of_run(), Kept::Both)] {
-        for rows in ["samples.streams", "events.streams", "releases.streams", "stays.streams"] {
+        for rows in
+            ["samples.streams", "events.streams", "releases.streams", "stays.streams", "transfers.streams"]
+        {
             rig.restore(&subject, kept);
             let profile = rig.damaged.join(subject.folder).join("profile");
             for name in ["ledger.json", rows] {

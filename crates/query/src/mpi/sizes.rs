@@ -51,9 +51,10 @@ pub fn sizes(selection: &Selection<'_>) -> Vec<SizeSum> {
         let bytes = bytes.map(class);
         add(sums.entry(bytes).or_insert(SizeSum { bytes, ..SizeSum::default() }));
     };
-    let mut next = 0;
+    let mut transfers = profile.transfers.iter().peekable();
+    // Those that ended with the last call.
+    let mut at_end: Vec<TransferRow> = Vec::new();
     let key = |event: &EventRow| (event.location, event.end_ns, event.begin_ns);
-    let transfers = &profile.transfers[..];
     for event in profile.events.iter() {
         let event = &event;
         let kind = kind(profile, event.operation).filter(|kind| kind.is_of_mpi());
@@ -62,16 +63,18 @@ pub fn sizes(selection: &Selection<'_>) -> Vec<SizeSum> {
         }
         // Both are by location and end.
         let end = |row: &TransferRow| (row.location, row.end_ns);
-        while transfers.get(next).is_some_and(|row| end(row) < (event.location, event.end_ns)) {
-            next += 1;
+        let ended = (event.location, event.end_ns);
+        if at_end.first().is_none_or(|row| end(row) != ended) {
+            at_end.clear();
+            while transfers.next_if(|row| end(row) < ended).is_some() {}
+            at_end.extend(std::iter::from_fn(|| transfers.next_if(|row| end(row) == ended)));
         }
-        let at_end = transfers[next..].iter().take_while(|row| end(row) == (event.location, event.end_ns));
         let is_it = |row: &&TransferRow| {
             !event.summed && key(&row.as_event()) == key(event) && row.operation == event.operation
         };
         // One that only starts prepared collectives has no message either.
         let has_message = |row: &&TransferRow| is_it(row) && row.sends + row.receives > 0;
-        let Some(row) = at_end.into_iter().find(has_message) else {
+        let Some(row) = at_end.iter().find(has_message) else {
             add(None, &|sum| sum.time_ns += event.time_ns as f64);
             continue;
         };

@@ -139,7 +139,8 @@ pub fn messaging() -> Profile {
         transfers: vec![
             transfer(0, SEND, (400, 410), (4096, 0)),
             transfer(1, RECEIVE, (100, 410), (0, 4096)),
-        ],
+        ]
+        .into(),
         traffic: vec![TrafficRow { from: ProcessId(0), to: ProcessId(1), messages: 1, bytes: 4096 }],
         exchanges: vec![
             exchange(0, INIT, (100, 0), |_| ()),

@@ -9,7 +9,7 @@ pub mod waits;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use proust_ingest::{Counter, LogBytes, ingest_logs};
+use proust_ingest::{CallPaths, Counter, LogBytes, Making, ingest_logs_by};
 use proust_log::layout::{
     ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES, Origin, VERSION,
     chunk_bytes,
@@ -20,7 +20,7 @@ use proust_log::records::{
 };
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
-use proust_profile::{ContextId, ContextKind, InsideRow, Metric, Ns, Profile, RunFile};
+use proust_profile::{ContextId, ContextKind, InsideRow, Metric, Ns, Profile, RunFile, Spool};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
 use zerocopy::IntoBytes;
 
@@ -252,10 +252,16 @@ pub fn names(module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
 
 /// The profile of logs in memory.
 pub fn profile_of(logs: &[Vec<u8>], run: Option<&RunFile>) -> Profile {
+    profile_within(logs, run, &Spool::default())
+}
+
+/// The same, with rows in `spool`.
+pub fn profile_within(logs: &[Vec<u8>], run: Option<&RunFile>, spool: &Spool) -> Profile {
     let names_of: Vec<String> = (0..logs.len()).map(|i| format!("log/{i}.plog")).collect();
     let logs: Vec<LogBytes<'_>> =
         logs.iter().zip(&names_of).map(|(bytes, name)| LogBytes::alone(name, Ok(bytes))).collect();
-    let profile = ingest_logs("run", &logs, run, &names, &Counter::default()).unwrap();
+    let making = Making { paths: CallPaths::User, symbols: &names, spool };
+    let profile = ingest_logs_by(making, "run", &logs, run, &Counter::default()).unwrap();
     assert_consistent(&profile);
     profile
 }

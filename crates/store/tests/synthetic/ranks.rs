@@ -103,25 +103,84 @@ impl Ranks {
 
     /// The log of a rank.
     pub fn log(&self, rank: u32) -> Vec<u8> {
+        let ends_ns = self.end_ns();
         let host = rank / self.of_host;
-        let at = |time_ns: u64| time_ns + u64::from(host) * self.ahead_ns;
+        let of =
+            Recorded { rank, ranks: self.ranks, host, ahead_ns: u64::from(host) * self.ahead_ns, ends_ns };
+        let compares = rank.is_multiple_of(self.of_host);
+        of.log(compares, self.outside_ns(rank), |call| self.each_call(rank, call))
+    }
+}
+
+/// Two ranks: the first one sends, the second one receives, and begins after the last message was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead {
+    pub messages: u64,
+}
+
+impl Ahead {
+    /// From one call's begin to the next one's.
+    const STEP_NS: u64 = 2 * CALL_NS;
+
+    /// From the begin of each send to the end of its receive, all together.
+    pub fn spans_ns(&self) -> u64 {
+        self.messages * (self.messages * Ahead::STEP_NS + CALL_NS)
+    }
+
+    pub fn log(&self, rank: u32) -> Vec<u8> {
+        let half_ns = self.messages * Ahead::STEP_NS;
+        let ends_ns = 3 * S + 2 * half_ns;
+        let of = Recorded { rank, ranks: 2, host: 0, ahead_ns: 0, ends_ns };
+        let (operation, from_ns) =
+            if rank == 0 { (Operation::MPI_Send, 0) } else { (Operation::MPI_Recv, half_ns) };
+        let calls = |call: &mut dyn FnMut(Operation, (u64, u64), i32)| {
+            for number in 0..self.messages {
+                let begin_ns = 3 * S + from_ns + number * Ahead::STEP_NS;
+                call(operation, (begin_ns, begin_ns + CALL_NS), 1 - rank as i32);
+            }
+        };
+        of.log(rank == 0, ends_ns - 2 * S - self.messages * CALL_NS, calls)
+    }
+}
+
+/// A rank whose log is written.
+struct Recorded {
+    rank: u32,
+    ranks: u32,
+    host: u32,
+    /// How much its clock is ahead of the first host's.
+    ahead_ns: u64,
+    /// When it begins to end MPI, by the first host's clock.
+    ends_ns: u64,
+}
+
+impl Recorded {
+    /// `compares`: its clock is compared with the first one's, and the answer is read in the middle of what
+    /// that takes.
+    fn log(
+        &self,
+        compares: bool,
+        outside_ns: u64,
+        calls: impl FnOnce(&mut dyn FnMut(Operation, (u64, u64), i32)),
+    ) -> Vec<u8> {
+        let Recorded { rank, ranks, host, ahead_ns, ends_ns: end_ns } = *self;
+        let at = |time_ns: u64| time_ns + ahead_ns;
         let mut lane = LaneBuilder::new(0);
         lane.module(1, "m", 7, 0x40_0000).node(1, 0, 1, 0x100).node(2, 1, 1, 0x205).node(3, 1, 1, 0x307);
         lane.text(Subject::Host, 0, &format!("host{host}"));
         lane.text(Subject::Variable, 0, &format!("OMPI_COMM_WORLD_RANK={rank}"));
-        lane.text(Subject::Variable, 1, &format!("OMPI_COMM_WORLD_SIZE={}", self.ranks));
+        lane.text(Subject::Variable, 1, &format!("OMPI_COMM_WORLD_SIZE={ranks}"));
         lane.text(Subject::Variable, 2, "PMIX_NAMESPACE=7");
         let pid = 9 + rank;
         lane.begin(pid, at(S) / MS, 0);
-        let world = Communicator { id: 1, number: 1, rank, size: self.ranks, ..Default::default() };
+        let world = Communicator { id: 1, number: 1, rank, size: ranks, ..Default::default() };
         lane.push(COMMUNICATOR_WORLD, &world);
-        // The answer is read in the middle of what comparing takes.
         let compare = |lane: &mut LaneBuilder, time_ns: u64, flags: u16| match rank {
             0 => {
                 let own = ClockOffset { own_ns: time_ns, reference_ns: time_ns, round_trip_ns: 0 };
                 lane.push(flags | CLOCK_REFERENCE, &own);
             }
-            _ if rank.is_multiple_of(self.of_host) => {
+            _ if compares => {
                 let offset = ClockOffset { own_ns: at(time_ns), reference_ns: time_ns, round_trip_ns: 1_000 };
                 lane.push(flags, &offset);
             }
@@ -141,11 +200,10 @@ impl Ranks {
             lane.push_shaped(operation as u16, 0, &event);
         };
         push(&mut lane, Operation::MPI_Init, (S + MS, 2 * S), Envelope::NONE);
-        self.each_call(rank, |operation, times, partner| push(&mut lane, operation, times, partner));
-        let end_ns = self.end_ns();
+        calls(&mut |operation, times, partner| push(&mut lane, operation, times, partner));
         compare(&mut lane, end_ns, CLOCK_AT_END);
         push(&mut lane, Operation::MPI_Finalize, (end_ns, end_ns + MS), Envelope::NONE);
-        lane.end(pid, at(end_ns + 2 * MS).div_ceil(MS), self.outside_ns(rank) / MS);
+        lane.end(pid, at(end_ns + 2 * MS).div_ceil(MS), outside_ns / MS);
         let start_ns = at(S);
         log(FileHeader { start_ns, end_ns: at(end_ns + 3 * MS), ..header(pid) }, &[lane])
     }

@@ -1,6 +1,6 @@
 //! Whatever a record holds, it comes back from a block; whatever a block holds, records come back or none.
 
-use super::{Event, Release, Sample, State, Stay, Synchronisation};
+use super::{Event, Release, Sample, State, Stay, Synchronisation, Transfer};
 use crate::record::{Key, MAX_COLUMNS, Record};
 use proptest::prelude::*;
 
@@ -84,6 +84,14 @@ proptest! {
             last: optional.0,
             class: small.0,
         })?;
+        comes_back(Transfer {
+            begin_ns,
+            end_ns,
+            context: numbers.0,
+            operation: numbers.1,
+            counts: [numbers.2, numbers.0, numbers.1],
+            bytes: [large.0, large.1, u64::from(numbers.2)],
+        })?;
     }
 
     #[test]
@@ -95,5 +103,6 @@ proptest! {
         let _ = Release::load(begin_ns, end_ns, &values);
         let _ = Stay::load(begin_ns, end_ns, &values);
         let _ = Synchronisation::load(begin_ns, end_ns, &values);
+        let _ = Transfer::load(begin_ns, end_ns, &values);
     }
 }

@@ -3,8 +3,8 @@
 use super::super::error::TablesError;
 use super::super::reader::Table;
 use crate::{
-    CommunicatorInfo, GatheringRow, MessagePart, PartnerWaitRow, TrafficRow, TransferRow, UnmatchedReason,
-    UnmatchedRow, WaitPattern,
+    CommunicatorInfo, GatheringRow, MessagePart, PartnerWaitRow, TrafficRow, UnmatchedReason, UnmatchedRow,
+    WaitPattern,
 };
 
 pub(super) fn communicators(table: &Table, group: usize) -> Result<Vec<CommunicatorInfo>, TablesError> {
@@ -62,24 +62,5 @@ pub(super) fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWa
         late_context,
         misordered_ns,
         bytes,
-    })
-}
-
-pub(super) fn transfers(table: &Table, group: usize) -> Result<Vec<TransferRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, operation: ids, begin_ns: u64s, end_ns: u64s, sends: u32s, receives: u32s,
-    sent_bytes: u64s, received_bytes: u64s, collectives: u32s, collective_bytes: u64s;
-    TransferRow {
-        location,
-        context,
-        operation,
-        begin_ns,
-        end_ns,
-        sends,
-        receives,
-        sent_bytes,
-        received_bytes,
-        collectives,
-        collective_bytes,
     })
 }
