@@ -60,7 +60,7 @@ use crate::{Profile, Quality, RunFacts};
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 28;
+pub const SCHEMA: u32 = 29;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
 const SAMPLES: &str = "samples.streams";

@@ -72,6 +72,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         evidence: Vec::new(),
         checks: Vec::new(),
         sure: Sure::Certain,
+        small: false,
         processes: Vec::new(),
         library: None,
         ranks: Vec::new(),

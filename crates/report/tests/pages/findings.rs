@@ -51,6 +51,7 @@ fn finding() -> Finding {
             check("LOCK_HOLDS", Amount::Count(1250.0)),
         ],
         sure: Sure::Certain,
+        small: false,
         processes: Vec::new(),
         library: None,
         ranks: Vec::new(),

@@ -480,6 +480,7 @@ mod tests {
             evidence: Vec::new(),
             checks: Vec::new(),
             sure: Sure::Likely,
+            small: false,
             processes: Vec::new(),
             library: None,
             ranks: Vec::new(),
