@@ -66,7 +66,7 @@ static void crowd(double seconds, int threads)
 static void oversubscription(double seconds) { crowd(seconds, 4 * available()); }
 static void oversubscription_repaired(double seconds) { crowd(seconds, available()); }
 
-/* bound-together: a thread for each processor, all of them on the first; repaired, where the kernel puts them. */
+/* bound-together: a thread for each processor, all on the first one; repaired, they are not bound. */
 static int is_bound;
 
 static void bind_to_first(void)

@@ -80,7 +80,7 @@ fn by_turns(facts: &Facts<'_>, mut waits: Vec<Wait>) -> Option<Finding> {
         *sum += wait.2.waited;
         all.push(wait);
     }
-    // A client and its server wait alike; the one that was there first is the client, which could ask earlier.
+    // A client and its server wait alike; the one that was there first is the client, and could ask earlier.
     let most = by_place.values().map(|(sum, _)| *sum).max()?;
     let born = |there: &[&Wait]| there.iter().map(|wait| facts.profile.locations[wait.0].start).min();
     let (_, there) = (by_place.into_values())

@@ -1,6 +1,7 @@
 //! The findings: as a part of the summary, as a page, and one of them with its derivation.
 
 mod about;
+mod advice;
 mod circumstances;
 mod figures;
 mod look_next;
@@ -234,7 +235,7 @@ impl FindingRow {
             evidence: finding.evidence.iter().map(FigureRow::new).collect(),
             library: finding.library.clone(),
             ranks: finding.ranks.clone(),
-            advice: wording::advice(finding.kind),
+            advice: advice::advice(finding.kind),
             sure: finding.sure.id(),
             why_sure: reasons::why_sure(finding),
             formula: reasons::formula(finding.kind),
@@ -357,7 +358,7 @@ fn text_of(row: &FindingRow, total_s: f64, style: &Style) -> String {
 /// What a kind of finding is, what to do, and how its seconds come about.
 pub(crate) fn kind_text(kind: Kind, style: &Style) -> String {
     let mut text = heading(style, kind.id(), &format!("finding: {}", wording::name(kind)));
-    text.push_str(&wrapped(wording::advice(kind), 0, style.width));
+    text.push_str(&wrapped(advice::advice(kind), 0, style.width));
     text + &wrapped(&format!("{}.", reasons::formula(kind)), 0, style.width)
 }
 
