@@ -117,11 +117,7 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
         ]);
     }
     finding.evidence.push(Figure::count(FigureId::ProcessorsKeptBusy, facts.width));
-    // Every program begins and ends, and reads its input in between.
-    let is_once = stretches == 1 && !is_between_regions;
-    let share = lost / facts.total.max(Ns::SHORTEST);
-    let is_large = !is_once || limits::ONCE_SHARE.holds(share);
-    finding.sure = if is_large { Sure::Certain } else { Sure::Possible };
+    finding.sure = Sure::Certain;
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -8,7 +8,7 @@ use super::openmp::NEAR;
 use super::place::Place;
 use super::processes;
 use super::range;
-use super::thresholds::{Check, Checks, LARGE_SHARE, LEAST_SHARE, Threshold, UNUSUAL_SHARE};
+use super::thresholds::{CROWDED_SHARE, Check, Checks, LARGE_SHARE, LEAST_SHARE, Threshold, UNEVEN_SHARE};
 use super::unexplained;
 
 /// The most that are shown.
@@ -61,9 +61,14 @@ fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
     }
     let total = facts.total.max(Ns::SHORTEST);
     let (limit, share): (&Threshold<f64>, f64) = match finding.kind {
-        // Nothing is won by fewer threads but what switching between them costs.
-        Kind::Oversubscription => (&UNUSUAL_SHARE, finding.lost / total),
+        // Nothing is won by fewer threads but what switching between them costs; and one that reads or writes
+        // beside a pool that fills the processors queues, too.
+        Kind::Oversubscription => (&CROWDED_SHARE, finding.lost / total),
         Kind::OmpNestedTeams => (&LARGE_SHARE, finding.lost / total),
+        // No work can be divided into parts that are all there from the beginning and end together.
+        Kind::SerialPhase | Kind::LongTask | Kind::IdlePool | Kind::LateThread | Kind::LateWork => {
+            (&UNEVEN_SHARE, finding.recoverable / total)
+        }
         _ => (&LARGE_SHARE, finding.recoverable / total),
     };
     let mut checks = Checks::default();

@@ -55,8 +55,8 @@ thresholds! {
     LEAST_SHARE at_least share(0.01) "what could be won, of the run's total";
     LARGE_SHARE at_least share(0.05)
         "of the run's total, what could be won, as every program has some of it, to be more than possible";
-    ONCE_SHARE at_least share(0.1)
-        "of the run's total, a phase that comes once, as every program has, to be surely a fault";
+    UNEVEN_SHARE at_least share(0.1)
+        "of the run's total, what uneven work leaves empty, as everywhere, to be more than possible";
     UNUSUAL_SHARE at_least share(0.15)
         "of the run's total, what most programs of the kind have some of, to be a fault";
     LEAST_TOTAL_S at_least ns(100_000_000) "the run's total";
@@ -103,6 +103,8 @@ thresholds! {
     TASK_WAITS at_least count(1000.0) "times that threads waited for work, or for each other";
     TASK_CPU_S at_most ns(200_000) "processor time between two waits, on average";
     CROWD_SHARE at_least share(0.1) "of the run's total, runnable while the run itself held all processors";
+    CROWDED_SHARE at_least share(0.3)
+        "of the run's total, runnable while the run itself held all processors, to be surely too many threads";
     CROWD_THREADS at_least count(1.25) "threads active at once for each processor";
     FAULTS at_least count(5000.0) "page faults";
     FAULTS_BY_ONE at_least share(0.9) "of the page faults, by one thread";

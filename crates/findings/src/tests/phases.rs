@@ -281,7 +281,16 @@ fn threads_that_wait_for_work_again_and_again_have_too_few_tasks() {
     near(finding.lost, 1.0);
     assert_eq!(cause(finding), "produce");
     assert_eq!(finding.victims[0].place.function.as_deref(), Some("wait"));
+    assert_eq!((finding.sure, finding.small), (Sure::Likely, false));
     assert!(!has(&run(12, 12), Kind::IdlePool));
+    let found = run(12, 10);
+    let small = one(&found, Kind::IdlePool);
+    near(small.lost, 0.2);
+    assert_eq!(
+        (small.sure, small.small),
+        (Sure::Possible, true),
+        "8 % of the run, as in every parallel program"
+    );
 }
 
 #[test]

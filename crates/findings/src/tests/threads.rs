@@ -69,23 +69,28 @@ fn a_crowd_where_others_have_the_processors_is_possible_at_most() {
 
 #[test]
 fn a_thread_more_than_processors_for_a_while_is_possible_at_most() {
-    // A third thread shares a processor with the second for 240 ms, and waits for something else then.
-    let mut run = Builder::new(3, 1000);
-    run.work(0, "worker solve", (0, 1000)).work(1, "worker solve", (240, 1000));
-    for at_ms in (0..240).step_by(4) {
-        run.work(at_ms as u32 / 4 % 2 + 1, "worker solve", (at_ms, at_ms + 4));
-    }
-    run.during(2, "worker", Operation::ConditionWait, (240, 1000));
-    for location in &mut run.profile.locations {
-        location.queued = Ns::ZERO;
-    }
-    for late in [1, 2] {
-        run.profile.locations[LocationId(late)].queued = Ns::of(120 * MS);
-    }
-    let found = run.findings();
-    let crowd = one(&found, Kind::Oversubscription);
-    near(crowd.lost, 0.24);
-    assert_eq!(crowd.sure, Sure::Possible, "a processor too few for 12 % of the run");
+    // A third thread shares a processor with the second for a while, and waits for something else then.
+    let sure = |crowded_ms: u64| {
+        let mut run = Builder::new(3, 1000);
+        run.work(0, "worker solve", (0, 1000)).work(1, "worker solve", (crowded_ms, 1000));
+        for at_ms in (0..crowded_ms).step_by(4) {
+            run.work(at_ms as u32 / 4 % 2 + 1, "worker solve", (at_ms, at_ms + 4));
+        }
+        run.during(2, "worker", Operation::ConditionWait, (crowded_ms, 1000));
+        for location in &mut run.profile.locations {
+            location.queued = Ns::ZERO;
+        }
+        for late in [1, 2] {
+            run.profile.locations[LocationId(late)].queued = Ns::of(crowded_ms / 2 * MS);
+        }
+        let found = run.findings();
+        let crowd = one(&found, Kind::Oversubscription);
+        near(crowd.lost, crowded_ms as f64 / 1000.0);
+        crowd.sure
+    };
+    assert_eq!(sure(240), Sure::Possible, "a processor too few for 12 % of the run");
+    assert_eq!(sure(480), Sure::Possible, "24 %, as a reader beside a pool that fills the processors has");
+    assert_eq!(sure(800), Sure::Certain, "40 %");
 }
 
 #[test]
