@@ -230,6 +230,37 @@ static void work_by_turns_repaired(double seconds)
     join_all();
 }
 
+/* one-at-a-time: a limit on what works at once lets one in; repaired, two. */
+static sem_t limit;
+
+KEPT static void enter_limited(void)
+{
+    while (sem_wait(&limit) != 0)
+        continue;
+}
+
+static void *limited(void *seconds)
+{
+    double since = wall();
+    enter_limited();
+    has_lost(wall() - since);
+    burn_cpu(*(double *)seconds);
+    sem_post(&limit);
+    return NULL;
+}
+
+static void work_within_limit(double seconds, unsigned at_once)
+{
+    double each = seconds / 4;
+    sem_init(&limit, 0, at_once);
+    for (int i = 0; i < 4; i++)
+        start(limited, &each);
+    join_all();
+}
+
+static void one_at_a_time(double seconds) { work_within_limit(seconds, 1); }
+static void one_at_a_time_repaired(double seconds) { work_within_limit(2 * seconds, 2); }
+
 /* unexplained-wait: after each step a wait that nobody ends before its time is up; repaired, the next step
    begins at once. */
 KEPT static void wait_out_interval(double seconds)
@@ -400,6 +431,7 @@ const struct finding_case waiting_cases[] = {
     {"thread-churn", thread_churn, thread_churn_repaired},
     {"sleep-poll", sleep_poll, sleep_poll_repaired},
     {"work-by-turns", sleep_poll_repaired, work_by_turns_repaired},
+    {"one-at-a-time", one_at_a_time, one_at_a_time_repaired},
     {"unexplained-wait", unexplained_wait, unexplained_wait_repaired},
     {"sleeping-worker", sleeping_worker, sleeping_worker_repaired},
     {"process-churn", process_churn, process_churn_repaired},

@@ -119,6 +119,21 @@ static void uneven_loop_repaired(void)
         divide_on_demand();
 }
 
+/* omp-large-chunks: three quarters of the iterations are one chunk; repaired, they are handed out one by one. */
+KEPT static void two_chunks(void)
+{
+#pragma omp parallel for schedule(dynamic, PIECES * 3 / 4)
+    for (int i = 0; i < PIECES; i++)
+        units(PIECES / 2);
+    STAYS;
+}
+
+static void large_chunks(void)
+{
+    while (!is_enough())
+        two_chunks();
+}
+
 /* omp-small-chunks: iterations of some nanoseconds are handed out one by one; repaired, a thousand at a time.
    */
 #define NUMBERS 200000
@@ -363,6 +378,7 @@ static const struct {
 } cases[] = {
     { "omp-deep-construct", deep_construct, deep_construct_repaired, NULL, NULL },
     { "omp-uneven-loop", uneven_loop, uneven_loop_repaired, NULL, NULL },
+    { "omp-large-chunks", large_chunks, uneven_loop_repaired, NULL, NULL },
     { "omp-small-chunks", small_chunks, small_chunks_repaired, NULL, NULL },
     { "omp-hot-critical", hot_critical, hot_critical_repaired, NULL, NULL },
     { "omp-nested-teams", nested_teams, nested_teams_repaired, NULL, NULL },

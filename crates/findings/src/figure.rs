@@ -180,6 +180,8 @@ figures! {
     RegionExecutions "region-executions";
     /// Requests for iterations.
     Requests "requests";
+    /// Requests for iterations that a thread made each time, the last of them for nothing.
+    RequestsEachTime "requests-each-time";
     /// Runnable, without a processor.
     Runnable "runnable";
     /// Runnable, without a processor, in the inner region.
@@ -270,6 +272,8 @@ figures! {
     ThreadsThatWaitedSo "threads-that-waited-so";
     /// Threads that went on alone.
     ThreadsThatWentOn "threads-that-went-on";
+    /// Threads that worked, of those of which one worked at a time.
+    ThreadsThatWorked "threads-that-worked";
     /// A call takes.
     TimeOfCall "time-of-call";
     /// A fault takes, by the system time of stretches with and without.
@@ -346,12 +350,16 @@ figures! {
     WorkOfTask "work-of-task";
     /// Work of all tasks.
     WorkOfTasks "work-of-tasks";
+    /// Of the work, the part of all but the one that had most of it.
+    WorkOfTheOthers "work-of-the-others";
     /// Work of such a thread, on average.
     WorkOfThread "work-of-thread";
     /// Work of a thread each time, on average.
     WorkOfThreadEachTime "work-of-thread-each-time";
     /// One worked alone until another one had waited for it.
     WorkedByTurns "worked-by-turns";
+    /// One worked alone while another one of its program waited for it.
+    WorkedWhileAnotherWaited "worked-while-another-waited";
     /// Times that the processor was given away.
     Yields "yields";
     /// A characteristic of a marked interval, or its time in a group of operations.

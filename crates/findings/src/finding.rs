@@ -58,6 +58,8 @@ kinds! {
     LateWork "late-work";
     /// Threads wait for each other in turn, so that one works at a time.
     WorkByTurns "work-by-turns";
+    /// Never more than one of several works, while others wait for it.
+    OneAtATime "one-at-a-time";
     /// More is spent on handing out tasks than a task should cost.
     SmallTasks "small-tasks";
     /// More threads want to run than there are processors.
@@ -96,6 +98,8 @@ kinds! {
     OmpDeepConstruct "omp-deep-construct";
     /// A loop is divided by count, and its iterations differ.
     OmpUnevenLoop "omp-uneven-loop";
+    /// A loop is handed out in so few chunks that threads wait for the last one.
+    OmpLargeChunks "omp-large-chunks";
     /// A loop is handed out in chunks that take no longer than asking for them.
     OmpSmallChunks "omp-small-chunks";
     /// A section for one thread at a time is entered in a hot loop.

@@ -9,6 +9,7 @@
 //! - `phases`: serial phases, serial parts between parallel regions
 //! - `pool`: a long task at the end of a pool, too few tasks
 //! - `turns`: threads that wait for each other in turn
+//! - `one_at_a_time`: programs of which never two threads or processes work at once
 //! - `barriers`: a late thread, late work
 //! - `tasks`: tasks that are too small
 //! - `crowding`: more threads than processors
@@ -62,6 +63,7 @@ mod libraries;
 mod locks;
 mod marked;
 mod mpi;
+mod one_at_a_time;
 mod openmp;
 mod overhead;
 mod phases;

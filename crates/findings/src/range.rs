@@ -61,6 +61,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LongTask
         | Kind::IdlePool
         | Kind::WorkByTurns
+        | Kind::OneAtATime
         | Kind::OmpSerialPart
         | Kind::OmpTeamOfOne
         | Kind::MpiSerialPhase
@@ -75,6 +76,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LateThread
         | Kind::LateWork
         | Kind::OmpUnevenLoop
+        | Kind::OmpLargeChunks
         | Kind::OmpSleepingWaits
         | Kind::BoundTogether
         | Kind::BusyWait

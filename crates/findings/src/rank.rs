@@ -87,6 +87,7 @@ fn general(kind: Kind) -> &'static [Kind] {
     match kind {
         Kind::OmpDeepConstruct => &[Kind::LateThread, Kind::LateWork],
         Kind::OmpUnevenLoop => &[Kind::LateThread, Kind::LateWork],
+        Kind::OmpLargeChunks => &[Kind::LateThread, Kind::LateWork],
         Kind::LateWork => &[Kind::OmpUnevenLoop],
         Kind::WorkByTurns => &[Kind::IdlePool],
         Kind::LibraryLock => &[Kind::WorkByTurns],

@@ -88,6 +88,10 @@ thresholds! {
     EACH_TURNS at_least count(20.0) "times that each waited until the other had worked alone";
     TURN_SHARE at_least share(0.1) "of the waiting of two threads for each other, the smaller part";
     TURNS_OF_RUN at_least share(0.1) "of the run, one worked alone whom another one waited for in turn";
+    ONE_OF_RUN at_least share(0.5) "of the run, one worked while another one of its program waited for it";
+    ONE_OTHERS at_least share(0.2) "of the work, all but the one with the most";
+    ONE_AGAIN at_least count(20.0) "times that one waited at one place until another had worked alone";
+    ONE_WORKER at_least share(0.1) "of the work, to be one that works";
     LATE_SHARE at_least share(0.6) "of the waiting at the barrier, for the same thread";
     LATE_TIMES at_least count(5.0) "waits at the barrier";
     LATE_EXCESS at_least share(0.3) "of the waiting for the late thread, while it had a processor";
@@ -153,6 +157,8 @@ thresholds! {
         "of the work of the busiest thread that the others did not have, on average";
     UNEVEN_PART at_least share(0.05) "of the work of the busiest thread, to be one that worked";
     UNEVEN_WORKERS at_least share(0.6) "of the threads, those that worked";
+    CHUNKS_EACH at_most count(3.0) "requests for iterations each time, of a thread";
+    CHUNK_WAITS at_least share(0.1) "of the team's time in the loop, waiting at its end for a later thread";
     CHUNK_REQUESTS at_least count(10000.0) "requests for iterations";
     CHUNK_WORK_S at_most ns(2_000) "between two requests of a thread, on average";
     CHUNK_COST at_least share(0.1) "of the time in the loop, asking for iterations";

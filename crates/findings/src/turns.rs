@@ -9,12 +9,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{LocationId, Ns};
+use proust_profile::{ContextId, LocationId, Ns};
 
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
 use super::handovers::Handed;
+use super::one_at_a_time;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -34,15 +35,20 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             && limits::TURN_SHARE.holds(least / (one.waited + other.waited).max(Ns::SHORTEST))
     };
     // Threads of one process, or processes of one program.
-    let mut groups: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, (Vec<Wait>, Vec<Wait>)> = BTreeMap::new();
     for (&(location, context, worker), &handed) in &facts.stretches.handovers.alone {
+        let process = facts.profile.locations[location].process;
+        let program = facts.profile.processes[process].executable.as_str();
+        let (turns, all) = groups.entry(program).or_default();
         if in_turn(location, worker) {
-            let process = facts.profile.locations[location].process;
-            let program = facts.profile.processes[process].executable.as_str();
-            groups.entry(program).or_default().push((location, context, handed));
+            turns.push((location, context, handed));
         }
+        all.push((location, context, handed));
     }
-    groups.into_values().filter_map(|waits| by_turns(facts, waits)).collect()
+    let of_program = |(program, (turns, all)): (&str, (Vec<Wait>, Vec<Wait>))| {
+        by_turns(facts, turns).or_else(|| one_at_a_time::of_program(facts, program, all))
+    };
+    groups.into_iter().filter_map(of_program).collect()
 }
 
 /// What one location waited for another.
@@ -56,7 +62,8 @@ fn pairs(facts: &Facts<'_>) -> BTreeMap<(LocationId, LocationId), Handed> {
     pairs
 }
 
-type Wait = (LocationId, proust_profile::ContextId, Handed);
+/// Which location waited, where, and for how much work of another.
+pub(super) type Wait = (LocationId, ContextId, Handed);
 
 /// Two that work by turns wait for each other as long as the other works: sums up to this ratio are alike.
 const ALIKE: f64 = 1.5;

@@ -29,6 +29,11 @@ impl Construct<'_> {
         self.rows.iter().map(|row| row.executions).sum()
     }
 
+    /// Iterations that threads got there.
+    pub(super) fn iterations(&self) -> u64 {
+        self.rows.iter().map(|row| row.iterations).sum()
+    }
+
     /// Visits of the thread with the most of them.
     pub(super) fn visits(&self) -> u64 {
         let mut visits: FxHashMap<LocationId, u64> = FxHashMap::default();

@@ -22,6 +22,8 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     let ends = constructs.of_kind(Detail::RegionEnd);
     let others: BTreeSet<RegionId> =
         ends.flat_map(Construct::regions).filter(|r| !told.contains(r)).collect();
+    let for_all = constructs.all.iter().filter(|one| one.is_for_all());
+    found.extend(for_all.filter_map(|one| large_chunks(facts, constructs, one)));
     found.extend(regions.into_iter().filter_map(|(_, region)| small_chunks(facts, constructs, region)));
     found.extend(others.into_iter().filter_map(|region| much_dispatch(facts, constructs, region)));
     found
@@ -31,17 +33,18 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
 /// loop's directive, its head, or its end.
 pub(crate) const NEAR: u32 = 4;
 
-/// Whether threads asked for iterations of the loop that ends there.
-fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> bool {
+/// How often threads asked for iterations of the loop that ends there, and how many they got: none where they
+/// are divided by count. Of sections the numbers are not known.
+fn handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> (u64, u64) {
     let regions = construct.regions();
     let end = place(facts, construct);
-    constructs.of_kind(Detail::Dispatch).any(|one| {
+    let of_it = constructs.of_kind(Detail::Dispatch).filter(|one| {
         let at = place(facts, one);
         let near = end.line.zip(at.line).is_none_or(|(end, at)| end.abs_diff(at) <= NEAR);
-        one.executions() > 0
-            && near
-            && end.file == at.file
-            && one.regions().iter().any(|r| regions.contains(r))
+        near && end.file == at.file && one.regions().iter().any(|r| regions.contains(r))
+    });
+    of_it.fold((0, 0), |(requests, iterations), one| {
+        (requests + one.executions(), iterations + one.iterations())
     })
 }
 
@@ -79,7 +82,7 @@ impl Part {
 
 fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Option<Finding> {
     let threads = construct.by_thread();
-    if construct.team() < 2 || threads.len() < 2 || is_handed_out(facts, constructs, construct) {
+    if construct.team() < 2 || threads.len() < 2 || handed_out(facts, constructs, construct).0 > 0 {
         return None;
     }
     // By execution: in teams that are made again each time, threads start and end.
@@ -120,6 +123,45 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     ];
     finding.error = error;
     finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// A loop that is handed out, in one or two chunks a thread: who gets the last one is late.
+fn large_chunks(
+    facts: &Facts<'_>,
+    constructs: &Constructs<'_>,
+    construct: &Construct<'_>,
+) -> Option<Finding> {
+    let threads = construct.by_thread();
+    let (requests, iterations) = handed_out(facts, constructs, construct);
+    if construct.team() < 2 || threads.len() < 2 || requests == 0 || iterations == 0 {
+        return None;
+    }
+    // The last request of each thread gets nothing.
+    let each = requests as f64 / construct.executions().max(1) as f64;
+    let waited = (construct.wait() - construct.latency()).max(Ns::ZERO);
+    let in_loop = construct.work() + construct.wait();
+    let burned = waited * spinning_share(facts, construct.process);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::CHUNKS_EACH, each)
+        || !checks.holds(&limits::CHUNK_WAITS, waited / in_loop.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, waited, burned)
+    {
+        return None;
+    }
+    let cause = place(facts, construct);
+    let mut finding = facts.finding(Kind::OmpLargeChunks, Account::Barrier, waited, burned, cause);
+    finding.victims = facts.victims(construct.waiters());
+    finding.evidence = vec![
+        Figure::count(FigureId::Times, construct.visits() as f64),
+        Figure::count(FigureId::Threads, threads.len() as f64),
+        Figure::count(FigureId::RequestsEachTime, each),
+        Figure::time(FigureId::WaitedForLater, waited),
+    ];
+    // A thread without a processor holds its chunk meanwhile.
+    let queued: Ns = threads.keys().map(|&id| facts.queued(id)).sum();
+    finding.sure = if queued < waited * 0.5 { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -144,6 +144,35 @@ fn a_loop_that_is_divided_by_count_though_iterations_differ() {
     assert!(!has(&run(4, false, 0), Kind::OmpUnevenLoop));
 }
 
+#[test]
+fn a_loop_that_is_handed_out_in_two_chunks_though_one_takes_longer() {
+    let run = |asked: u64, iterations: u64| {
+        let mut run = Builder::new(2, 1000);
+        for time in 0..10 {
+            let (long, at_ms) = (time % 2, u64::from(time) * 100);
+            run.work(long, "main region loop", (at_ms, at_ms + 99));
+            run.work(1 - long, "main region loop", (at_ms, at_ms + 30));
+            run.during(1 - long, "main region", Operation::OmpRegionEnd, (at_ms + 30, at_ms + 99));
+        }
+        let region = run.region("main region", None);
+        run.both(region, Operation::OmpRegionEnd, "main region", [(10, 645, 345, 0); 2]);
+        for location in 0..2 {
+            let of = (asked, 0, 0, 0);
+            let row = run.segment(region, location, Operation::OmpDispatch, "main region", of);
+            row.iterations = iterations;
+        }
+        run.findings()
+    };
+    let found = run(20, 32);
+    let finding = one(&found, Kind::OmpLargeChunks);
+    near(finding.lost, 0.69);
+    assert_eq!((cause(finding), finding.sure), ("region", Sure::Likely));
+    assert!(!has(&found, Kind::LateWork), "{found:#?}");
+    // Ten chunks each time; and sections, of which no numbers are known.
+    assert!(!has(&run(100, 32), Kind::OmpLargeChunks));
+    assert!(!has(&run(20, 0), Kind::OmpLargeChunks));
+}
+
 /// The thread that opened a region waits for the others in the function around it, at a line beside the
 /// region's.
 #[test]

@@ -62,6 +62,42 @@ fn threads_that_are_joined_before_the_next_begins_work_by_turns() {
 }
 
 #[test]
+fn threads_that_never_work_at_once_do_so_one_at_a_time() {
+    // Main waits for all; the second one works `beside_ms` beside the first, and the rest after it.
+    let run = |beside_ms: u64| {
+        let mut run = Builder::new(3, 1000);
+        run.during(0, "main end", Operation::Join, (0, 999)).object = 7;
+        run.work(0, "main sum", (999, 1000));
+        run.work(1, "worker solve", (0, 500));
+        run.work(2, "worker solve", (0, beside_ms.min(500)));
+        run.during(2, "worker enter", Operation::SemaphoreWait, (beside_ms.min(499), 500));
+        run.work(2, "worker solve", (500, 999));
+        run.findings()
+    };
+    let found = run(0);
+    let finding = one(&found, Kind::OneAtATime);
+    near(finding.lost, 0.999);
+    assert_eq!((cause(finding), finding.sure), ("enter", Sure::Possible), "not where main waits");
+    assert!(!has(&run(499), Kind::OneAtATime));
+}
+
+#[test]
+fn a_pool_of_one_works_one_at_a_time_and_a_thread_for_all_of_the_work_does_not() {
+    let run = |times: u64| {
+        let mut run = Builder::new(2, 1000);
+        let each_ms = 1000 / times;
+        for at_ms in (0..times).map(|time| time * each_ms) {
+            run.work(1, "worker render", (at_ms, at_ms + each_ms - 1));
+            run.during(0, "main await", Operation::ConditionWait, (at_ms, at_ms + each_ms - 1));
+            run.work(0, "main await", (at_ms + each_ms - 1, at_ms + each_ms));
+        }
+        run.findings()
+    };
+    assert_eq!(cause(one(&run(25), Kind::OneAtATime)), "await");
+    assert!(!has(&run(2), Kind::OneAtATime));
+}
+
+#[test]
 fn what_ends_a_time_in_which_none_works_is_named() {
     // Every round ends with a wait on a condition that times out.
     let run = |waits_ms: u64| {

@@ -40,7 +40,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 40] = [
+const FAULTS: [Fault; 42] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -53,6 +53,7 @@ const FAULTS: [Fault; 40] = [
     fault("late-thread", "barrier", "larger_part", Some(0.35), "0.8"),
     fault(LATE_WORK, "barrier", "meets_in_turn", Some(0.35), "0.8"),
     fault("work-by-turns", "serial", "wait_for_turn", None, "0.6"),
+    fault("one-at-a-time", "serial", "enter_limited", None, "0.8"),
     fault("unexplained-wait", "asleep", "wait_out_interval", Some(0.25), "0.8"),
     fault("small-tasks", "compute", "", None, "0.6"),
     fault("oversubscription", "oversubscribed", "crowd_member", None, "0.6"),
@@ -73,6 +74,7 @@ const FAULTS: [Fault; 40] = [
     fault("sync-storm", "io", "make_safe", Some(0.25), "0.5"),
     fault("omp-deep-construct", "barrier", "divide_inner_loop", None, "1"),
     fault("omp-uneven-loop", "barrier", "divide_by_count", None, "1.5"),
+    fault("omp-large-chunks", "barrier", "two_chunks", None, "1"),
     fault("omp-small-chunks", "compute", "one_at_a_time", None, "1"),
     fault("omp-hot-critical", "lock", "add_in_critical", None, "1"),
     fault("omp-nested-teams", "oversubscribed", "inner_region", None, "1"),
@@ -322,6 +324,7 @@ kinds! {
     a_late_thread no_late_thread "late-thread";
     threads_late_in_turn threads_that_are_never_late "late-work";
     threads_that_take_turns threads_that_need_no_turn "work-by-turns";
+    a_limit_of_one a_limit_of_two "one-at-a-time";
     a_wait_that_ends_by_its_time no_wait_between_steps "unexplained-wait";
     tasks_too_small tasks_large_enough "small-tasks";
     more_threads_than_processors as_many_threads_as_processors "oversubscription";
@@ -342,6 +345,7 @@ kinds! {
     files_made_safe_all_the_time files_made_safe_once "sync-storm";
     a_construct_too_deep a_construct_further_out "omp-deep-construct";
     a_loop_divided_by_count a_loop_handed_out "omp-uneven-loop";
+    chunks_too_large chunks_small_enough "omp-large-chunks";
     chunks_too_small chunks_large_enough "omp-small-chunks";
     a_critical_section_in_a_hot_loop a_reduction "omp-hot-critical";
     teams_inside_teams teams_of_one_inside "omp-nested-teams";

@@ -16,7 +16,9 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::SerialPhase | Kind::OmpSerialPart | Kind::LongTask | Kind::IdlePool => {
             &[("tree --sort caused_s", "where empty processors come from"), ("timeline", "when")]
         }
-        Kind::WorkByTurns => &[("timeline", "who works when"), ("waits", "who waited, and where")],
+        Kind::WorkByTurns | Kind::OneAtATime => {
+            &[("timeline", "who works when"), ("waits", "who waited, and where")]
+        }
         Kind::ProcessChurn => &[("processes", "which, and how long"), ("io", "what is read from them")],
         Kind::LateThread | Kind::LateWork => {
             &[("threads --sort caused_s", "who lets others wait"), ("waits", "who waited, and where")]
@@ -45,6 +47,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
         Kind::OmpDeepConstruct
         | Kind::OmpUnevenLoop
+        | Kind::OmpLargeChunks
         | Kind::OmpSmallChunks
         | Kind::OmpHotCritical
         | Kind::OmpSmallTasks => &[

@@ -45,6 +45,11 @@ pub(super) fn formula(kind: Kind) -> &'static str {
              one ended that it waits for, too, at other times; of a run that never used two processors, as \
              if there were two: its total does not have this loss"
         }
+        Kind::OneAtATime => {
+            "lost = (processors − 1) × the time in which one worked alone while another one of its program \
+             waited for it, as if there were two processors: the total of a run that never used two does \
+             not have this loss"
+        }
         Kind::SmallTasks => {
             "lost = processor time in functions that wake, wait, start threads or schedule tasks"
         }
@@ -86,6 +91,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = Σ over threads of the smaller of what it waited for who came later and (work of the \
              busiest − its work), by processor time"
         }
+        Kind::OmpLargeChunks => "lost = waiting at the loop's end for threads that arrived later",
         Kind::OmpSmallChunks => {
             "lost = the larger of the time in requests, found by some of them, and the samples in the \
              runtime's dispatch"
@@ -195,6 +201,15 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::WorkByTurns) => {
             "measured exactly; that the turns need not be taken one after the other is an assumption"
+        }
+        (Sure::Possible, Kind::OneAtATime) => {
+            "measured exactly; that the work of one need not follow that of another is an assumption"
+        }
+        (Sure::Likely, Kind::OmpLargeChunks) => {
+            "waits and requests are measured exactly; that smaller chunks even them out is an assumption"
+        }
+        (Sure::Possible, Kind::OmpLargeChunks) => {
+            "waits and requests are measured exactly; but threads that had no processor are late, too"
         }
         (Sure::Likely, Kind::ProcessChurn) => {
             "processes are counted exactly; what starting one takes is measured as a whole"

@@ -23,6 +23,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::LateThread => "unbalanced phase",
         Kind::LateWork => "late in turn",
         Kind::WorkByTurns => "threads that take turns",
+        Kind::OneAtATime => "one at a time",
         Kind::SmallTasks => "tasks too small",
         Kind::BoundTogether => "threads bound to the same processors",
         Kind::Oversubscription => "more threads than processors",
@@ -43,6 +44,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::SyncStorm => "files synchronised again and again",
         Kind::OmpDeepConstruct => "parallel construct too deep in the nest",
         Kind::OmpUnevenLoop => "static schedule over uneven work",
+        Kind::OmpLargeChunks => "chunks too large",
         Kind::OmpSmallChunks => "chunks too small",
         Kind::OmpHotCritical => "critical section in a hot loop",
         Kind::OmpNestedTeams => "teams inside teams",
@@ -135,6 +137,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::WorkByTurns => {
             format!("Threads wait for each other in turn, most of all in {who}, so that one works at a time")
         }
+        Kind::OneAtATime => {
+            format!("Never two work at once: the others wait meanwhile, most of all in {who}")
+        }
         Kind::SmallTasks => format!("Handing out tasks in {who} costs more than a task should"),
         Kind::BoundTogether => {
             format!("Threads of {who} are bound to fewer processors than they need, while others are empty")
@@ -165,6 +170,9 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("The construct in {who} is executed so often that waiting costs as much as its work")
         }
         Kind::OmpUnevenLoop => format!("Work in {who} is divided by count, and some threads get more of it"),
+        Kind::OmpLargeChunks => {
+            format!("Work in {who} is handed out in so few chunks that threads wait for the last one")
+        }
         Kind::OmpSmallChunks => format!("Threads ask for iterations in {who} more than they work on them"),
         Kind::OmpHotCritical => format!("All threads enter the critical section in {who} again and again"),
         Kind::OmpNestedTeams => {
