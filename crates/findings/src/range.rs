@@ -122,7 +122,7 @@ const fn shape(kind: Kind) -> Shape {
 /// From and to.
 pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (Ns, Ns) {
     let width = match finding.kind {
-        Kind::WorkByTurns => facts.reach.max(1.0),
+        Kind::WorkByTurns | Kind::OneAtATime => facts.reach.max(1.0),
         _ => facts.width.max(1.0),
     };
     let wall = facts.wall;

@@ -78,6 +78,7 @@ fn threads_that_never_work_at_once_do_so_one_at_a_time() {
     let finding = one(&found, Kind::OneAtATime);
     near(finding.lost, 0.999);
     assert_eq!((cause(finding), finding.sure), ("enter", Sure::Possible), "not where main waits");
+    assert!(finding.high >= Ns::from_seconds(0.5), "two processors take half of the time: {finding:#?}");
     assert!(!has(&run(499), Kind::OneAtATime));
 }
 

@@ -173,7 +173,7 @@ fn of(id: FigureId) -> &'static str {
         FigureId::WorkBetween => "work of a thread between two of them, on average",
         FigureId::WorkOfTheOthers => "of the work, all but the one with the most",
         FigureId::WorkedWhileAnotherWaited => "one worked alone while another waited for it",
-        FigureId::ThreadsThatWorked => "that worked",
+        FigureId::ThreadsThatWorked => "threads that worked",
         FigureId::WorkedByTurns => "one worked alone until another one had waited for it",
         FigureId::WorkOfBusiest => "work of the busiest thread each time",
         FigureId::WorkOfOthersBeside => "work of the others beside it, on average",
