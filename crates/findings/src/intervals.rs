@@ -28,6 +28,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     of_levels(facts, (name, run), &found.nodes).into_iter().collect()
 }
 
+/// How intervals begin that a runtime marks around its own algorithms: nobody wrote them, and other kinds say
+/// more of what happens there.
+const OF_RUNTIMES: [&str; 1] = ["tbb: "];
+
 /// A level on the way to the critical part.
 struct Level<'l> {
     name: String,
@@ -57,6 +61,9 @@ fn of_levels(
             }),
         })
         .collect();
+    if OF_RUNTIMES.iter().any(|of| facts.profile.intervals[innermost.id as usize].name.starts_with(of)) {
+        return None;
+    }
     let of = innermost.characteristics.as_ref()?;
     let decisions = steps(&of.interval);
     let (kind, lost_ns) = conclusion(&decisions)?;

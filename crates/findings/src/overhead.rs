@@ -9,7 +9,7 @@ use proust_profile::{ContextId, ContextKind, Profile};
 use super::place::Places;
 
 /// How such functions begin.
-const BEGINNINGS: [&str; 24] = [
+const BEGINNINGS: [&str; 25] = [
     "pthread_",
     "__pthread_",
     "___pthread_",
@@ -34,6 +34,7 @@ const BEGINNINGS: [&str; 24] = [
     "gomp_",
     "__kmp",
     "tbb::detail::r1::",
+    "tbb::detail::d1::",
 ];
 
 /// What such functions have in their names.
@@ -42,9 +43,16 @@ const PARTS: [&str; 3] = ["futex_w", "::futex::", "tokio::runtime::scheduler"];
 /// Functions that only look as if.
 const HARMLESS: [&str; 3] = ["pthread_self", "pthread_getspecific", "pthread_once"];
 
+/// What a scheduler calls for a task, as its templates are compiled into the program: what is below, and is not
+/// the program's, divides the work and keeps account of it. Above it the scheduler looks for tasks and waits.
+const TASKS: [(&str, &str); 1] = [("tbb::detail::d1::", "::execute")];
+
 /// By context.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Overhead(Vec<bool>);
+pub(crate) struct Overhead {
+    is_overhead: Vec<bool>,
+    is_of_task: Vec<bool>,
+}
 
 impl Overhead {
     pub(crate) fn of(profile: &Profile) -> Overhead {
@@ -53,28 +61,45 @@ impl Overhead {
     }
 
     pub(super) fn by(profile: &Profile, places: &Places<'_>) -> Overhead {
-        let is_one: Vec<bool> = (profile.functions.iter())
-            .map(|function| {
-                let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
-                let name = name.trim_start_matches(['<', '&']).trim_start_matches("__GI_");
-                !HARMLESS.contains(&name)
-                    && (BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-                        || PARTS.iter().any(|part| name.contains(part)))
-            })
-            .collect();
-        let mut of = vec![false; profile.contexts.len()];
+        // A template's full name begins with what it returns.
+        let names = || profile.functions.iter().map(|function| [&function.name, &function.full_name]);
+        let bare = |name: &str| name.trim_start_matches(['<', '&']).trim_start_matches("__GI_").to_owned();
+        let is_named = |name: &str| {
+            !HARMLESS.contains(&name)
+                && (BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+                    || PARTS.iter().any(|part| name.contains(part)))
+        };
+        let is_one: Vec<bool> =
+            names().map(|names| names.into_iter().any(|name| is_named(&bare(name)))).collect();
+        let is_task_name = |name: &str| {
+            TASKS.iter().any(|(beginning, part)| name.starts_with(beginning) && name.contains(part))
+        };
+        let is_task: Vec<bool> =
+            names().map(|names| names.into_iter().any(|name| is_task_name(&bare(name)))).collect();
+        let mut of = Overhead {
+            is_overhead: vec![false; profile.contexts.len()],
+            is_of_task: vec![false; profile.contexts.len()],
+        };
         for (id, context) in profile.contexts.iter().enumerate() {
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
-            let named = is_call && context.function.is_some_and(|function| is_one[function.index()]);
-            let above = context.parent.is_some_and(|parent| of[parent.index()]);
+            let function = context.function.filter(|_| is_call);
+            let named = function.is_some_and(|function| is_one[function.index()]);
             // A function of the program that a runtime calls is work again.
             let is_own = is_call && places.own(ContextId::from_index(id)).index() == id && !named;
-            of[id] = named || (above && !is_own);
+            let above = context.parent.map(|parent| parent.index()).filter(|_| !is_own);
+            of.is_overhead[id] = named || above.is_some_and(|above| of.is_overhead[above]);
+            of.is_of_task[id] = function.is_some_and(|function| is_task[function.index()])
+                || above.is_some_and(|above| of.is_of_task[above]);
         }
-        Overhead(of)
+        of
     }
 
     pub(crate) fn has(&self, context: ContextId) -> bool {
-        self.0.get(context.index()) == Some(&true)
+        self.is_overhead.get(context.index()) == Some(&true)
+    }
+
+    /// Whether a scheduler spends it on a task that it has.
+    pub(super) fn is_of_task(&self, context: ContextId) -> bool {
+        self.is_of_task.get(context.index()) == Some(&true)
     }
 }

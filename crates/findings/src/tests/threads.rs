@@ -141,6 +141,29 @@ fn tasks_that_cost_less_than_handing_them_over_are_too_small() {
 }
 
 #[test]
+fn tasks_of_a_scheduler_are_too_small_where_its_code_for_them_takes_long() {
+    let run = |task_ms: u64, code: &str| {
+        let mut run = Builder::new(2, 1000);
+        for at_ms in (0..1000).step_by(20) {
+            for (id, start) in [(0, "main"), (1, "libc:tbb::detail::r1::market")] {
+                let path = format!("{start} {code}");
+                run.work(id, &path, (at_ms, at_ms + 20 - task_ms));
+                run.work(id, &format!("{path} body"), (at_ms + 20 - task_ms, at_ms + 20));
+            }
+        }
+        run.findings()
+    };
+    let execute = "libc:tbb::detail::d1::start_for::execute";
+    let found = run(8, execute);
+    let finding = one(&found, Kind::SmallTasks);
+    near(finding.lost, 1.2);
+    assert_eq!(cause(finding), "main", "the threads of the scheduler have no line of the program's");
+    assert!(!has(&run(18, execute), Kind::SmallTasks));
+    // Who looks for tasks has none.
+    assert!(!has(&run(8, "libc:tbb::detail::r1::steal"), Kind::SmallTasks));
+}
+
+#[test]
 fn a_worker_that_sleeps_while_another_one_works() {
     let run = |work_ms: u64| {
         let mut run = Builder::new(2, 1000);
