@@ -3,7 +3,7 @@
 
 #include "../suite.h"
 
-static NOINLINE double period(int star)
+static NOINLINE double period(long star)
 {
     uint64_t state = 88172645463325252u + star;
     next_random(&state);
@@ -11,22 +11,22 @@ static NOINLINE double period(int star)
     return refine(star, length);
 }
 
-static NOINLINE void search(double *periods, int stars)
+static NOINLINE void search(double *periods, long stars)
 {
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskloop grainsize(8)
-    for (int star = 0; star < stars; star++)
+    for (long star = 0; star < stars; star++)
         periods[star] = period(star);
 }
 
 int main(int argc, char **argv)
 {
-    int stars = 14000 * processors();
+    long stars = 14000 * processors();
     omp_set_num_threads(threads_asked(argc, argv));
     double *periods = calloc(stars, sizeof *periods), sum = 0;
     search(periods, stars);
-    for (int star = 0; star < stars; star++)
+    for (long star = 0; star < stars; star++)
         sum += periods[star];
     printf("%.6f\n", sum);
     free(periods);

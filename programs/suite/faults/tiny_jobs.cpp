@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 {
     std::vector<double> picture(12'000u * static_cast<size_t>(processors()));
     Pool pool(threads_asked(argc, argv));
-    for (int step = 0; step < 40; step++)
+    for (int step = 0; step < 70; step++)
         shade_all(pool, picture);
     pool.finish();
     double sum = 0;
