@@ -3,7 +3,7 @@
 
 #include "../suite.h"
 
-static NOINLINE double period(long star)
+static NOINLINE double period(unsigned long star)
 {
     uint64_t state = 88172645463325252u + star;
     next_random(&state);
@@ -11,22 +11,22 @@ static NOINLINE double period(long star)
     return refine(star, length);
 }
 
-static NOINLINE void search(double *periods, long stars)
+static NOINLINE void search(double *periods, unsigned long stars)
 {
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskloop grainsize(8)
-    for (long star = 0; star < stars; star++)
+    for (unsigned long star = 0; star < stars; star++)
         periods[star] = period(star);
 }
 
 int main(int argc, char **argv)
 {
-    long stars = 14000 * processors();
+    unsigned long stars = 14000ul * processors();
     omp_set_num_threads(threads_asked(argc, argv));
     double *periods = calloc(stars, sizeof *periods), sum = 0;
     search(periods, stars);
-    for (long star = 0; star < stars; star++)
+    for (unsigned long star = 0; star < stars; star++)
         sum += periods[star];
     printf("%.6f\n", sum);
     free(periods);
