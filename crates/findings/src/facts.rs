@@ -206,6 +206,7 @@ impl<'r> Facts<'r> {
             checks: Vec::new(),
             sure: Sure::Likely,
             small: false,
+            unnamed: false,
             processes: Vec::new(),
             library: None,
             ranks: Vec::new(),

@@ -54,7 +54,8 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
 }
 
 /// Every program loses a little to each sort of thing: what is small is no fault for sure, however exactly it
-/// was measured.
+/// was measured. Neither is what has no name: most programs without symbols are finished ones, which their
+/// users run, and the loss may be the price of what they do.
 fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
     if finding.sure == Sure::Possible {
         return;
@@ -74,6 +75,8 @@ fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
     let mut checks = Checks::default();
     if !checks.holds(limit, share) {
         (finding.sure, finding.small) = (Sure::Possible, true);
+    } else if facts.places.is_unnamed(&finding.cause) {
+        (finding.sure, finding.unnamed) = (Sure::Possible, true);
     } else if !finding.checks.iter().any(|check: &Check| check.threshold == limit.id) {
         finding.checks.extend(checks.kept());
     }

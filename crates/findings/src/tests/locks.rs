@@ -69,6 +69,40 @@ fn a_small_loss_is_possible_at_most_however_exactly_it_was_measured() {
 }
 
 #[test]
+fn what_has_no_name_is_possible_at_most() {
+    let run = |name: &str, file: Option<&str>, beside: Option<&str>| {
+        let mut run = Builder::new(2, 1000);
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            run.work(0, "main", (at_ms, at_ms + 20));
+            run.during(1, "main", Operation::MutexLock, (at_ms, at_ms + 10)).object = 0x10;
+            run.unlock(0, "main", 0x10, at_ms + 10, 10);
+            run.work(1, "main", (at_ms + 10, at_ms + 20));
+        }
+        if let Some(beside) = beside {
+            run.function(beside);
+        }
+        for function in &mut run.profile.functions {
+            function.file = file.map(str::to_owned);
+            if function.name == "main" {
+                function.name = name.into();
+            }
+        }
+        let found = run.findings();
+        let finding = one(&found, Kind::LongSection);
+        (finding.sure, finding.unnamed)
+    };
+    let (sure, not) = ((Sure::Certain, false), (Sure::Possible, true));
+    assert_eq!(run("solve+0x1000", None, None), not);
+    assert_eq!(run("main", None, None), not);
+    // Where other functions have names there are symbols, and main is what does it.
+    assert_eq!(run("main", None, Some("step")), sure);
+    assert_eq!(run("main", None, Some("solve+0x1000")), not);
+    assert_eq!(run("update", None, None), sure);
+    assert_eq!(run("main", Some("/src/a.c"), None), sure);
+}
+
+#[test]
 fn the_lock_of_a_library_is_told_with_the_library() {
     let run = |library: &str| {
         let mut run = Builder::new(2, 1000);

@@ -1,6 +1,6 @@
 //! Crowds, churn, small tasks, sleeping and spinning.
 
-use proust_profile::{Location, LocationId, Ns, ProcessId};
+use proust_profile::{Location, LocationId, ModuleId, Ns, ProcessId};
 
 use super::super::{Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
@@ -198,6 +198,25 @@ fn sleeping_to_look_again_is_told_where_all_stands_still() {
     assert_eq!((cause(finding), finding.sure), ("wait", Sure::Possible));
     // A server that looks twenty times a second is none.
     assert!(!has(&run(48), Kind::SleepPoll));
+}
+
+#[test]
+fn what_a_script_calls_is_named_in_place_of_its_interpreter() {
+    let run = |program: &str| {
+        let mut run = Builder::new(1, 1000);
+        run.profile.modules[ModuleId(0)].path = program.into();
+        for at_ms in (0..1000).step_by(10) {
+            run.work(0, "main eval", (at_ms, at_ms + 3));
+            let path = "main eval prog+0x10 libc:sleep_for libc:nanosleep";
+            run.during(0, path, Operation::NanoSleep, (at_ms + 3, at_ms + 10));
+        }
+        for function in &mut run.profile.functions {
+            function.file = None;
+        }
+        cause(one(&run.findings(), Kind::SleepPoll)).to_owned()
+    };
+    assert_eq!(run("/usr/bin/python3.11"), "sleep_for");
+    assert_eq!(run("/usr/bin/solve"), "prog+0x10");
 }
 
 #[test]

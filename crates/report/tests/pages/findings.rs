@@ -52,6 +52,7 @@ fn finding() -> Finding {
         ],
         sure: Sure::Certain,
         small: false,
+        unnamed: false,
         processes: Vec::new(),
         library: None,
         ranks: Vec::new(),

@@ -159,6 +159,10 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         return "it was found as surely as others, but every program loses as small a part of its total to \
                 something";
     }
+    if finding.unnamed {
+        return "it was found as surely as others, but the program has no names for the place: what happens \
+                there, and whether it could be otherwise, is not known";
+    }
     match (finding.sure, finding.kind) {
         (Sure::Certain, _) => "measured from begin to end",
         (Sure::Possible, Kind::FaultChurn) => {

@@ -269,6 +269,7 @@ mod tests {
             checks: Vec::new(),
             sure: Sure::Likely,
             small: false,
+            unnamed: false,
             processes: Vec::new(),
             library: None,
             ranks: Vec::new(),
