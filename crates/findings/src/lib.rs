@@ -63,6 +63,7 @@ mod libraries;
 mod locks;
 mod marked;
 mod mpi;
+mod names;
 mod one_at_a_time;
 mod openmp;
 mod overhead;

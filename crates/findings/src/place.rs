@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::author::Author;
 use super::calls::Calls;
+use super::names::{Called, called};
 use proust_profile::event_metrics::Operations;
 
 /// What places are compared by: times, or how often something happened there.
@@ -56,28 +57,6 @@ pub struct Place {
     pub processes: Vec<ProcessId>,
 }
 
-/// The function that every program has.
-const MAIN: &str = "main";
-
-/// Whether a function has no name but a place in its file.
-fn is_address(name: &str) -> bool {
-    name.contains("+0x")
-}
-
-/// How the file names of interpreters begin, with or without `lib`.
-const INTERPRETERS: [&str; 6] = ["python", "perl", "ruby", "lua", "guile", "php"];
-
-/// Whether a function is an interpreter's, of which no source is known.
-fn is_interpreter(profile: &Profile, function: FunctionId) -> bool {
-    let function = &profile.functions[function];
-    function.file.is_none()
-        && function.module.is_some_and(|module| {
-            let name = profile.modules[module].name();
-            let name = name.strip_prefix("lib").unwrap_or(name);
-            INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter))
-        })
-}
-
 /// For each context the innermost function on its path that the program's author wrote, and the line of the
 /// call in it. On a path without such a function, that of a library that is compiled into the program.
 #[derive(Debug)]
@@ -87,9 +66,9 @@ pub(super) struct Places<'p> {
     own: Vec<ContextId>,
     /// The context that determines the line in it.
     at: Vec<ContextId>,
-    /// Where that function is an interpreter's: the outermost function with a name that it calls of another
-    /// file. The script is not known, but that it calls.
-    called: Vec<Option<ContextId>>,
+    /// Where that function is an interpreter's: what it calls of another file. The script is not known, but
+    /// that is what it asked for.
+    called: Vec<Option<Called>>,
     /// The outermost such function.
     outer: Vec<Option<ContextId>>,
     /// The author of that function.
@@ -112,7 +91,7 @@ impl<'p> Places<'p> {
             profile,
             own: (0..count).map(ContextId::from_index).collect(),
             at: (0..count).map(ContextId::from_index).collect(),
-            called: vec![None; count],
+            called: Vec::new(),
             outer: vec![None; count],
             authors: vec![Author::System; count],
             shared: vec![false; profile.functions.len()],
@@ -136,19 +115,11 @@ impl<'p> Places<'p> {
             }
             let Some(parent) = parent.filter(|&parent| places.outer[parent].is_some()) else { continue };
             places.own[id] = places.own[parent];
-            let own = profile.contexts[places.own[id]].function;
-            if let Some(own) = own.filter(|&own| is_interpreter(profile, own)) {
-                let is_other = |function: &FunctionId| {
-                    let (one, own) = (&profile.functions[*function], &profile.functions[own]);
-                    one.module.is_some() && one.module != own.module && !is_address(&one.name)
-                };
-                let this = function.filter(is_other).map(|_| ContextId::from_index(id));
-                places.called[id] = places.called[parent].or(this);
-            }
             // Directly below the function: its own line, or a call that it makes.
             let below = places.own[parent].index() == parent;
             places.at[id] = if below { ContextId::from_index(id) } else { places.at[parent] };
         }
+        places.called = called(profile, &places.own, calls);
         places.shared = places.shared();
         places
     }
@@ -342,28 +313,10 @@ impl<'p> Places<'p> {
         })
     }
 
-    /// Whether a place is one of a program without names: the file and an address in it, or the function that
-    /// every program has.
-    pub(super) fn is_unnamed(&self, place: &Place) -> bool {
-        let Some(name) = place.function.as_deref() else { return true };
-        if place.file.is_some() {
-            return false;
-        }
-        let functions = &self.profile.functions;
-        is_address(name)
-            || name == MAIN
-                && place.context.and_then(|context| self.function(context)).is_some_and(|main| {
-                    let module = functions[main].module;
-                    let is_other = |other: &Function| ![MAIN, "_start"].contains(&&*other.name);
-                    let mut named = functions.iter().filter(|one| one.module == module && is_other(one));
-                    named.all(|function| is_address(&function.name))
-                })
-    }
-
     /// What is the same for all contexts of one line.
     pub(super) fn line_key(&self, context: ContextId) -> (Option<FunctionId>, Option<u32>) {
-        if let Some(called) = self.called[context.index()] {
-            return (self.profile.contexts[called].function, None);
+        if let Some(Called::Function(called)) = self.called[context.index()] {
+            return (Some(called), None);
         }
         let at = &self.profile.contexts[self.at[context.index()]];
         (self.function(context), at.line)
@@ -403,9 +356,12 @@ impl<'p> Places<'p> {
     /// interpreter it is what the script calls.
     pub(super) fn place(&self, context: ContextId) -> Place {
         let contexts = &self.profile.contexts;
-        if let Some(called) = self.called[context.index()].and_then(|called| contexts[called].function) {
-            let function = Some(self.profile.functions[called].name.clone());
-            return Place { context: Some(context), function, ..Place::default() };
+        if let Some(called) = self.called[context.index()] {
+            let name = match called {
+                Called::Function(function) => &self.profile.functions[function].name,
+                Called::Operation(operation) => &self.profile.operations[operation].name,
+            };
+            return Place { context: Some(context), function: Some(name.clone()), ..Place::default() };
         }
         if self.outer[context.index()].is_none() {
             return Place { context: Some(context), ..Place::default() };

@@ -202,21 +202,23 @@ fn sleeping_to_look_again_is_told_where_all_stands_still() {
 
 #[test]
 fn what_a_script_calls_is_named_in_place_of_its_interpreter() {
-    let run = |program: &str| {
+    let run = |program: &str, below: &str| {
         let mut run = Builder::new(1, 1000);
         run.profile.modules[ModuleId(0)].path = program.into();
         for at_ms in (0..1000).step_by(10) {
             run.work(0, "main eval", (at_ms, at_ms + 3));
-            let path = "main eval prog+0x10 libc:sleep_for libc:nanosleep";
-            run.during(0, path, Operation::NanoSleep, (at_ms + 3, at_ms + 10));
+            let path = format!("main eval prog+0x10{below}");
+            run.during(0, &path, Operation::NanoSleep, (at_ms + 3, at_ms + 10));
         }
         for function in &mut run.profile.functions {
             function.file = None;
         }
         cause(one(&run.findings(), Kind::SleepPoll)).to_owned()
     };
-    assert_eq!(run("/usr/bin/python3.11"), "sleep_for");
-    assert_eq!(run("/usr/bin/solve"), "prog+0x10");
+    let below = " libc:sleep_for libc:nanosleep";
+    assert_eq!(run("/usr/bin/python3.11", below), "sleep_for");
+    assert_eq!(run("/usr/bin/python3.11", ""), "nanosleep", "the operation");
+    assert_eq!(run("/usr/bin/solve", below), "prog+0x10");
 }
 
 #[test]
