@@ -15,6 +15,9 @@ use super::unexplained;
 /// The most that are shown.
 pub const MOST: usize = 10;
 
+/// Standard errors that are taken off.
+const SIGMAS: f64 = 2.0;
+
 /// Largest recoverable amount first; waits without a known cause and what is about an interval as a whole
 /// last; of the same cause and account only the largest; nothing that hardly matters.
 ///
@@ -38,12 +41,14 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
     // Of more threads than processors some are late wherever all meet.
     let is_crowded = found.iter().any(|one| one.kind == Kind::Oversubscription);
     let is_chance = |kind| is_crowded && matches!(kind, Kind::LateThread | Kind::LateWork);
+    // What was sampled counts as far as it is beyond chance.
+    let beyond = |one: &Finding| one.recoverable - one.error * SIGMAS;
     found.sort_by(|a, b| {
         let is_last = |kind| kind == Kind::UnexplainedWait || is_chance(kind);
         let last = |one: &Finding| (one.kind.is_of_interval(), is_last(one.kind));
         last(a)
             .cmp(&last(b))
-            .then_with(|| b.recoverable.cmp(&a.recoverable))
+            .then_with(|| beyond(b).cmp(&beyond(a)))
             .then_with(|| b.lost.cmp(&a.lost))
             .then_with(|| (a.kind, a.cause.line).cmp(&(b.kind, b.cause.line)))
     });

@@ -73,6 +73,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         checks: Vec::new(),
         sure: Sure::Certain,
         small: false,
+        unnamed: false,
         processes: Vec::new(),
         library: None,
         ranks: Vec::new(),
