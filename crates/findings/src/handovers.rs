@@ -16,6 +16,9 @@ pub(super) struct Handed {
     pub(super) waited: Ns,
 }
 
+/// Which location waited, where, and for how much work of another.
+pub(super) type Wait = (LocationId, ContextId, Handed);
+
 /// All of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Handovers {

@@ -1,11 +1,10 @@
-//! Places without a name: code of which there are no symbols, and interpreters, whose functions say nothing of
-//! the script.
+//! Places without a name: code of which there are no symbols, and interpreters, whose functions say nothing
+//! of the script.
 
 use proust_account::ledger::{PassiveReason, State, Work};
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, OperationId, Profile};
 
 use super::calls::Calls;
-use super::place::Place;
 
 /// The function that every program has.
 const MAIN: &str = "main";
@@ -15,21 +14,13 @@ fn is_address(name: &str) -> bool {
     name.contains("+0x")
 }
 
-/// Whether a place is one of a program without names: the file and an address in it, or the function that
-/// every program has. `of_context` is the program's function of a context.
-pub(super) fn is_unnamed(
-    profile: &Profile,
-    place: &Place,
-    of_context: impl Fn(ContextId) -> Option<FunctionId>,
-) -> bool {
-    let Some(name) = place.function.as_deref() else { return true };
-    if place.file.is_some() {
-        return false;
-    }
+/// Whether a function of which no source is known has no name either: it is an address in a file, or the
+/// function that every program has, where no other one of its file has a name. `id` is the function.
+pub(super) fn is_unnamed(profile: &Profile, name: &str, id: Option<FunctionId>) -> bool {
     let functions = &profile.functions;
     is_address(name)
         || name == MAIN
-            && place.context.and_then(of_context).is_some_and(|main| {
+            && id.is_some_and(|main| {
                 let module = functions[main].module;
                 let is_other = |other: &Function| ![MAIN, "_start"].contains(&&*other.name);
                 let mut named = functions.iter().filter(|one| one.module == module && is_other(one));

@@ -1,9 +1,9 @@
 //! Programs whose threads or processes never work at once, though there are processors for several: all the
-//! work is done while a limit lets one in, each is started when the one before it has ended, or a pool has one
-//! worker.
+//! work is done while a limit lets one in, each is started when the one before it has ended, or a pool has
+//! one worker.
 //!
-//! The ledger's total of such a run is one processor's time, and nothing of it is lost: what it could have won
-//! is the processors that it never used.
+//! The ledger's total of such a run is one processor's time, and nothing of it is lost: what it could have
+//! won is the processors that it never used.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use proust_profile::{LocationId, Ns};
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
+use super::handovers::Wait;
 use super::thresholds::{self as limits, Checks};
-use super::turns::Wait;
 use proust_account::ledger::Account;
 
 /// Of one program, all its waits that ended when another one of it had worked alone.

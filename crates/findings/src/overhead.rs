@@ -43,8 +43,9 @@ const PARTS: [&str; 3] = ["futex_w", "::futex::", "tokio::runtime::scheduler"];
 /// Functions that only look as if.
 const HARMLESS: [&str; 3] = ["pthread_self", "pthread_getspecific", "pthread_once"];
 
-/// What a scheduler calls for a task, as its templates are compiled into the program: what is below, and is not
-/// the program's, divides the work and keeps account of it. Above it the scheduler looks for tasks and waits.
+/// What a scheduler calls for a task, as its templates are compiled into the program: what is below, and is
+/// not the program's, divides the work and keeps account of it. Above it the scheduler looks for tasks and
+/// waits.
 const TASKS: [(&str, &str); 1] = [("tbb::detail::d1::", "::execute")];
 
 /// By context.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::author::Author;
 use super::calls::Calls;
-use super::names::{Called, called};
+use super::names::{Called, called, is_unnamed};
 use proust_profile::event_metrics::Operations;
 
 /// What places are compared by: times, or how often something happened there.
@@ -311,6 +311,13 @@ impl<'p> Places<'p> {
             line,
             ..Place::default()
         })
+    }
+
+    /// Whether a place has no name: what happens there is not known.
+    pub(super) fn is_unnamed(&self, place: &Place) -> bool {
+        let id = place.context.and_then(|context| self.function(context));
+        let name = place.function.as_deref();
+        name.is_none_or(|name| place.file.is_none() && is_unnamed(self.profile, name, id))
     }
 
     /// What is the same for all contexts of one line.

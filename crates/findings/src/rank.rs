@@ -4,7 +4,6 @@ use proust_profile::Ns;
 
 use super::facts::Facts;
 use super::finding::{Finding, Kind, Sure};
-use super::names::is_unnamed;
 use super::openmp::NEAR;
 use super::place::Place;
 use super::processes;
@@ -81,7 +80,7 @@ fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
     let mut checks = Checks::default();
     if !checks.holds(limit, share) {
         (finding.sure, finding.small) = (Sure::Possible, true);
-    } else if is_unnamed(facts.profile, &finding.cause, |context| facts.places.function(context)) {
+    } else if facts.places.is_unnamed(&finding.cause) {
         (finding.sure, finding.unnamed) = (Sure::Possible, true);
     } else if !finding.checks.iter().any(|check: &Check| check.threshold == limit.id) {
         finding.checks.extend(checks.kept());

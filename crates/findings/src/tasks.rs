@@ -32,8 +32,8 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
             *by_context.entry(value.context).or_default() += Ns::of(value.amount);
         }
     }
-    // Where the scheduler's code for a task shows what it costs, nobody needs to wait, and the threads that look
-    // for tasks are not counted.
+    // Where the scheduler's code for a task shows what it costs, nobody needs to wait, and the threads that
+    // look for tasks are not counted.
     let of_tasks: Ns =
         by_context.iter().filter(|&(&context, _)| overhead.is_of_task(context)).map(|(_, &time)| time).sum();
     let is_seen = limits::TASK_OVERHEAD.holds(of_tasks / cpu.max(Ns::SHORTEST));
@@ -59,7 +59,7 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
         return None;
     }
     let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
-    // The threads of a scheduler are started by it, and what they execute lies below no line of the program's.
+    // The threads of a scheduler are started by it: what they execute lies below no line of the program's.
     let has_line = |context: ContextId| facts.places.start(context).is_some();
     let is_known = by_context.keys().any(|&context| has_line(context));
     for (&context, &time) in by_context.iter().filter(|&(&context, _)| !is_known || has_line(context)) {

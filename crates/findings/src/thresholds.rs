@@ -108,7 +108,7 @@ thresholds! {
     TASK_CPU_S at_most ns(200_000) "processor time between two waits, on average";
     CROWD_SHARE at_least share(0.1) "of the run's total, runnable while the run itself held all processors";
     CROWDED_SHARE at_least share(0.3)
-        "of the run's total, runnable while the run itself held all processors, to be surely too many threads";
+        "of the run's total, runnable while the run itself held all processors, to be surely a fault";
     CROWD_THREADS at_least count(1.25) "threads active at once for each processor";
     FAULTS at_least count(5000.0) "page faults";
     FAULTS_BY_ONE at_least share(0.9) "of the page faults, by one thread";

@@ -9,12 +9,12 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, LocationId, Ns};
+use proust_profile::{LocationId, Ns};
 
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
-use super::handovers::Handed;
+use super::handovers::{Handed, Wait};
 use super::one_at_a_time;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -61,9 +61,6 @@ fn pairs(facts: &Facts<'_>) -> BTreeMap<(LocationId, LocationId), Handed> {
     }
     pairs
 }
-
-/// Which location waited, where, and for how much work of another.
-pub(super) type Wait = (LocationId, ContextId, Handed);
 
 /// Two that work by turns wait for each other as long as the other works: sums up to this ratio are alike.
 const ALIKE: f64 = 1.5;

@@ -63,8 +63,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              ask for the next one before the answer to the last is there, and wait only when all are started."
         }
         Kind::OneAtATime => {
-            "Let several work at once: start all before the first is awaited, give the pool a worker for each \
-             processor, raise the limit that lets one in; do only what they share one after the other."
+            "Let several work at once: start all before the first is awaited, give the pool a worker for \
+             each processor, raise the limit that lets one in; do only what they share one after the other."
         }
         Kind::FileChurn => {
             "Keep a file open between uses, or do all that it is needed for while it is open; many small \
@@ -136,8 +136,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              more of them than threads, divide them further (collapse)."
         }
         Kind::OmpLargeChunks => {
-            "Make the chunks smaller, schedule(dynamic, N), so that each thread gets at least ten of them, each \
-             of some microseconds; or use guided."
+            "Make the chunks smaller, schedule(dynamic, N), so that each thread gets at least ten of them, \
+             each of some microseconds; or use guided."
         }
         Kind::OmpSmallChunks => {
             "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use \
