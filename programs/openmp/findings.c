@@ -119,7 +119,8 @@ static void uneven_loop_repaired(void)
         divide_on_demand();
 }
 
-/* omp-large-chunks: three quarters of the iterations are one chunk; repaired, they are handed out one by one. */
+/* omp-large-chunks: three quarters of the iterations are one chunk; repaired, they are handed out one by
+   one. */
 KEPT static void two_chunks(void)
 {
 #pragma omp parallel for schedule(dynamic, PIECES * 3 / 4)
