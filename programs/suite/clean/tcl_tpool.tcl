@@ -1,11 +1,11 @@
-# Jobs of some milliseconds are done by the threads of a pool, each with an interpreter of its own.
+# Jobs of some ten milliseconds are done by the threads of a pool, each with an interpreter of its own.
 package require Thread
 
 lassign $argv threads jobs
 set pool [tpool::create -minworkers $threads -maxworkers $threads -initcmd {
     proc simulate {job} {
         set value $job
-        for {set step 0} {$step < 60000} {incr step} {
+        for {set step 0} {$step < 330000} {incr step} {
             set value [expr {($value * 31 + $step) % 1000003}]
         }
         return $value
