@@ -26,7 +26,7 @@ contains
     real(8), intent(in) :: value
     integer :: round
     damp = value
-    do round = 1, 40
+    do round = 1, 10
        damp = sqrt(damp * damp * 0.999d0 + 1d-6)
     end do
   end function damp
@@ -68,7 +68,7 @@ program structure
   end do
   field = 1
   sum_all = 0
-  do step = 1, 40
+  do step = 1, 130
      call turn(matrix, field, turned)
      sum_all = sum_all + energy(turned)
      field = turned

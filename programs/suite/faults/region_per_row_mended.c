@@ -3,7 +3,7 @@
 
 #include "../suite.h"
 
-#define CELLS 512
+#define CELLS 1024
 #define STEPS 60
 
 /* Cells of the next state of a wire, from the state before it. */
@@ -25,11 +25,11 @@ static NOINLINE void heat_all(double (*wires)[2][CELLS], int count)
 int main(int argc, char **argv)
 {
     omp_set_num_threads(threads_asked(argc, argv));
-    int count = 2000 * processors();
+    int count = 600 * processors();
     double(*wires)[2][CELLS] = calloc(count, sizeof *wires), sum = 0;
     for (int wire = 0; wire < count; wire++)
         wires[wire][0][CELLS / 2] = wire % 100 + 1;
-    for (int round = 0; round < 5; round++)
+    for (int round = 0; round < 4; round++)
         heat_all(wires, count);
     for (int wire = 0; wire < count; wire++)
         sum += wires[wire][0][CELLS / 2 + 3];
