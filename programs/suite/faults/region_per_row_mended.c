@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     double(*wires)[2][CELLS] = calloc(count, sizeof *wires), sum = 0;
     for (int wire = 0; wire < count; wire++)
         wires[wire][0][CELLS / 2] = wire % 100 + 1;
-    for (int round = 0; round < 4; round++)
+    for (int round = 0; round < 3; round++)
         heat_all(wires, count);
     for (int wire = 0; wire < count; wire++)
         sum += wires[wire][0][CELLS / 2 + 3];

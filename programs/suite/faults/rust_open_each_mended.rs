@@ -44,7 +44,7 @@ fn work(worker: usize, readings: u64) -> f64 {
 fn main() {
     let asked = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
     let threads = if asked > 0 { asked } else { processors() };
-    let readings = 110_000 * processors() as u64 / threads as u64;
+    let readings = 220_000 * processors() as u64 / threads as u64;
     let running: Vec<_> = (0..threads).map(|worker| thread::spawn(move || work(worker, readings))).collect();
     let sum: f64 = running.into_iter().map(|thread| thread.join().unwrap()).sum();
     println!("{sum:.3}");
