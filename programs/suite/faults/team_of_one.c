@@ -1,4 +1,4 @@
-/* Particles drift and collide with walls; each thread has a range of them, which it keeps from step to step. */
+/* Particles drift and collide with walls; each thread keeps a range of them from step to step. */
 #include <omp.h>
 
 #include "../suite.h"
