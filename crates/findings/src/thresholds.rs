@@ -148,6 +148,7 @@ thresholds! {
     FILE_OPENS at_least count(5000.0) "files that one function opened";
     TINY_BYTES at_most bytes(256.0) "moved by a call, on average";
     TINY_CALL_S at_least ns(120) "a call, on average: shorter ones do not reach the system";
+    SYNC_WRITE_S at_least ns(100_000) "a write of less than 64 KiB, on average";
     SYNC_CALLS at_least count(20.0) "times that a file was synchronised";
     DEEP_VISITS at_least count(1000.0) "times that a thread came to the construct";
     DEEP_WORK at_most count(10.0)

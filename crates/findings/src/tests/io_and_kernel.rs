@@ -132,6 +132,25 @@ fn files_that_are_synchronised_all_the_time_are_told() {
     assert!(!has(&run(4), Kind::SyncStorm));
 }
 
+#[test]
+fn writes_that_wait_for_the_device_synchronise_their_file() {
+    let run = |operation: Operation, bytes: u64| {
+        let mut run = Builder::new(1, 1000);
+        for at_ms in (0..1000).step_by(10) {
+            run.work(0, "main make", (at_ms, at_ms + 5));
+            let event = run.during(0, "main note", operation, (at_ms + 5, at_ms + 10));
+            (event.bytes, event.target) = (bytes, Target::File);
+        }
+        run.findings()
+    };
+    let found = run(Operation::Write, 400);
+    let finding = one(&found, Kind::SyncStorm);
+    near(finding.lost, 0.5 * 0.99);
+    assert_eq!((cause(finding), finding.sure), ("note", Sure::Possible));
+    assert!(!has(&run(Operation::Write, 1 << 20), Kind::SyncStorm), "a megabyte takes its time");
+    assert!(!has(&run(Operation::Read, 400), Kind::SyncStorm), "a read waits for what it reads");
+}
+
 /// What a thread queues for a processor when a call is over is no loss of the call: a finding would have more
 /// than all I/O.
 #[test]

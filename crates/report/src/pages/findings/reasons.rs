@@ -206,6 +206,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Possible, Kind::WorkByTurns) => {
             "measured exactly; that the turns need not be taken one after the other is an assumption"
         }
+        (Sure::Possible, Kind::SyncStorm) => {
+            "measured exactly; that these writes wait for the device is concluded from how long they take"
+        }
         (Sure::Possible, Kind::OneAtATime) => {
             "measured exactly; that the work of one need not follow that of another is an assumption"
         }
