@@ -111,6 +111,9 @@ impl Fault {
         let names: &[&str] = match self.kind {
             // Threads that wait in LLVM's runtime give their processors away when there are too few.
             "omp-spinning-waits" => &["openmp-findings-gcc"],
+            // LLVM's runtime up to version 16 reports no requests for iterations: a loop that is handed out
+            // looks as if it were divided by count.
+            "omp-large-chunks" => &["openmp-findings-gcc"],
             _ if self.is_of_openmp() => &["openmp-findings-gcc", "openmp-findings-clang"],
             _ => &["findings"],
         };
