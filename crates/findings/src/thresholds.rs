@@ -88,7 +88,7 @@ thresholds! {
     EACH_TURNS at_least count(20.0) "times that each waited until the other had worked alone";
     TURN_SHARE at_least share(0.1) "of the waiting of two threads for each other, the smaller part";
     TURNS_OF_RUN at_least share(0.1) "of the run, one worked alone whom another one waited for in turn";
-    ONE_OF_RUN at_least share(0.5) "of the run, one worked while another one of its program waited for it";
+    ONE_OF_RUN at_least share(0.25) "of the run, one worked while another one of its program waited for it";
     ONE_OTHERS at_least share(0.2) "of the work, all but the one with the most";
     ONE_AGAIN at_least count(20.0) "times that one waited at one place until another had worked alone";
     ONE_WORKER at_least share(0.1) "of the work, to be one that works";

@@ -126,8 +126,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
         Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
         Kind::SyncStorm => {
-            "Synchronise once for many changes, or leave it to a thread of its own; a file opened with O_SYNC \
-             or O_DSYNC is synchronised by each write."
+            "Synchronise once for many changes, or leave it to a thread of its own; a file opened with \
+             O_SYNC or O_DSYNC is synchronised by each write."
         }
         Kind::OmpDeepConstruct => {
             "Join neighbouring loops, and leave out barriers that nobody needs (nowait); where a loop \
