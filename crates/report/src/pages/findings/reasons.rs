@@ -207,7 +207,8 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "measured exactly; that the turns need not be taken one after the other is an assumption"
         }
         (Sure::Possible, Kind::SyncStorm) => {
-            "measured exactly; that these writes wait for the device is concluded from how long they take"
+            "measured exactly; that these writes wait for the device is concluded from how long they take, \
+             and slow storage looks the same"
         }
         (Sure::Possible, Kind::OneAtATime) => {
             "measured exactly; that the work of one need not follow that of another is an assumption"
