@@ -61,22 +61,22 @@ impl Overhead {
         Overhead::by(profile, &Places::new(profile, &[]))
     }
 
-    pub(super) fn by(profile: &Profile, places: &Places<'_>) -> Overhead {
+    pub(super) fn by<'p>(profile: &'p Profile, places: &Places<'_>) -> Overhead {
         // A template's full name begins with what it returns.
         let names = || profile.functions.iter().map(|function| [&function.name, &function.full_name]);
-        let bare = |name: &str| name.trim_start_matches(['<', '&']).trim_start_matches("__GI_").to_owned();
+        let bare = |name: &'p str| name.trim_start_matches(['<', '&']).trim_start_matches("__GI_");
         let is_named = |name: &str| {
             !HARMLESS.contains(&name)
                 && (BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
                     || PARTS.iter().any(|part| name.contains(part)))
         };
         let is_one: Vec<bool> =
-            names().map(|names| names.into_iter().any(|name| is_named(&bare(name)))).collect();
+            names().map(|names| names.into_iter().any(|name| is_named(bare(name)))).collect();
         let is_task_name = |name: &str| {
             TASKS.iter().any(|(beginning, part)| name.starts_with(beginning) && name.contains(part))
         };
         let is_task: Vec<bool> =
-            names().map(|names| names.into_iter().any(|name| is_task_name(&bare(name)))).collect();
+            names().map(|names| names.into_iter().any(|name| is_task_name(bare(name)))).collect();
         let mut of = Overhead {
             is_overhead: vec![false; profile.contexts.len()],
             is_of_task: vec![false; profile.contexts.len()],

@@ -34,7 +34,7 @@ const SIDE: f64 = 3.0;
 /// Another run may last longer, and save as much more.
 const RUNS: f64 = 1.1;
 /// Standard errors on each side.
-const SIGMAS: f64 = 2.0;
+pub(super) const SIGMAS: f64 = 2.0;
 
 /// How a loss becomes wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,6 @@ use super::unexplained;
 /// The most that are shown.
 pub const MOST: usize = 10;
 
-/// Standard errors that are taken off.
-const SIGMAS: f64 = 2.0;
-
 /// Largest recoverable amount first; waits without a known cause and what is about an interval as a whole
 /// last; of the same cause and account only the largest; nothing that hardly matters.
 ///
@@ -41,7 +38,7 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
     let is_crowded = found.iter().any(|one| one.kind == Kind::Oversubscription);
     let is_chance = |kind| is_crowded && matches!(kind, Kind::LateThread | Kind::LateWork);
     // What was sampled counts as far as it is beyond chance.
-    let beyond = |one: &Finding| one.recoverable - one.error * SIGMAS;
+    let beyond = |one: &Finding| one.recoverable - one.error * range::SIGMAS;
     found.sort_by(|a, b| {
         let is_last = |kind| kind == Kind::UnexplainedWait || is_chance(kind);
         let last = |one: &Finding| (one.kind.is_of_interval(), is_last(one.kind));
