@@ -207,8 +207,8 @@ fn tiny_io(
     Some(finding)
 }
 
-/// `by_time`: of writes, which synchronise the file if it was opened so. That is not recorded: it is concluded
-/// from how long one of a few bytes takes. Slow storage, as over a network, looks the same.
+/// `by_time`: of writes, which synchronise the file if it was opened so. That is not recorded: it is
+/// concluded from how long one of a few bytes takes. Slow storage, as over a network, looks the same.
 fn sync_storm(
     facts: &Facts<'_>,
     sum: &AtPlace,
