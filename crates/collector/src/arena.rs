@@ -193,6 +193,12 @@ pub unsafe fn give_back(memory: *mut u8, bytes: usize) {
     }
 }
 
+/// A type of which all zeros is a value.
+///
+/// # Safety
+/// It is.
+pub unsafe trait Zeroed {}
+
 /// A value that takes memory when it is first used: most threads need few of what a thread may need. The
 /// owner of this is never dropped, and neither is the value.
 #[derive(Debug)]
@@ -217,6 +223,19 @@ impl<T> Lazily<T> {
     pub fn get_or_make(&mut self, first: impl FnOnce() -> T) -> Option<&mut T> {
         if self.0.is_null() {
             self.make(first);
+        }
+        self.get()
+    }
+
+    /// The value, which is all zeros at first and needs no room on a stack; None without memory.
+    #[inline]
+    pub fn get_or_make_zeroed(&mut self) -> Option<&mut T>
+    where
+        T: Zeroed,
+    {
+        if self.0.is_null() {
+            const { assert!(align_of::<T>() <= LEAST_BYTES) };
+            self.0 = room::apart(|| pages(size_of::<T>())).cast::<T>();
         }
         self.get()
     }

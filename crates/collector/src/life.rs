@@ -21,7 +21,7 @@ use crate::openmp::ompt::start;
 use crate::operation::{rehearsal, threshold};
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
-use crate::path::{coroutine, modules, rules};
+use crate::path::{coroutine, modules, python, rules};
 use crate::sample::{contain, pace, resume, split_stacks};
 use crate::thread::Beginning;
 use crate::{
@@ -282,6 +282,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     threshold::calibrate(options.sync_threshold_ns);
     coroutine::find_return_address();
     modules::load_initial();
+    python::find();
     rules::prepare_step_cache();
     hooks::environment::prepare(&options, library);
     if !thread::prepare() || !hooks::signals::install() {

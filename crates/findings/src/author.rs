@@ -83,6 +83,13 @@ impl Author {
         let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
         let name = name.trim_start_matches(['<', '&']);
         let file = function.file.as_deref().unwrap_or_default();
+        if function.is_of_pythons_library() {
+            return if INSTALLED.iter().any(|folder| file.contains(folder)) {
+                Author::Package
+            } else {
+                Author::System
+            };
+        }
         if LIBRARIES.iter().any(|library| name.starts_with(library))
             || START.contains(&name)
             || SOURCES.iter().any(|folder| file.starts_with(folder))

@@ -57,6 +57,7 @@ pub(super) struct LaneHarvest {
 pub(super) fn harvest(lane: &Lane<'_>, limits: Limits<'_>) -> LaneHarvest {
     let mut reading = Reading {
         harvest: LaneHarvest::default(),
+        codes: Texts::default(),
         seen: NodeSet::default(),
         current: None,
         gap: false,
@@ -74,6 +75,8 @@ pub(super) fn harvest(lane: &Lane<'_>, limits: Limits<'_>) -> LaneHarvest {
 
 struct Reading<'l> {
     harvest: LaneHarvest,
+    /// What interpreters execute, as it was written.
+    codes: Texts,
     seen: NodeSet,
     current: Option<ThreadMeter<'l>>,
     /// Records were lost since the last timed record.
@@ -250,6 +253,7 @@ impl<'l> Reading<'l> {
     fn text(&mut self, subject: u16, part: u16, id: u32, text: &[u8]) {
         let Some(subject) = Subject::from_number(subject) else { return };
         match &mut self.current {
+            _ if subject == Subject::Code => self.codes.add(subject, part, id, 0, text),
             Some(meter) if subject == Subject::ThreadName && meter.may_be(id) => meter.name(text),
             current => {
                 let now = current.as_ref().map_or(0, ThreadMeter::time_ns);
@@ -296,6 +300,9 @@ impl<'l> Reading<'l> {
     }
 
     fn finish(mut self, header: Option<LaneHeader>) -> LaneHarvest {
+        for code in self.codes.of(Subject::Code) {
+            self.harvest.nodes.add_interpreted(code.id, code.bytes());
+        }
         if let Some(header) = &header {
             self.harvest.unrecorded_operations = header.unrecorded_operations;
             self.harvest.unrecorded_operation_ns = header.unrecorded_operation_ns;

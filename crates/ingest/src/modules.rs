@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use super::lane::{LaneHarvest, ModuleLoad};
 use super::log::LogHarvest;
-use super::nodes::NodeSet;
+use super::nodes::{LaneNode, NodeSet};
 use super::process::module_paths;
 use super::progress::{Counter, Stage};
 
@@ -64,9 +64,16 @@ pub(super) struct Modules {
     made: Vec<MadeCode>,
     /// What such code is shown as a part of; None where none has a name.
     made_module: Option<ModuleId>,
+    /// Source files that interpreters execute.
+    interpreted: FxHashMap<String, ModuleId>,
 }
 
 impl Modules {
+    /// The module that a source file of an interpreter's is shown as.
+    pub(super) fn interpreted(&self, file: &str) -> Option<ModuleId> {
+        self.interpreted.get(file).copied()
+    }
+
     /// The module with a process's number.
     pub(super) fn module(&self, log: usize, number: u32) -> Option<ModuleId> {
         self.numbers.get(log)?.get(&number).copied()
@@ -141,7 +148,22 @@ impl Modules {
             found.structures.push(ModuleStructure::default());
         }
         found.made = made;
+        for lane in logs.iter().flat_map(|log| &log.lanes) {
+            found.add_interpreted(lane);
+        }
         found
+    }
+
+    fn add_interpreted(&mut self, lane: &LaneHarvest) {
+        let sampled = sampled_nodes(lane);
+        for (code, _) in sampled.into_iter().filter_map(|node| lane.nodes.interpreted(node)) {
+            if !self.interpreted.contains_key(&code.file) {
+                let id = ModuleId::from_index(self.modules.len());
+                self.interpreted.insert(code.file.clone(), id);
+                self.modules.push(Module { path: code.file.clone(), ..Module::default() });
+                self.structures.push(ModuleStructure::default());
+            }
+        }
     }
 }
 
@@ -243,21 +265,26 @@ fn replaced(path: String, difference: &Difference) -> ModuleNote {
     }
 }
 
-/// Module number and address of every node on a path that was sampled, each once.
 /// The sampled addresses of a log that are in no module.
 pub(super) fn addresses_outside(log: &LogHarvest) -> BTreeSet<u64> {
     let all = log.lanes.iter().flat_map(sampled_addresses);
     all.filter(|&(module, _)| module == 0).map(|(_, address)| address).collect()
 }
 
-fn sampled_addresses(lane: &LaneHarvest) -> Vec<(u32, u64)> {
+/// Module number and address of every node on a path that was sampled, each once.
+fn sampled_addresses(lane: &LaneHarvest) -> impl Iterator<Item = (u32, u64)> {
+    sampled_nodes(lane).into_iter().map(|node| (node.module, node.address))
+}
+
+/// Every node on a path that was sampled, each once.
+fn sampled_nodes(lane: &LaneHarvest) -> Vec<LaneNode> {
     let mut seen = NodeSet::default();
     let mut sampled = Vec::new();
     for &leaf in &lane.sampled {
         lane.nodes.walk(leaf, |id, node| {
             let new = seen.insert(id, &lane.nodes);
             if new {
-                sampled.push((node.module, node.address));
+                sampled.push(node);
             }
             new
         });

@@ -1,6 +1,8 @@
 //! The context nodes of a lane.
 
-use proust_log::records::Node;
+use proust_log::code::Code;
+use proust_log::records::{INTERPRETED, Node};
+use proust_structure::InterpretedCode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::openmp::PlacesInRegions;
@@ -21,6 +23,8 @@ pub(super) struct LaneNode {
 pub(super) struct NodeTable {
     in_order: Vec<LaneNode>,
     others: FxHashMap<u32, LaneNode>,
+    /// Code that interpreters execute, by its number in the lane.
+    interpreted: FxHashMap<u32, InterpretedCode>,
     /// Places inside parallel regions.
     pub(super) in_regions: PlacesInRegions,
 }
@@ -47,6 +51,24 @@ impl NodeTable {
         } else if node.id as usize > next {
             self.others.entry(node.id).or_insert(new);
         }
+    }
+
+    /// Code of an interpreter's, by the text that the lane has of it.
+    pub(super) fn add_interpreted(&mut self, number: u32, text: &[u8]) {
+        let Some(code) = Code::parse(text) else { return };
+        let shown = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let (name, file) = (shown(code.name), shown(code.file));
+        let code = InterpretedCode::new(code.minor_version, name, file, code.first_line, code.lines);
+        self.interpreted.insert(number, code);
+    }
+
+    /// What a node executes that is not machine code, and the line where.
+    pub(super) fn interpreted(&self, node: LaneNode) -> Option<(&InterpretedCode, Option<u32>)> {
+        if node.module != INTERPRETED {
+            return None;
+        }
+        let code = self.interpreted.get(&((node.address >> 32) as u32))?;
+        Some((code, code.line(node.address as u32)))
     }
 
     pub(super) fn get(&self, id: u32) -> Option<LaneNode> {

@@ -329,7 +329,6 @@ impl<'m> Paths<'m> {
 
     /// One frame down: a physical function and the calls inlined at the address.
     fn descend(&mut self, from: Step, log: usize, nodes: &NodeTable, node: LaneNode) -> Step {
-        let modules = self.modules;
         let from = match self.left_above(log, nodes, node) {
             Some(left) => self.go_down(from, log, &left),
             None => from,
@@ -340,8 +339,7 @@ impl<'m> Paths<'m> {
                 self.go_down(from, log, &shown)
             }),
             None => {
-                let module = modules.module(log, node.module);
-                let shown = self.shown_by_name(log, module, node);
+                let shown = self.shown_by_name(log, nodes, node);
                 self.go_down(from, log, &shown)
             }
         }
@@ -432,17 +430,14 @@ impl<'m> Paths<'m> {
     /// A node's frames, outermost first, with the one above that it took the place of.
     fn frames_of_node(&mut self, log: usize, nodes: &NodeTable, node: LaneNode) -> Vec<Shown> {
         let left = self.left_above(log, nodes, node);
-        let own = self.own_frames_of_node(log, node);
+        let own = self.own_frames_of_node(log, nodes, node);
         left.into_iter().chain(own).collect()
     }
 
-    fn own_frames_of_node(&mut self, log: usize, node: LaneNode) -> Vec<Shown> {
+    fn own_frames_of_node(&mut self, log: usize, nodes: &NodeTable, node: LaneNode) -> Vec<Shown> {
         match self.resolved(log, node) {
             Some((module, address)) => address.frames.iter().map(|frame| self.shown(module, frame)).collect(),
-            None => {
-                let module = self.modules.module(log, node.module);
-                vec![self.shown_by_name(log, module, node)]
-            }
+            None => vec![self.shown_by_name(log, nodes, node)],
         }
     }
 
@@ -456,9 +451,14 @@ impl<'m> Paths<'m> {
         }
     }
 
-    /// A frame of which nothing is known but its module, or of code that was made at run time.
-    fn shown_by_name(&mut self, log: usize, module: Option<ModuleId>, node: LaneNode) -> Shown {
-        let function = match module {
+    /// A frame of which nothing is known but its module, of code that was made at run time, or of a function
+    /// that an interpreter executes.
+    fn shown_by_name(&mut self, log: usize, nodes: &NodeTable, node: LaneNode) -> Shown {
+        if let Some((code, line)) = nodes.interpreted(node) {
+            let own = Line { file: Some(self.file(&code.file)), line };
+            return Shown { kind: Some(ContextKind::Frame), function: self.interpreted(code), own };
+        }
+        let function = match self.modules.module(log, node.module) {
             Some(module) => {
                 let file = self.modules.modules.get(module.index()).map_or(UNKNOWN_MODULE, Module::name);
                 self.named(Some(module), &format!("{file}+{:#x}", node.address))

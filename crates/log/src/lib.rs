@@ -24,6 +24,7 @@
 //! - [`layout`]: the file, chunk and lane headers
 //! - [`children`]: slots of forked children in their parent's log
 //! - [`records`]: the records and their check
+//! - [`code`]: what interpreters execute
 //! - [`operations`]: the intercepted operations and their numbers
 //! - [`control`]: the page through which `record` and all processes of a run agree
 //! - [`shapes`]: the shapes that a lane's writer has written
@@ -33,6 +34,7 @@
 //! The writer must be on the same kind of machine (byte order) as the file says; the reader refuses others.
 
 pub mod children;
+pub mod code;
 pub mod control;
 pub mod layout;
 pub mod operations;

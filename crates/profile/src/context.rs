@@ -126,6 +126,21 @@ pub struct Module {
     pub notes: Vec<ModuleNote>,
 }
 
+/// Within the paths of the files that an installation of Python brings, packages included.
+const OF_PYTHON: [&str; 2] = ["/lib/python3", "/lib64/python3"];
+
+impl Function {
+    /// Whether it belongs to Python's standard library or to a package that is installed with it, by its
+    /// source file. `<frozen …>` are those that the interpreter itself contains.
+    pub fn is_of_pythons_library(&self) -> bool {
+        let is_of_python = |file: &str| {
+            file.starts_with("<frozen ")
+                || file.ends_with(".py") && OF_PYTHON.iter().any(|folder| file.contains(folder))
+        };
+        self.file.as_deref().is_some_and(is_of_python)
+    }
+}
+
 /// Folders of a system's own libraries.
 const SYSTEM_FOLDERS: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 

@@ -21,6 +21,7 @@ mod declaration;
 mod direct_calls;
 mod folded;
 mod image;
+mod interpreted;
 mod location;
 mod made;
 mod names;
@@ -40,6 +41,7 @@ mod vdso;
 mod waiting_loops;
 
 pub use cache::default_cache_dir;
+pub use interpreted::InterpretedCode;
 pub use made::MadeCode;
 pub use names::{Names, demangle, without_clone_suffix};
 pub use note::{Difference, ModuleNote};

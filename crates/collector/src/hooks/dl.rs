@@ -14,6 +14,7 @@ use crate::interpose::{call_real, interpose, scope, unexported};
 use crate::openmp::runtime::callers;
 use crate::operation::here;
 use crate::path::modules;
+use crate::path::python;
 use crate::{clock, lane, life, room};
 
 /// `dlopen`
@@ -30,6 +31,7 @@ extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
     let errno = unsafe { *libc::__errno_location() };
     lookups::follow_changes();
     unexported::opening();
+    room::apart(python::follow_changes);
     room::apart(callers::before_change);
     scope::opening(arguments[1] as c_int);
     // SAFETY: as above.

@@ -1,13 +1,14 @@
 //! The log's end of a lane.
 
 use proust_log::layout::LaneHeader;
-use proust_log::records::{Body, Node, Shaped, Subject, TEXT_BYTES};
+use proust_log::records::{Body, INTERPRETED, Node, Shaped, Subject, TEXT_BYTES};
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Full, LaneWriter};
 
 use crate::path::Announce;
 use crate::path::module::Module;
 use crate::path::modules;
+use crate::path::python;
 use crate::path::tree::{Frame, NodeId};
 use crate::{arena, logfile, room};
 
@@ -125,15 +126,19 @@ impl Announce for Output {
         write_module(self, module);
     }
 
+    fn code(&mut self, number: u32, text: &[u8]) {
+        self.push_text(Subject::Code, number, text);
+    }
+
     fn node(&mut self, id: NodeId, frame: &Frame) {
-        let module = modules::known(frame.lookup).filter(|module| module.id == frame.module);
-        let node = Node {
-            id,
-            parent: frame.parent,
-            module: module.map_or(0, |module| module.id),
-            address: frame.lookup.wrapping_sub(module.map_or(0, |module| module.bias)),
-            reserved: 0,
+        let (module, bias) = if python::is_interpreted(frame) {
+            (INTERPRETED, 0)
+        } else {
+            let module = modules::known(frame.lookup).filter(|module| module.id == frame.module);
+            module.map_or((0, 0), |module| (module.id, module.bias))
         };
+        let address = frame.lookup.wrapping_sub(bias);
+        let node = Node { id, parent: frame.parent, module, address, reserved: 0 };
         if !self.push(0, 0, &node) {
             // Later samples would name a context that the log does not contain.
             self.totals_only = true;

@@ -8,6 +8,7 @@ use crate::logfile;
 use crate::operation::known_paths::KnownPaths;
 use crate::path::memo::{State, Surroundings, UpperEnd};
 use crate::path::modules;
+use crate::path::python;
 use crate::path::tree::{Frame, NodeId};
 
 impl Record {
@@ -38,7 +39,8 @@ impl Record {
         let Some(site) = self.tree.child(Frame { parent: 0, ..frame }, &mut self.output) else {
             return (node, flags);
         };
-        if flags == 0 {
+        // The same place in an interpreter executes other functions the next time.
+        if flags == 0 && !python::is_interpreted(&frame) {
             known.keep_site(&leaf, site, &self.memo);
         }
         (site, 0)
@@ -53,14 +55,25 @@ impl Record {
 
     /// The node of the path that begins at `leaf`, and its sample flags.
     pub fn path(&mut self, leaf: State, process: u32) -> (NodeId, u16) {
-        self.path_while(leaf, process, || true)
+        self.path_of(leaf, process, true, || true)
     }
 
     /// As [`Record::path`], of another thread, which may continue meanwhile: the path is valid if `stands`
     /// says afterwards that it has not. Only then does the debug mode's comparison mean anything, which reads
     /// the stack a second time.
     pub fn path_while(&mut self, leaf: State, process: u32, stands: impl FnOnce() -> bool) -> (NodeId, u16) {
-        let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut self.output };
+        self.path_of(leaf, process, false, stands)
+    }
+
+    fn path_of(
+        &mut self,
+        leaf: State,
+        process: u32,
+        is_own: bool,
+        stands: impl FnOnce() -> bool,
+    ) -> (NodeId, u16) {
+        let mut around =
+            Surroundings { own_stack: self.own_stack, process, is_own, announce: &mut self.output };
         let generation = modules::generation();
         let path = self.memo.path(leaf, &mut self.tree, &mut around);
         if let Some(reference) = &mut self.reference

@@ -10,13 +10,14 @@ use crate::arch::unwinding::{self, Link, return_place, strip};
 use crate::path::Announce;
 use crate::path::coroutine;
 use crate::path::modules;
+use crate::path::python::{Evaluation, Python};
 use crate::path::stack::{OwnStack, StackReader, WideWindow};
 use crate::path::tree::{Frame, NodeId, Tree};
 
 mod entries;
 mod step;
 
-use entries::Entries;
+use entries::{Entries, Entry};
 use step::step;
 pub use step::{Step, from_frame_pointer, interrupted};
 
@@ -54,6 +55,9 @@ pub struct Memo {
     complete: bool,
     generation: u32,
     wide: WideWindow,
+    python: Python,
+    /// Whether the thread evaluated functions of Python's in the last path.
+    evaluated: bool,
 }
 
 /// How a path ended at its upper end.
@@ -82,6 +86,8 @@ pub struct Surroundings<'a> {
     pub own_stack: OwnStack,
     /// Process id.
     pub process: u32,
+    /// Whether the path is the calling thread's.
+    pub is_own: bool,
     /// Gets new modules and nodes.
     pub announce: &'a mut dyn Announce,
 }
@@ -103,6 +109,8 @@ impl Default for Memo {
             complete: false,
             generation: 0,
             wide: WideWindow::default(),
+            python: Python::default(),
+            evaluated: false,
         }
     }
 }
@@ -149,6 +157,7 @@ impl Memo {
         }
         let mut reader =
             StackReader::new(around.process, around.own_stack, leaf.sp, core::mem::take(&mut self.wide));
+        self.look_at_python(&reader, around);
         let mut cursor = self.known.count;
         let mut joined = None;
         let mut state = leaf;
@@ -180,7 +189,16 @@ impl Memo {
             if self.fresh.count >= MAX_FRAMES {
                 break UpperEnd::Truncated;
             }
-            let (entry, caller) = step(&state, &mut near, &mut reader, around);
+            let (mut entry, caller) = step(&state, &mut near, &mut reader, around);
+            if self.evaluated
+                && let Step::Caller(caller) = &caller
+            {
+                entry.evaluation = self.python.evaluation(state.lookup(), state.sp, caller.sp);
+                if entry.evaluation != Evaluation::No {
+                    // What is evaluated changes while the native frame stays.
+                    (entry.barrier, entry.needs_bp) = (true, true);
+                }
+            }
             if !self.fresh.push(entry) {
                 break UpperEnd::Truncated;
             }
@@ -204,6 +222,21 @@ impl Memo {
             self.forget();
         }
         Path { node: node.unwrap_or(0), upper_end }
+    }
+
+    #[inline]
+    fn look_at_python(&mut self, reader: &StackReader, around: &Surroundings<'_>) {
+        let evaluates = if around.is_own {
+            self.python.look(around.process, reader)
+        } else {
+            self.python.look_away();
+            false
+        };
+        if evaluates != self.evaluated {
+            // Frames that evaluate were remembered as others, or the reverse.
+            self.forget();
+            self.evaluated = evaluates;
+        }
     }
 
     #[inline]
@@ -255,13 +288,23 @@ impl Memo {
             Some(index) => (self.known.get(index).node, self.known.get(index).needs_bp),
             None => (0, false),
         };
+        let mut counted = 0;
+        if self.evaluated {
+            let all = (0..self.fresh.count).map(|index| self.fresh.get(index).evaluation);
+            let counted = all.filter(|&evaluation| evaluation == Evaluation::Counted).count();
+            self.python.seen(counted, around.process, around.announce);
+        }
         while self.fresh.count > 0 {
             let mut entry = *self.fresh.get(self.fresh.count - 1);
             self.fresh.count -= 1;
             let keeps = entry.saved == 0 && !entry.barrier;
             entry.needs_bp = entry.needs_bp || (keeps && needs_bp);
             needs_bp = entry.needs_bp;
-            if !entry.hidden {
+            let evaluated = self.evaluated_by(&entry, counted, node, tree, around);
+            counted += usize::from(entry.evaluation == Evaluation::Counted);
+            if let Some(evaluated) = evaluated {
+                node = evaluated;
+            } else if !entry.hidden {
                 let state = entry.state();
                 let frame = Frame { parent: node, module: entry.module, lookup: state.lookup() };
                 node = tree.child(frame, around.announce)?;
@@ -272,5 +315,26 @@ impl Memo {
             }
         }
         Some(node)
+    }
+
+    /// The node of the innermost function that a frame evaluates. Where the interpreter writes what it
+    /// evaluates into a map (`-X perf`), the frame above is one of that.
+    #[inline]
+    fn evaluated_by(
+        &mut self,
+        entry: &Entry,
+        counted: usize,
+        parent: NodeId,
+        tree: &mut Tree,
+        around: &mut Surroundings<'_>,
+    ) -> Option<NodeId> {
+        if entry.evaluation == Evaluation::No {
+            return None;
+        }
+        let above = self.known.count.checked_sub(1).map(|index| self.known.get(index));
+        if above.is_some_and(|above| above.module == 0 && above.evaluation == Evaluation::No) {
+            return None;
+        }
+        self.python.node(entry.evaluation, counted, parent, tree, around.announce)
     }
 }

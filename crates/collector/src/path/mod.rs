@@ -12,6 +12,7 @@ pub mod memo;
 pub mod module;
 pub mod modules;
 mod needed;
+pub mod python;
 pub mod reference;
 pub mod rule;
 pub mod rules;
@@ -29,6 +30,8 @@ use tree::{Frame, NodeId};
 pub trait Announce {
     /// A module was found.
     fn module(&mut self, module: &Module);
+    /// The text of a code object was read ([`proust_log::code`]), which has this number in the lane.
+    fn code(&mut self, _number: u32, _text: &[u8]) {}
     /// A node was made.
     fn node(&mut self, id: NodeId, frame: &Frame);
 }

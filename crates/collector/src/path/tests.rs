@@ -48,7 +48,8 @@ impl Walker {
         let leaf = here!();
         let mut silent = Silent;
         let process = std::process::id();
-        let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut silent };
+        let mut around =
+            Surroundings { own_stack: self.own_stack, process, is_own: true, announce: &mut silent };
         let path = self.memo.path(leaf, &mut self.tree, &mut around);
         assert_eq!(path.upper_end, UpperEnd::Complete);
         assert!(self.reference.agrees(leaf, path.node, &self.tree, &around));

@@ -66,3 +66,11 @@ pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
     let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: buffer.len() };
     sys!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0)
 }
+
+/// Reads pieces of memory that may not be mapped, up to the first that is not; number of bytes read.
+///
+/// # Safety
+/// `local` describes memory of the caller's that may be written.
+pub unsafe fn read_pieces(process: u32, local: &[libc::iovec], remote: &[libc::iovec]) -> Outcome {
+    sys!(SYS_process_vm_readv, process, local.as_ptr(), local.len(), remote.as_ptr(), remote.len(), 0)
+}

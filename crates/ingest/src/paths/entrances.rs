@@ -37,7 +37,9 @@ impl Role {
         let file = function.file.as_deref().unwrap_or_default();
         let is_of_system = module.is_some_and(Module::is_system_library);
         let library = module.map_or("", Module::name);
-        if executes_task(name, library) {
+        if is_interpreted(function, module) {
+            if function.is_of_pythons_library() { Role::Standard } else { Role::Program }
+        } else if executes_task(name, library) {
             Role::Task
         } else if begins_thread(name, file)
             || is_of_system && name == "clone"
@@ -169,6 +171,7 @@ const PYTHON: &[&str] = &[
     "PyVectorcall_Call",
     "_PyVectorcall_",
     "PyEval_EvalCode",
+    "_PyEval_EvalCode",
     "PyEval_EvalFrame",
     "cfunction_call",
     "cfunction_vectorcall_",
@@ -247,7 +250,14 @@ fn is_python(library: &str) -> bool {
 }
 
 fn is_between_python(name: &str, library: &str) -> bool {
-    is_python(library) && !name.starts_with(PYTHON_ITSELF) && is_any(PYTHON, name)
+    // Most functions of a stripped interpreter have no names.
+    let is_unnamed = || name.strip_prefix(library).is_some_and(|rest| rest.starts_with("+0x"));
+    is_python(library) && !name.starts_with(PYTHON_ITSELF) && (is_any(PYTHON, name) || is_unnamed())
+}
+
+/// Whether it is a function of a script: those stand for themselves, whatever they are called.
+fn is_interpreted(function: &Function, module: Option<&Module>) -> bool {
+    module.is_some_and(|module| function.file.as_deref() == Some(&*module.path))
 }
 
 fn is_standard(name: &str, file: &str) -> bool {
@@ -391,7 +401,24 @@ mod tests {
             assert_eq!(role("_PyEval_EvalFrameDefault", None, library), Role::Program);
             assert_eq!(role("long_add", None, library), Role::Program);
         }
+        assert_eq!(role("python3.11+0x5a8530", None, "/usr/bin/python3.11"), Role::Entrance);
         assert_eq!(role("_PyFunction_Vectorcall", None, PROGRAM), Role::Program);
+    }
+
+    /// Whatever they are called: a script may have a function `start_thread`.
+    #[test]
+    fn functions_of_scripts_are_the_programs_or_of_pythons_library() {
+        for (file, expected) in [
+            ("/home/me/solver.py", Role::Program),
+            ("<string>", Role::Program),
+            ("/usr/lib/python3.11/threading.py", Role::Standard),
+            ("/home/me/.venv/lib/python3.12/site-packages/numpy/core/numeric.py", Role::Standard),
+            ("<frozen importlib._bootstrap>", Role::Standard),
+        ] {
+            for name in ["start_thread", "<module>", "Thread.run", "std::invoke"] {
+                assert_eq!(role(name, Some(file), file), expected, "{name} {file}");
+            }
+        }
     }
 
     #[test]

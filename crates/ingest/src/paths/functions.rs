@@ -1,7 +1,7 @@
 //! The functions and files that paths lead through, each once.
 
 use proust_profile::{Function, FunctionId, Module, ModuleId};
-use proust_structure::Names;
+use proust_structure::{InterpretedCode, Names};
 
 use super::entrances::Role;
 use super::{FileId, Paths, UNKNOWN_MODULE};
@@ -43,6 +43,25 @@ impl Paths<'_> {
             line: None,
         });
         self.named.insert((Some(module), names.full.clone()), id);
+        id
+    }
+
+    pub(super) fn interpreted(&mut self, code: &InterpretedCode) -> FunctionId {
+        let module = self.modules.interpreted(&code.file);
+        // A file may define several functions of one name.
+        let key = (module, format!("{}:{}", code.name, code.first_line));
+        if let Some(&known) = self.named.get(&key) {
+            return known;
+        }
+        let id = self.add(Function {
+            name: code.name.clone(),
+            full_name: code.name.clone(),
+            linkage_name: None,
+            module,
+            file: Some(code.file.clone()),
+            line: Some(code.first_line),
+        });
+        self.named.insert(key, id);
         id
     }
 

@@ -3,6 +3,7 @@
 //!
 //! Where they jumped from is not known, so no line of theirs is.
 
+use proust_log::records::INTERPRETED;
 use proust_profile::{ContextKind, ModuleId};
 use proust_structure::{Function, ModuleStructure};
 
@@ -13,6 +14,10 @@ impl Paths<'_> {
     /// The function above a node of which no frame is left: the call in the node above names another function
     /// than the one that executes in the node.
     pub(super) fn left_above(&mut self, log: usize, nodes: &NodeTable, node: LaneNode) -> Option<Shown> {
+        if node.module == INTERPRETED {
+            // It stands in the place of the function that evaluates it, which the call names.
+            return None;
+        }
         let above = nodes.get(node.parent)?;
         let (module, number, named) = self.named_by_call(log, above)?;
         let executes = self.resolved(log, node).and_then(|(id, address)| {

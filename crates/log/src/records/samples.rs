@@ -10,13 +10,19 @@ pub struct Node {
     pub id: u32,
     /// The parent's number.
     pub parent: u32,
-    /// Module number (a new one for each load of a module); 0 = not in a known module.
+    /// Module number (a new one for each load of a module); 0 = not in a known module; [`INTERPRETED`] = not
+    /// machine code.
     pub module: u32,
     /// Spare.
     pub reserved: u32,
-    /// The instruction executing (leaf) or the last byte of the call (callers), SVMA; AVMA without a module.
+    /// The instruction executing (leaf) or the last byte of the call (callers), SVMA; AVMA without a module;
+    /// of interpreted code its number in the lane ([`super::Subject::Code`]), shifted left by 32, and the
+    /// byte of the code that executes.
     pub address: u64,
 }
+
+/// [`Node::module`]: a function of a language that an interpreter executes.
+pub const INTERPRETED: u32 = u32::MAX;
 
 /// [`Sample`] flag (`head.a`): the path's upper end could not be found.
 pub const SAMPLE_PARTIAL: u16 = 1;

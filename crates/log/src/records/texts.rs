@@ -54,6 +54,8 @@ pub enum Subject {
     /// Processors that thread `id` was bound to when it, or its process, ended, as ranges. Without one: those
     /// that the process began with.
     ThreadProcessors = 15,
+    /// Code object `id` of an interpreter, a number in the lane ([`crate::code`]).
+    Code = 16,
     /// Name of interval `id`.
     IntervalName = 30,
     /// Source file in which interval `id` is begun, as the program names it.
@@ -79,6 +81,7 @@ impl Subject {
             13 => Subject::SampleLabel,
             14 => Subject::Members,
             15 => Subject::ThreadProcessors,
+            16 => Subject::Code,
             30 => Subject::IntervalName,
             31 => Subject::IntervalFile,
             _ => return None,

@@ -43,6 +43,8 @@ pub const fn gnu_hash(name: &[u8]) -> u32 {
 pub struct Definition {
     /// Its address.
     pub address: u64,
+    /// Its length, as its library says.
+    pub bytes: u64,
     /// Whether it has no version although its library knows versions: `dlvsym` refuses such a definition, a
     /// reference does not.
     pub without_version: bool,
@@ -64,8 +66,11 @@ impl Tables {
             {
                 return false;
             }
-            let mut definition =
-                Definition { address: self.base.wrapping_add(symbol.value), without_version: false };
+            let mut definition = Definition {
+                address: self.base.wrapping_add(symbol.value),
+                bytes: symbol.bytes,
+                without_version: false,
+            };
             if kind == GNU_IFUNC {
                 definition.address = resolved(definition.address);
             }

@@ -3,6 +3,7 @@
 use super::State;
 use crate::arch::unwinding::Link;
 use crate::arena;
+use crate::path::python::Evaluation;
 use crate::path::tree::NodeId;
 
 #[derive(Clone, Copy)]
@@ -22,6 +23,8 @@ pub(super) struct Entry {
     pub(super) module: u32,
     /// Whether the frame is the collector's own and gets no node.
     pub(super) hidden: bool,
+    /// Which functions of an interpreter's it evaluates.
+    pub(super) evaluation: Evaluation,
     pub(super) node: NodeId,
 }
 

@@ -4,6 +4,7 @@ use crate::arch::context::{CONTEXT_AT_RETURN, LINK_PLACE, PLACES};
 use crate::arch::unwinding::{self, Link, return_place, strip, uses_link};
 use crate::path::module::Module;
 use crate::path::modules;
+use crate::path::python::Evaluation;
 use crate::path::rules::{self, Rule};
 use crate::path::stack::StackReader;
 
@@ -58,6 +59,7 @@ pub(super) fn step(
         barrier,
         module: module.map_or(0, |module| module.id),
         hidden: module.is_some_and(|module| module.own),
+        evaluation: Evaluation::No,
         node: 0,
     };
     let caller = match rule {

@@ -1,0 +1,150 @@
+//! Functions of Python in paths, by the interpreter's own list of frames.
+//!
+//! On a native stack all of them look like the function that evaluates their code. At each path the frames
+//! of the thread's interpreter are read ([`frames`]), each evaluation found on the native stack is replaced
+//! by the functions that it evaluates, and what they are is written once ([`codes`]). Where they stand in
+//! memory depends on the interpreter's version ([`layout`]); one of another version, or frames that do not
+//! look as they should, leave the path as it is on the native stack.
+//!
+//! All memory of the interpreter is read by system calls that fail instead of faulting ([`memory`]): the
+//! thread may be anywhere, also within the few instructions that change its list.
+
+mod codes;
+mod frames;
+mod interpreter;
+mod layout;
+mod memory;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use proust_log::records::INTERPRETED;
+
+use crate::arena::Lazily;
+use crate::path::Announce;
+use crate::path::stack::StackReader;
+use crate::path::tree::{Frame, NodeId, Tree};
+use codes::{Codes, Facts};
+use frames::Found;
+pub use interpreter::{find, follow_changes};
+use layout::Layout;
+
+/// Which evaluation a frame of the native stack is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Evaluation {
+    /// None.
+    #[default]
+    No,
+    /// That of the group with this number.
+    Of(u16),
+    /// Some: which one is known when all have been counted.
+    Counted,
+}
+
+/// A lane's state.
+#[derive(Default)]
+pub struct Python {
+    found: Lazily<Found>,
+    facts: Lazily<Facts>,
+    codes: Codes,
+    /// How evaluations of the path in work are recognised; None: there are none.
+    layout: Option<&'static Layout>,
+    /// The group that comes next on the way up.
+    next: u16,
+}
+
+impl Python {
+    /// Looks at the calling thread's frames, before its path is walked. Whether there are any.
+    #[inline]
+    pub fn look(&mut self, process: u32, reader: &StackReader) -> bool {
+        self.layout = None;
+        interpreter::is_there() && self.look_at_frames(process, reader)
+    }
+
+    /// The path in work is another thread's: there is nothing to see.
+    pub fn look_away(&mut self) {
+        self.layout = None;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_frames(&mut self, process: u32, reader: &StackReader) -> bool {
+        let Some((layout, thread)) = interpreter::of_this_thread() else { return false };
+        let Some(found) = self.found.get_or_make_zeroed() else { return false };
+        found.read(layout, thread, process, reader);
+        self.next = 0;
+        if found.is_empty() {
+            return false;
+        }
+        self.layout = Some(layout);
+        true
+    }
+
+    /// Whether the native frame at `pc`, which reaches from `sp` to its caller's stack pointer, evaluates.
+    /// Asked on the way up, once for each frame.
+    #[inline]
+    pub fn evaluation(&mut self, pc: u64, sp: u64, callers_sp: u64) -> Evaluation {
+        let Some(layout) = self.layout else { return Evaluation::No };
+        let Some(found) = self.found.get() else { return Evaluation::No };
+        if !layout.has_markers() {
+            return if interpreter::evaluates(pc) { Evaluation::Counted } else { Evaluation::No };
+        }
+        while let Some(marker) = found.marker(self.next) {
+            if marker >= callers_sp {
+                break;
+            }
+            self.next += 1;
+            if marker >= sp {
+                return Evaluation::Of(self.next - 1);
+            }
+        }
+        Evaluation::No
+    }
+
+    /// All evaluations of the path have been seen, so many of them [`Evaluation::Counted`]: finds out what is
+    /// evaluated.
+    #[inline]
+    pub fn seen(&mut self, counted: usize, process: u32, announce: &mut dyn Announce) {
+        let Some(layout) = self.layout else { return };
+        let (Some(found), Some(facts)) = (self.found.get(), self.facts.get_or_make_zeroed()) else { return };
+        if !layout.has_markers() && !found.is_as_many_as(counted) {
+            self.layout = None;
+            return;
+        }
+        self.codes.number(layout, found.all(), facts, (process, announce));
+    }
+
+    /// The node of the innermost function of an evaluation below `parent`; None: the native frame stays.
+    /// `from_outermost` is its place among those that are counted.
+    pub fn node(
+        &mut self,
+        evaluation: Evaluation,
+        from_outermost: usize,
+        parent: NodeId,
+        tree: &mut Tree,
+        announce: &mut dyn Announce,
+    ) -> Option<NodeId> {
+        self.layout?;
+        let found = self.found.get()?;
+        let functions = match evaluation {
+            Evaluation::No => return None,
+            Evaluation::Of(group) => found.functions(group),
+            Evaluation::Counted => found.counted(from_outermost),
+        };
+        if functions.is_empty() || functions.iter().any(|function| function.number == 0) {
+            return None;
+        }
+        let mut node = parent;
+        for function in functions.iter().rev() {
+            let lookup = u64::from(function.number) << 32 | u64::from(function.at);
+            node = tree.child(Frame { parent: node, module: INTERPRETED, lookup }, announce)?;
+        }
+        Some(node)
+    }
+}
+
+/// Whether a frame is a function of an interpreter's, and not one of a native stack.
+pub fn is_interpreted(frame: &Frame) -> bool {
+    frame.module == INTERPRETED
+}

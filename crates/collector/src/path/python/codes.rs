@@ -1,0 +1,163 @@
+//! The code objects of a lane's functions: each gets a number, and is written once.
+//!
+//! An object may be freed and its memory used for another one, so that its address says little: it is known
+//! by what it points to, which is read again for each path.
+
+use super::frames::Function;
+use super::interpreter;
+use super::layout::{Layout, TYPE};
+use super::text::Text;
+use crate::arena::{Entry, Table, spread};
+use crate::path::Announce;
+use crate::raw;
+
+/// Enough of a code object for each layout.
+const PIECE_BYTES: usize = 144;
+/// Read by one system call.
+const PIECES: usize = 16;
+const FIRST_SLOTS: usize = 64;
+/// More than that are not written in one lane: a program that makes code without end.
+const MOST_CODES: u32 = 1 << 20;
+
+/// A code object that was written.
+#[derive(Clone, Copy)]
+struct Code {
+    address: u64,
+    /// Of what it points to.
+    print: u64,
+    number: u32,
+}
+
+// SAFETY: numbers; an address is never zero.
+unsafe impl Entry for Code {
+    fn is_free(&self) -> bool {
+        self.address == 0
+    }
+}
+
+/// Those of a lane.
+#[derive(Default)]
+pub struct Codes {
+    table: Table<Code>,
+    count: u32,
+}
+
+/// Room to read into.
+pub struct Facts {
+    pieces: [[u8; PIECE_BYTES]; PIECES],
+    text: Text,
+}
+
+// SAFETY: arrays of numbers, of which all zeros is a value.
+unsafe impl crate::arena::Zeroed for Facts {}
+
+impl Codes {
+    /// Gives each function the number of its code; `announce` gets new ones.
+    pub fn number(
+        &mut self,
+        layout: &Layout,
+        functions: &mut [Function],
+        facts: &mut Facts,
+        (process, announce): (u32, &mut dyn Announce),
+    ) {
+        let mut at = 0;
+        while at < functions.len() {
+            let batch = functions.get_mut(at..).unwrap_or_default();
+            let batch = match batch.len() {
+                0..=PIECES => batch,
+                _ => batch.get_mut(..PIECES).unwrap_or_default(),
+            };
+            let read = facts.read(process, batch);
+            for (place, function) in batch.iter_mut().take(read).enumerate() {
+                function.number =
+                    self.known_or_new(layout, function.code, place, facts, (process, &mut *announce));
+            }
+            // What could not be read keeps its 0; what follows it is tried.
+            at += read.max(1);
+        }
+    }
+
+    fn known_or_new(
+        &mut self,
+        layout: &Layout,
+        address: u64,
+        place: usize,
+        facts: &mut Facts,
+        (process, announce): (u32, &mut dyn Announce),
+    ) -> u32 {
+        let Some(object) = facts.object(layout, place) else { return 0 };
+        let print = object.print();
+        if self.table.is_full() && !self.table.grow(FIRST_SLOTS, |code| spread(code.address >> 4)) {
+            return 0;
+        }
+        let Some(at) = self.table.position(spread(address >> 4), |code| code.address == address) else {
+            return 0;
+        };
+        let known = self.table.at(at).map_or(0, |code| if code.print == print { code.number } else { 0 });
+        if known != 0 || self.count >= MOST_CODES {
+            return known;
+        }
+        let Some(written) = facts.text.describe(layout, &object, process) else { return 0 };
+        let new = Code { address, print, number: self.count + 1 };
+        announce.code(new.number, written);
+        self.count = new.number;
+        match self.table.at(at) {
+            Some(code) if code.address == address => *code = new,
+            _ => self.table.put(at, new),
+        }
+        new.number
+    }
+}
+
+/// What a code object points to.
+pub struct Object {
+    /// Its name.
+    pub name: u64,
+    /// Its file.
+    pub file: u64,
+    /// Its table of lines.
+    pub lines: u64,
+    /// Its first line.
+    pub first_line: u32,
+}
+
+impl Object {
+    fn print(&self) -> u64 {
+        let words = [self.name, self.file, self.lines, u64::from(self.first_line)];
+        words.iter().fold(0, |print: u64, &word| spread(print.rotate_left(23) ^ word))
+    }
+}
+
+impl Facts {
+    /// Reads the objects of up to [`PIECES`] functions; how many of them, from the first one on.
+    fn read(&mut self, process: u32, functions: &[Function]) -> usize {
+        let none = libc::iovec { iov_base: core::ptr::null_mut(), iov_len: PIECE_BYTES };
+        let (mut here, mut there) = ([none; PIECES], [none; PIECES]);
+        let places = here.iter_mut().zip(&mut there).zip(&mut self.pieces);
+        for (((here, there), piece), function) in places.zip(functions) {
+            here.iov_base = piece.as_mut_ptr().cast();
+            there.iov_base = function.code as *mut core::ffi::c_void;
+        }
+        let count = functions.len().min(PIECES);
+        // SAFETY: each of the first places leads to a piece of ours of its length.
+        let bytes = unsafe { raw::read_pieces(process, &here[..count], &there[..count]) };
+        usize::try_from(bytes).unwrap_or(0) / PIECE_BYTES
+    }
+
+    /// The object that was read into a place; None if that is no code.
+    fn object(&self, layout: &Layout, place: usize) -> Option<Object> {
+        let piece = self.pieces.get(place)?;
+        let word = |at: u64| {
+            let bytes = piece.get(at as usize..at as usize + 8)?;
+            Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+        };
+        let first_line = piece.get(layout.first_line as usize..layout.first_line as usize + 4)?;
+        (word(TYPE)? == interpreter::code_type()).then_some(())?;
+        Some(Object {
+            name: word(layout.name)?,
+            file: word(layout.file)?,
+            lines: word(layout.lines)?,
+            first_line: u32::from_ne_bytes(first_line.try_into().ok()?),
+        })
+    }
+}

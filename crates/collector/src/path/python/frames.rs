@@ -1,0 +1,280 @@
+//! The frames of a thread's interpreter, as groups: those that one evaluation on the native stack executes.
+
+use core::ops::Range;
+
+use super::layout::{Chain, Instruction, Last, Layout};
+use super::memory::Pages;
+use crate::path::stack::StackReader;
+
+/// A function that is evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Its code object.
+    pub code: u64,
+    /// Byte of its code that executes.
+    pub at: u32,
+    /// The lane's number of its code; 0: not known.
+    pub number: u32,
+}
+
+/// The functions of an evaluation.
+#[derive(Clone, Copy)]
+struct Group {
+    /// An address in the evaluation's part of the native stack.
+    marker: u64,
+    first: u32,
+    end: u32,
+}
+
+const MOST_FUNCTIONS: usize = 2048;
+const MOST_GROUPS: usize = 1024;
+
+/// What was found for a path, innermost first. All zeros is a valid value.
+pub struct Found {
+    functions: [Function; MOST_FUNCTIONS],
+    function_count: usize,
+    groups: [Group; MOST_GROUPS],
+    group_count: usize,
+    /// Whether there were more than can be kept.
+    is_cut: bool,
+    pages: Pages,
+}
+
+// SAFETY: numbers and arrays of numbers, of which all zeros is a value.
+unsafe impl crate::arena::Zeroed for Found {}
+
+/// A frame as it was read.
+struct Frame {
+    code: u64,
+    at: u32,
+    above: u64,
+}
+
+/// What the thread's memory is read by.
+struct Reading<'a> {
+    layout: &'a Layout,
+    process: u32,
+    stack: &'a StackReader,
+}
+
+impl Found {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.function_count == 0
+    }
+
+    /// The marker of a group.
+    #[inline]
+    pub fn marker(&self, group: u16) -> Option<u64> {
+        self.all_groups().get(usize::from(group)).map(|group| group.marker)
+    }
+
+    /// Functions of a group, innermost first.
+    pub fn functions(&self, group: u16) -> &[Function] {
+        let group = self.all_groups().get(usize::from(group));
+        group.and_then(|group| self.functions.get(group.range())).unwrap_or_default()
+    }
+
+    /// The function that is so many evaluations below the outermost one, where each evaluates one.
+    pub fn counted(&self, from_outermost: usize) -> &[Function] {
+        let at = self.function_count.checked_sub(from_outermost + 1);
+        at.and_then(|at| self.functions.get(at..=at)).unwrap_or_default()
+    }
+
+    /// Whether so many evaluations can be those of these functions. An evaluation that has just begun, or is
+    /// about to end, has none yet or any more.
+    pub fn is_as_many_as(&self, evaluations: usize) -> bool {
+        let functions = self.function_count;
+        !self.is_cut && (evaluations == functions || evaluations == functions + 1)
+    }
+
+    /// All functions.
+    pub fn all(&mut self) -> &mut [Function] {
+        self.functions.get_mut(..self.function_count).unwrap_or_default()
+    }
+
+    fn all_groups(&self) -> &[Group] {
+        self.groups.get(..self.group_count).unwrap_or_default()
+    }
+
+    /// Reads the frames of the calling thread, whose state lies at `thread`.
+    pub fn read(&mut self, layout: &Layout, thread: u64, process: u32, stack: &StackReader) {
+        (self.function_count, self.group_count, self.is_cut) = (0, 0, false);
+        self.pages.forget();
+        let reading = Reading { layout, process, stack };
+        match layout.chain {
+            Chain::Frames { innermost } => self.read_frames(&reading, thread + innermost),
+            Chain::FramesAndMarkers { innermost, marker, above } => {
+                self.read_frames(&reading, thread + innermost);
+                self.read_markers(&reading, thread + marker, above);
+            }
+            Chain::MarkersWithFrames { marker, frame, above, last } => {
+                self.read_markers_with_frames(&reading, thread + marker, (frame, above), last);
+            }
+            Chain::FramesWithMarkers { innermost, last } => {
+                self.read_frames_with_markers(&reading, thread + innermost, last);
+            }
+        }
+    }
+
+    fn read_frames(&mut self, reading: &Reading<'_>, innermost: u64) {
+        let Some(mut at) = self.word(reading, innermost) else { return };
+        while at != 0 {
+            let Some(frame) = self.frame(reading, at) else { break };
+            if !self.push(&frame) {
+                break;
+            }
+            at = frame.above;
+        }
+    }
+
+    /// Each frame is a group of its own; an evaluation that has begun has its marker before its frame.
+    fn read_markers(&mut self, reading: &Reading<'_>, innermost: u64, above: u64) {
+        let mut markers = 0;
+        self.each_marker(reading, innermost, above, &mut |_, _| markers += 1);
+        // The outermost one is the thread's own, and marks no evaluation.
+        let evaluations = usize::saturating_sub(markers, 1);
+        if !self.is_as_many_as(evaluations) {
+            self.function_count = 0;
+            return;
+        }
+        let without = evaluations - self.function_count;
+        let mut place = 0;
+        self.each_marker(reading, innermost, above, &mut |found, marker| {
+            if place < evaluations {
+                let end = (place + 1).saturating_sub(without);
+                found.push_group(marker, place.saturating_sub(without)..end);
+            }
+            place += 1;
+        });
+    }
+
+    fn read_markers_with_frames(
+        &mut self,
+        reading: &Reading<'_>,
+        innermost: u64,
+        (frame, above): (u64, u64),
+        last: Last,
+    ) {
+        self.each_marker(reading, innermost, above, &mut |found, marker| {
+            let first = found.function_count;
+            // What an evaluation has not yet set is not one of its frames, and says nothing of the others.
+            if found.read_group(reading, marker + frame, last).is_none() {
+                found.function_count = first;
+            }
+            found.push_group(marker, first..found.function_count);
+        });
+    }
+
+    /// The frames of one evaluation, of which the innermost one is at the address that stands at `place`.
+    fn read_group(&mut self, reading: &Reading<'_>, place: u64, last: Last) -> Option<()> {
+        let mut at = self.word(reading, place)?;
+        while at != 0 {
+            if let Last::Behind(offset, value) = last
+                && self.byte(reading, at + offset)? == value
+            {
+                break;
+            }
+            let frame = self.frame(reading, at)?;
+            let is_last = matches!(last, Last::NotZero(offset) if self.byte(reading, at + offset)? != 0);
+            if !self.push(&frame) || is_last {
+                break;
+            }
+            at = frame.above;
+        }
+        Some(())
+    }
+
+    fn read_frames_with_markers(&mut self, reading: &Reading<'_>, innermost: u64, last: Last) {
+        let Last::Behind(offset, value) = last else { return };
+        let Some(mut at) = self.word(reading, innermost) else { return };
+        let mut first = self.function_count;
+        while at != 0 && !self.is_cut {
+            let Some(byte) = self.byte(reading, at + offset) else { break };
+            if byte == value {
+                self.push_group(at, first..self.function_count);
+                first = self.function_count;
+                let Some(above) = self.word(reading, at + reading.layout.previous) else { break };
+                at = above;
+                continue;
+            }
+            let Some(frame) = self.frame(reading, at) else { break };
+            self.push(&frame);
+            at = frame.above;
+        }
+    }
+
+    fn each_marker(
+        &mut self,
+        reading: &Reading<'_>,
+        innermost: u64,
+        above: u64,
+        visit: &mut dyn FnMut(&mut Found, u64),
+    ) {
+        let Some(mut marker) = self.word(reading, innermost) else { return };
+        for _ in 0..=MOST_GROUPS {
+            if marker == 0 {
+                return;
+            }
+            visit(self, marker);
+            let Some(next) = self.word(reading, marker + above) else { return };
+            marker = next;
+        }
+        self.is_cut = true;
+    }
+
+    fn frame(&mut self, reading: &Reading<'_>, at: u64) -> Option<Frame> {
+        let layout = reading.layout;
+        let code = self.word(reading, at.wrapping_add(layout.code))?;
+        let above = self.word(reading, at.wrapping_add(layout.previous))?;
+        let at = match layout.instruction {
+            Instruction::Number { at: offset, unit } => {
+                let number = self.pages.half(reading.process, at.wrapping_add(offset))?;
+                // Before its first instruction it is -1.
+                u32::try_from(number.cast_signed()).unwrap_or(0).saturating_mul(unit)
+            }
+            Instruction::Pointer { at: offset, begin } => {
+                let pointer = self.word(reading, at.wrapping_add(offset))?;
+                u32::try_from(pointer.saturating_sub(code.wrapping_add(begin))).ok()?
+            }
+        };
+        (code != 0).then_some(Frame { code, at, above })
+    }
+
+    fn word(&mut self, reading: &Reading<'_>, address: u64) -> Option<u64> {
+        match reading.stack.direct_word(address) {
+            Some(word) => Some(word),
+            None => self.pages.word(reading.process, address),
+        }
+    }
+
+    fn byte(&mut self, reading: &Reading<'_>, address: u64) -> Option<u8> {
+        self.word(reading, address & !7).map(|word| word.to_ne_bytes()[(address & 7) as usize])
+    }
+
+    fn push(&mut self, frame: &Frame) -> bool {
+        let Some(place) = self.functions.get_mut(self.function_count) else {
+            self.is_cut = true;
+            return false;
+        };
+        *place = Function { code: frame.code, at: frame.at, number: 0 };
+        self.function_count += 1;
+        true
+    }
+
+    fn push_group(&mut self, marker: u64, functions: Range<usize>) {
+        match self.groups.get_mut(self.group_count) {
+            Some(place) => {
+                *place = Group { marker, first: functions.start as u32, end: functions.end as u32 };
+                self.group_count += 1;
+            }
+            None => self.is_cut = true,
+        }
+    }
+}
+
+impl Group {
+    fn range(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
+}
