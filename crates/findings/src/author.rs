@@ -67,12 +67,38 @@ pub(super) enum Author {
     Program,
 }
 
+/// What the processes of a run execute.
+#[derive(Debug)]
+pub(super) struct Programs<'p> {
+    executables: FxHashSet<&'p str>,
+    /// Interpreters of which the functions of scripts are known: their own say nothing more.
+    interpreters: FxHashSet<&'p str>,
+}
+
+impl<'p> Programs<'p> {
+    pub(super) fn of(profile: &'p Profile) -> Programs<'p> {
+        let module = |function: &Function| function.module.map(|module| &profile.modules[module]);
+        let has_scripts = profile.functions.iter().any(|function| function.is_interpreted(module(function)));
+        let interpreters = profile.modules.iter().filter(|module| has_scripts && module.is_python());
+        Programs {
+            executables: profile.processes.iter().map(|process| process.executable.as_str()).collect(),
+            interpreters: interpreters.map(|module| module.path.as_str()).collect(),
+        }
+    }
+}
+
 impl Author {
-    pub(super) fn of(profile: &Profile, programs: &FxHashSet<&str>, function: &Function) -> Author {
+    pub(super) fn of(profile: &Profile, programs: &Programs<'_>, function: &Function) -> Author {
         let Some(module) = function.module else { return Author::System };
         let module = &profile.modules[module];
+        if function.is_interpreted(Some(module)) {
+            return if function.is_of_pythons_library() { Author::Package } else { Author::Program };
+        }
+        if programs.interpreters.contains(&*module.path) {
+            return Author::System;
+        }
         let (path, file_name) = (module.path.as_str(), module.name());
-        let is_library = file_name.contains(".so") && !programs.contains(path);
+        let is_library = file_name.contains(".so") && !programs.executables.contains(path);
         let is_installed = module.is_in_system_folder()
             || INSTALLED.iter().any(|folder| path.contains(folder))
             || is_known(file_name);
@@ -83,13 +109,6 @@ impl Author {
         let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
         let name = name.trim_start_matches(['<', '&']);
         let file = function.file.as_deref().unwrap_or_default();
-        if function.is_of_pythons_library() {
-            return if INSTALLED.iter().any(|folder| file.contains(folder)) {
-                Author::Package
-            } else {
-                Author::System
-            };
-        }
         if LIBRARIES.iter().any(|library| name.starts_with(library))
             || START.contains(&name)
             || SOURCES.iter().any(|folder| file.starts_with(folder))
@@ -101,5 +120,39 @@ impl Author {
             true => Author::Package,
             false => Author::Program,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proust_profile::{Module, ModuleId};
+
+    /// With scripts' functions at hand the interpreter's say nothing more; without them, it is the program.
+    #[test]
+    fn functions_of_scripts_are_by_their_files_and_stand_for_the_interpreter() {
+        const PYTHON: &str = "/usr/bin/python3.11";
+        const LIBRARY: &str = "/usr/lib/python3.11/threading.py";
+        const PACKAGE: &str = "/home/me/.venv/lib/python3.11/site-packages/numpy/core/numeric.py";
+        let files = [PYTHON, "/home/me/solver.py", LIBRARY, PACKAGE, "/usr/lib/python3.11/lib-dynload/a.so"];
+        let mut profile = Profile::default();
+        for file in files {
+            let module = Some(ModuleId::from_index(profile.modules.len()));
+            profile.modules.push(Module { path: file.into(), ..Module::default() });
+            let file = Some(file.to_owned()).filter(|file| file.ends_with(".py"));
+            profile.functions.push(Function { name: "f".into(), module, file, ..Function::default() });
+        }
+        let authors = |profile: &Profile| -> Vec<Author> {
+            let programs = Programs::of(profile);
+            profile.functions.iter().map(|function| Author::of(profile, &programs, function)).collect()
+        };
+        assert_eq!(
+            authors(&profile),
+            [Author::System, Author::Program, Author::Package, Author::Package, Author::System]
+        );
+        for function in profile.functions.iter_mut() {
+            function.file = None;
+        }
+        assert_eq!(authors(&profile)[0], Author::Program);
     }
 }

@@ -7,10 +7,10 @@ use std::ops::{AddAssign, Mul};
 
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, Ns, ProcessId, Profile};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::author::Author;
+use super::author::{Author, Programs};
 use super::calls::Calls;
 use super::names::{Called, called, is_unnamed};
 use proust_profile::event_metrics::Operations;
@@ -82,8 +82,7 @@ pub(super) struct Places<'p> {
 impl<'p> Places<'p> {
     /// `calls` show where threads wait for or wake each other, which only [`Places::part`] needs.
     pub(super) fn new(profile: &'p Profile, calls: &[Calls]) -> Places<'p> {
-        let programs: FxHashSet<&str> =
-            profile.processes.iter().map(|process| process.executable.as_str()).collect();
+        let programs = Programs::of(profile);
         let authors: Vec<Author> =
             profile.functions.iter().map(|function| Author::of(profile, &programs, function)).collect();
         let count = profile.contexts.len();

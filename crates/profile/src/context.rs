@@ -139,6 +139,11 @@ impl Function {
         };
         self.file.as_deref().is_some_and(is_of_python)
     }
+
+    /// Whether an interpreter executes it: then its source file is its module.
+    pub fn is_interpreted(&self, module: Option<&Module>) -> bool {
+        module.is_some_and(|module| self.file.as_deref() == Some(&*module.path))
+    }
 }
 
 /// Folders of a system's own libraries.
@@ -153,6 +158,12 @@ impl Module {
     /// Whether it stands for code that processes made at run time.
     pub fn is_made_at_run_time(&self) -> bool {
         self.path == MADE_AT_RUN_TIME
+    }
+
+    /// Whether it is CPython, the program or its library.
+    pub fn is_python(&self) -> bool {
+        let name = self.name();
+        name.starts_with("python3") || name.starts_with("libpython3")
     }
 
     /// Whether it lies where systems keep their libraries. Some programs do, too.

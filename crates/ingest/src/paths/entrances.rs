@@ -37,7 +37,9 @@ impl Role {
         let file = function.file.as_deref().unwrap_or_default();
         let is_of_system = module.is_some_and(Module::is_system_library);
         let library = module.map_or("", Module::name);
-        if is_interpreted(function, module) {
+        let is_python = module.is_some_and(Module::is_python);
+        // Functions of a script stand for themselves, whatever they are called.
+        if function.is_interpreted(module) {
             if function.is_of_pythons_library() { Role::Standard } else { Role::Program }
         } else if executes_task(name, library) {
             Role::Task
@@ -46,9 +48,9 @@ impl Role {
             || is_of_runtime(name, file, library)
         {
             Role::Runtime
-        } else if passes_on(name, file) || is_between_python(name, library) {
+        } else if passes_on(name, file) || is_python && is_between_python(name, library) {
             Role::Entrance
-        } else if is_of_system && !is_python(library) {
+        } else if is_of_system && !is_python {
             match library.starts_with("libstdc++.so") || ONCE.contains(&name) {
                 true => Role::SystemStandard,
                 false => Role::System,
@@ -245,19 +247,10 @@ fn passes_on(name: &str, file: &str) -> bool {
         || SOURCES.iter().any(|source| file.ends_with(source))
 }
 
-fn is_python(library: &str) -> bool {
-    library.starts_with("python3") || library.starts_with("libpython3")
-}
-
 fn is_between_python(name: &str, library: &str) -> bool {
     // Most functions of a stripped interpreter have no names.
     let is_unnamed = || name.strip_prefix(library).is_some_and(|rest| rest.starts_with("+0x"));
-    is_python(library) && !name.starts_with(PYTHON_ITSELF) && (is_any(PYTHON, name) || is_unnamed())
-}
-
-/// Whether it is a function of a script: those stand for themselves, whatever they are called.
-fn is_interpreted(function: &Function, module: Option<&Module>) -> bool {
-    module.is_some_and(|module| function.file.as_deref() == Some(&*module.path))
+    !name.starts_with(PYTHON_ITSELF) && (is_any(PYTHON, name) || is_unnamed())
 }
 
 fn is_standard(name: &str, file: &str) -> bool {

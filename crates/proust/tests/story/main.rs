@@ -93,6 +93,7 @@ mod process_numbers;
 mod process_samples;
 mod processes;
 mod programs_of_the_ledger;
+mod python;
 mod python_packages;
 mod queries;
 mod rayon_pool;

@@ -374,10 +374,9 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
 
 /// What makes a runtime write the names of the code that it makes.
 fn option_for_names(program: &str) -> &'static str {
-    const OPTIONS: [(&str, &str); 4] = [
+    const OPTIONS: [(&str, &str); 3] = [
         ("java", "start it with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"),
         ("node", "start it with --perf-basic-prof"),
-        ("python", "start it with -X perf (Python 3.12 and newer)"),
         ("dotnet", "set DOTNET_PerfMapEnabled=1"),
     ];
     let known = OPTIONS.iter().find(|(name, _)| program.starts_with(name));
@@ -406,7 +405,6 @@ mod tests {
         for (name, option) in [
             ("java", "-XX:+DumpPerfMapAtExit"),
             ("node", "--perf-basic-prof"),
-            ("python3.12", "-X perf"),
             ("luajit", "a perf map or a jitdump"),
         ] {
             let process = Which { name: name.into(), pid: 7 };

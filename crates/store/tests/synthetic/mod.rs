@@ -145,8 +145,8 @@ impl LaneBuilder {
         self.push(4, &module).text(Subject::ModulePath, id, path)
     }
 
-    pub fn text(&mut self, subject: Subject, id: u32, text: &str) -> &mut Self {
-        self.with_room(|writer, _| writer.push_text(subject, 0, id, text.as_bytes()));
+    pub fn text(&mut self, subject: Subject, id: u32, text: impl AsRef<[u8]>) -> &mut Self {
+        self.with_room(|writer, _| writer.push_text(subject, 0, id, text.as_ref()));
         self
     }
 

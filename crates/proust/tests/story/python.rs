@@ -1,0 +1,167 @@
+//! Functions of Python without any option: their shares by the program's own clock, their lines, and what
+//! their waits are for; by every interpreter that is here.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::chance::{Share, assert_shares};
+use crate::programs::folder;
+use crate::recording::{Recorded, list, number, record, report};
+
+/// Minor versions whose frames are read.
+const READ: std::ops::RangeInclusive<u32> = 8..=13;
+
+/// An interpreter, and its minor version.
+struct Interpreter {
+    path: PathBuf,
+    minor: u32,
+}
+
+/// The interpreters here, each version once: the system's, and those that pyenv has.
+fn interpreters() -> Vec<Interpreter> {
+    let mut known = vec![PathBuf::from("/usr/bin/python3"), PathBuf::from("python3")];
+    let root = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
+    let root = root.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")));
+    let versions = root.and_then(|root| fs::read_dir(root.join("versions")).ok());
+    known.extend(versions.into_iter().flatten().flatten().map(|version| version.path().join("bin/python3")));
+    let mut found: Vec<Interpreter> = Vec::new();
+    for path in known {
+        // Which file it is and not a script that looks for one.
+        let ask = "import sys; print(sys.version_info[0], sys.version_info[1], sys.executable)";
+        let Ok(said) = Command::new(&path).args(["-c", ask]).output() else { continue };
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let mut words = said.split_whitespace();
+        let (Some("3"), Some(minor), Some(path)) = (words.next(), words.next(), words.next()) else { continue };
+        let Ok(minor) = minor.parse() else { continue };
+        if found.iter().all(|known| known.minor != minor) {
+            found.push(Interpreter { path: path.into(), minor });
+        }
+    }
+    found
+}
+
+/// Those of which functions are read; says so where there are none.
+fn read_interpreters() -> Vec<Interpreter> {
+    let found: Vec<_> = interpreters().into_iter().filter(|one| READ.contains(&one.minor)).collect();
+    if found.is_empty() {
+        println!("SKIP: no Python 3.8 to 3.13 is installed");
+    }
+    found
+}
+
+fn script(name: &str) -> String {
+    folder().join("python").join(name).to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// `NAME SECONDS` for each line that the program printed.
+fn printed(run: &Recorded) -> HashMap<String, f64> {
+    let text = String::from_utf8_lossy(&run.ended.stdout);
+    let lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.filter_map(|(name, seconds)| Some((name.to_owned(), seconds.parse().ok()?))).collect()
+}
+
+/// A function's name as this version has it.
+fn shown(name: &str, minor: u32) -> &str {
+    match name {
+        "step" if minor >= 11 => "Solver.step",
+        name => name,
+    }
+}
+
+#[test]
+fn functions_have_the_shares_that_the_program_measured() {
+    for python in read_interpreters() {
+        let run = record(&python.path, &[script("shares.py")]).succeeded();
+        let (truth, flat) = (printed(&run), run.flat());
+        assert_eq!(truth.len(), 8, "{truth:?}");
+        let total: f64 = truth.values().sum();
+        let of = |name: &str| {
+            let rows: Vec<_> = flat.functions.iter().filter(|row| row.function == name).collect();
+            assert_eq!(rows.len(), 1, "{name} with 3.{}: {rows:?}", python.minor);
+            rows[0]
+        };
+        let shares: Vec<Share> = truth
+            .iter()
+            .map(|(name, seconds)| Share {
+                name: name.clone(),
+                found: of(shown(name, python.minor)).amount("cpu_s").inclusive / total,
+                truth: seconds / total,
+            })
+            .collect();
+        assert_shares(&format!("Python 3.{}", python.minor), &shares, flat.total("samples"));
+        for (name, line) in [("heavy", 27), ("recursive", 58), ("worker", 74)] {
+            let row = of(name);
+            assert!(row.file.as_deref().is_some_and(|file| file.ends_with("/shares.py")), "{row:?}");
+            assert_eq!(row.line, Some(line), "{name}");
+        }
+        // Objects that were made where others had been freed have names of their own.
+        let made = |name| of(name).amount("cpu_s").inclusive;
+        let (first, second) = (made("first"), made("second"));
+        assert!((first + second - truth["evaluated"]).abs() < 0.1, "{first} and {second}");
+        assert!(first > 0.02 && second > 0.02, "{first} and {second}");
+        // The evaluation itself is nowhere to be seen.
+        assert!(flat.functions.iter().all(|row| row.function != "_PyEval_EvalFrameDefault"));
+    }
+}
+
+#[test]
+fn time_is_shown_on_the_lines_that_execute() {
+    for python in read_interpreters() {
+        let run = record(&python.path, &[script("shares.py")]).succeeded();
+        let page: Value = run.page("flat", &["--by", "line"]);
+        // The two lines of the inner loop, and the one that asks for the time, with what they call.
+        let of_burn: f64 = list(&page, "/rows")
+            .iter()
+            .filter(|row| row["file"].as_str().is_some_and(|file| file.ends_with("/shares.py")))
+            .filter(|row| [17, 18, 19].contains(&row["line"].as_u64().unwrap_or(0)))
+            .map(|row| row["metrics"]["cpu_s"]["inclusive"].as_f64().unwrap_or(0.0))
+            .sum();
+        let total: f64 = printed(&run).values().sum();
+        assert!((0.9..1.1).contains(&(of_burn / total)), "3.{}: {of_burn} of {total}", python.minor);
+    }
+}
+
+#[test]
+fn waits_are_for_what_pythons_own_functions_say() {
+    for python in read_interpreters() {
+        let run = record(&python.path, &[script("waits.py")]).succeeded();
+        let truth = printed(&run);
+        let page: Value = run.page("waits", &[]);
+        let of = |key: &str, id: &str| -> f64 {
+            let rows = list(&page, "/operations").iter().filter(|row| row[key] == id);
+            rows.map(|row| number(row, "/seconds")).sum()
+        };
+        for (id, found) in [
+            ("lock", of("account", "lock")),
+            ("barrier", of("account", "barrier")),
+            ("condition", of("passive", "condition")),
+            ("queue", of("passive", "queue")),
+            ("join", of("passive", "join")),
+        ] {
+            let true_s = truth[id];
+            // A condition and a lock of the library's stand in what else is waited for, if shortly.
+            assert!(
+                found > 0.9 * true_s && found < 1.5 * true_s,
+                "3.{}: {id} {found} of {true_s}: {}",
+                python.minor,
+                report(&run.dir, "waits", &[] as &[&str]).printed()
+            );
+        }
+    }
+}
+
+/// Other versions are recorded as machine code, and say what they would need.
+#[test]
+fn other_versions_are_recorded_as_they_are() {
+    let Some(python) = interpreters().into_iter().find(|one| !READ.contains(&one.minor)) else {
+        println!("SKIP: no Python older than 3.8 or newer than 3.13 is installed");
+        return;
+    };
+    let run = record(&python.path, &[script("shares.py"), "0.2".to_owned()]).succeeded();
+    assert_eq!(printed(&run).len(), 8);
+    assert!(run.flat().functions.iter().all(|row| row.function != "heavy"));
+}
