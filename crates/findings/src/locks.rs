@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_profile::{ContextId, FunctionId, LocationId, Nature, Ns, ProcessId};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature, Ns, ProcessId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -62,7 +62,10 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
         *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += Ns::of(row.ns);
     }
-    let cause = most(&by_holder).map_or_else(Place::default, |context| facts.places.place(context));
+    let place = most(&by_holder).map(|context| facts.places.place(context));
+    let place = place.filter(|place| place.function.is_some());
+    // An interpreter gives its lock back in functions of its own: then it is what its holders execute.
+    let cause = place.or_else(|| executed(facts, &rows)).unwrap_or_default();
     let cause = facts.located(cause, rows.iter().map(|row| row.cause.location));
     let mut finding = facts.finding(Kind::InterpreterLock, Account::Lock, lost, Ns::ZERO, cause);
     let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
@@ -81,6 +84,20 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     finding.lock =
         locks.iter().max_by_key(|(_, rows)| rows.iter().map(|row| row.ns).sum::<u64>()).map(|l| l.0);
     Some(finding)
+}
+
+/// Where those who had a lock spend most of their processor time.
+fn executed(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Place> {
+    let holders = rows.iter().filter(|row| row.cause.kind == CauseKind::Holder);
+    let holders: BTreeSet<LocationId> = holders.map(|row| row.cause.location).collect();
+    let values = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
+    let mut cpu: FxHashMap<ContextId, Ns> = FxHashMap::default();
+    for value in values.filter(|value| holders.contains(&value.location)) {
+        if facts.places.start(value.context).is_some() {
+            *cpu.entry(value.context).or_default() += Ns::of(value.amount);
+        }
+    }
+    facts.places.cause(&cpu, 0.5)
 }
 
 /// The waits of threads, without the slots that were empty meanwhile.

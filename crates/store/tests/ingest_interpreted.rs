@@ -14,12 +14,8 @@ const PROGRAM: &str = "/home/me/solver.py";
 /// The text of a code object whose instructions have one line after the other, as 3.10 has them: ten bytes
 /// each, from the line behind the first one on.
 fn text(name: &str, file: &str, first_line: u32) -> Vec<u8> {
-    let head = Head {
-        minor_version: 10,
-        name_bytes: name.len() as u16,
-        file_bytes: file.len() as u16,
-        first_line,
-    };
+    let head =
+        Head { minor_version: 10, name_bytes: name.len() as u16, file_bytes: file.len() as u16, first_line };
     let table = [10_u8, 1, 10, 1, 10, 1];
     [&head.to_bytes()[..], name.as_bytes(), file.as_bytes(), &table].concat()
 }

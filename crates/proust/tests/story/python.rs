@@ -35,7 +35,9 @@ fn interpreters() -> Vec<Interpreter> {
         let Ok(said) = Command::new(&path).args(["-c", ask]).output() else { continue };
         let said = String::from_utf8_lossy(&said.stdout).into_owned();
         let mut words = said.split_whitespace();
-        let (Some("3"), Some(minor), Some(path)) = (words.next(), words.next(), words.next()) else { continue };
+        let (Some("3"), Some(minor), Some(path)) = (words.next(), words.next(), words.next()) else {
+            continue;
+        };
         let Ok(minor) = minor.parse() else { continue };
         if found.iter().all(|known| known.minor != minor) {
             found.push(Interpreter { path: path.into(), minor });
@@ -50,6 +52,15 @@ fn read_interpreters() -> Vec<Interpreter> {
     if found.is_empty() {
         println!("SKIP: no Python 3.8 to 3.13 is installed");
     }
+    found
+}
+
+/// The system's, the oldest and the newest of them.
+fn few_interpreters() -> Vec<Interpreter> {
+    let mut found = read_interpreters();
+    let minors = || found.iter().map(|one| one.minor);
+    let chosen: Vec<u32> = minors().take(1).chain(minors().min()).chain(minors().max()).collect();
+    found.retain(|one| chosen.contains(&one.minor));
     found
 }
 
@@ -103,14 +114,17 @@ fn functions_have_the_shares_that_the_program_measured() {
         let (first, second) = (made("first"), made("second"));
         assert!((first + second - truth["evaluated"]).abs() < 0.1, "{first} and {second}");
         assert!(first > 0.02 && second > 0.02, "{first} and {second}");
-        // The evaluation itself is nowhere to be seen.
-        assert!(flat.functions.iter().all(|row| row.function != "_PyEval_EvalFrameDefault"));
+        // The evaluation itself is seen only in the few instructions in which it evaluates nothing yet, or
+        // nothing any more.
+        let bare = flat.functions.iter().filter(|row| row.function == "_PyEval_EvalFrameDefault");
+        let bare: f64 = bare.map(|row| row.amount("cpu_s").inclusive).sum();
+        assert!(bare < 0.02 * total, "3.{}: {bare} of {total}", python.minor);
     }
 }
 
 #[test]
 fn time_is_shown_on_the_lines_that_execute() {
-    for python in read_interpreters() {
+    for python in few_interpreters() {
         let run = record(&python.path, &[script("shares.py")]).succeeded();
         let page: Value = run.page("flat", &["--by", "line"]);
         // The two lines of the inner loop, and the one that asks for the time, with what they call.
@@ -127,7 +141,7 @@ fn time_is_shown_on_the_lines_that_execute() {
 
 #[test]
 fn waits_are_for_what_pythons_own_functions_say() {
-    for python in read_interpreters() {
+    for python in few_interpreters() {
         let run = record(&python.path, &[script("waits.py")]).succeeded();
         let truth = printed(&run);
         let page: Value = run.page("waits", &[]);

@@ -50,6 +50,16 @@ struct Frame {
     above: u64,
 }
 
+/// A list of markers.
+struct Markers {
+    /// Address of the innermost one's address.
+    innermost: u64,
+    /// In a marker, the address of the one above.
+    above: u64,
+    /// The outermost one.
+    root: u64,
+}
+
 /// What the thread's memory is read by.
 struct Reading<'a> {
     layout: &'a Layout,
@@ -104,12 +114,14 @@ impl Found {
         let reading = Reading { layout, process, stack };
         match layout.chain {
             Chain::Frames { innermost } => self.read_frames(&reading, thread + innermost),
-            Chain::FramesAndMarkers { innermost, marker, above } => {
+            Chain::FramesAndMarkers { innermost, marker, above, root } => {
+                let markers = Markers { innermost: thread + marker, above, root: thread + root };
                 self.read_frames(&reading, thread + innermost);
-                self.read_markers(&reading, thread + marker, above);
+                self.read_markers(&reading, &markers);
             }
-            Chain::MarkersWithFrames { marker, frame, above, last } => {
-                self.read_markers_with_frames(&reading, thread + marker, (frame, above), last);
+            Chain::MarkersWithFrames { marker, frame, above, root, last } => {
+                let markers = Markers { innermost: thread + marker, above, root: thread + root };
+                self.read_markers_with_frames(&reading, &markers, frame, last);
             }
             Chain::FramesWithMarkers { innermost, last } => {
                 self.read_frames_with_markers(&reading, thread + innermost, last);
@@ -129,34 +141,23 @@ impl Found {
     }
 
     /// Each frame is a group of its own; an evaluation that has begun has its marker before its frame.
-    fn read_markers(&mut self, reading: &Reading<'_>, innermost: u64, above: u64) {
-        let mut markers = 0;
-        self.each_marker(reading, innermost, above, &mut |_, _| markers += 1);
-        // The outermost one is the thread's own, and marks no evaluation.
-        let evaluations = usize::saturating_sub(markers, 1);
+    fn read_markers(&mut self, reading: &Reading<'_>, markers: &Markers) {
+        let mut evaluations = 0;
+        self.each_marker(reading, markers, &mut |_, _| evaluations += 1);
         if !self.is_as_many_as(evaluations) {
             self.function_count = 0;
             return;
         }
         let without = evaluations - self.function_count;
-        let mut place = 0;
-        self.each_marker(reading, innermost, above, &mut |found, marker| {
-            if place < evaluations {
-                let end = (place + 1).saturating_sub(without);
-                found.push_group(marker, place.saturating_sub(without)..end);
-            }
+        let mut place = 0_usize;
+        self.each_marker(reading, markers, &mut |found, marker| {
+            found.push_group(marker, place.saturating_sub(without)..(place + 1).saturating_sub(without));
             place += 1;
         });
     }
 
-    fn read_markers_with_frames(
-        &mut self,
-        reading: &Reading<'_>,
-        innermost: u64,
-        (frame, above): (u64, u64),
-        last: Last,
-    ) {
-        self.each_marker(reading, innermost, above, &mut |found, marker| {
+    fn read_markers_with_frames(&mut self, reading: &Reading<'_>, markers: &Markers, frame: u64, last: Last) {
+        self.each_marker(reading, markers, &mut |found, marker| {
             let first = found.function_count;
             // What an evaluation has not yet set is not one of its frames, and says nothing of the others.
             if found.read_group(reading, marker + frame, last).is_none() {
@@ -171,12 +172,13 @@ impl Found {
         let mut at = self.word(reading, place)?;
         while at != 0 {
             if let Last::Behind(offset, value) = last
-                && self.byte(reading, at + offset)? == value
+                && self.byte(reading, at.wrapping_add(offset))? == value
             {
                 break;
             }
             let frame = self.frame(reading, at)?;
-            let is_last = matches!(last, Last::NotZero(offset) if self.byte(reading, at + offset)? != 0);
+            let is_last =
+                matches!(last, Last::NotZero(offset) if self.byte(reading, at.wrapping_add(offset))? != 0);
             if !self.push(&frame) || is_last {
                 break;
             }
@@ -190,11 +192,11 @@ impl Found {
         let Some(mut at) = self.word(reading, innermost) else { return };
         let mut first = self.function_count;
         while at != 0 && !self.is_cut {
-            let Some(byte) = self.byte(reading, at + offset) else { break };
+            let Some(byte) = self.byte(reading, at.wrapping_add(offset)) else { break };
             if byte == value {
                 self.push_group(at, first..self.function_count);
                 first = self.function_count;
-                let Some(above) = self.word(reading, at + reading.layout.previous) else { break };
+                let Some(above) = self.word(reading, at.wrapping_add(reading.layout.previous)) else { break };
                 at = above;
                 continue;
             }
@@ -204,20 +206,20 @@ impl Found {
         }
     }
 
+    /// Up to the outermost one, which marks no evaluation. What it says of one above it is not set in 3.10.
     fn each_marker(
         &mut self,
         reading: &Reading<'_>,
-        innermost: u64,
-        above: u64,
+        markers: &Markers,
         visit: &mut dyn FnMut(&mut Found, u64),
     ) {
-        let Some(mut marker) = self.word(reading, innermost) else { return };
+        let Some(mut marker) = self.word(reading, markers.innermost) else { return };
         for _ in 0..=MOST_GROUPS {
-            if marker == 0 {
+            if marker == 0 || marker == markers.root {
                 return;
             }
             visit(self, marker);
-            let Some(next) = self.word(reading, marker + above) else { return };
+            let Some(next) = self.word(reading, marker.wrapping_add(markers.above)) else { return };
             marker = next;
         }
         self.is_cut = true;

@@ -17,6 +17,8 @@ pub enum Chain {
         marker: u64,
         /// The entry above, in an entry.
         above: u64,
+        /// The outermost entry, which is in the thread's state and of no evaluation.
+        root: u64,
     },
     /// Each evaluation has an entry on the native stack, with the innermost of its frames.
     MarkersWithFrames {
@@ -26,6 +28,8 @@ pub enum Chain {
         frame: u64,
         /// The entry above.
         above: u64,
+        /// The outermost entry, which is in the thread's state and of no evaluation.
+        root: u64,
         /// The outermost frame of an evaluation has such a byte.
         last: Last,
     },
@@ -134,13 +138,19 @@ static LAYOUTS: [Layout; 6] = [
     NINE,
     Layout {
         minor: 10,
-        chain: Chain::FramesAndMarkers { innermost: 24, marker: 48, above: 8 },
+        chain: Chain::FramesAndMarkers { innermost: 24, marker: 48, above: 8, root: 264 },
         instruction: Instruction::Number { at: 96, unit: 2 },
         ..NINE
     },
     Layout {
         minor: 11,
-        chain: Chain::MarkersWithFrames { marker: 56, frame: 8, above: 16, last: Last::NotZero(68) },
+        chain: Chain::MarkersWithFrames {
+            marker: 56,
+            frame: 8,
+            above: 16,
+            root: 336,
+            last: Last::NotZero(68),
+        },
         previous: 48,
         code: 32,
         instruction: Instruction::Pointer { at: 56, begin: 184 },
@@ -153,7 +163,13 @@ static LAYOUTS: [Layout; 6] = [
     },
     Layout {
         minor: 12,
-        chain: Chain::MarkersWithFrames { marker: 56, frame: 0, above: 8, last: Last::Behind(70, 3) },
+        chain: Chain::MarkersWithFrames {
+            marker: 56,
+            frame: 0,
+            above: 8,
+            root: 272,
+            last: Last::Behind(70, 3),
+        },
         previous: 8,
         code: 0,
         instruction: Instruction::Pointer { at: 56, begin: 192 },

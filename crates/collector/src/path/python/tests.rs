@@ -83,8 +83,13 @@ impl Memory {
 fn thread(memory: &mut Memory, layout: &Layout, evaluations: &[&[(u64, u32)]]) -> (u64, Vec<u64>) {
     let thread = memory.object();
     let mut previous = 0;
-    // The one that lies in the thread's state, and marks no evaluation.
-    let root = memory.object();
+    // The one that lies in the thread's state, and marks no evaluation. What lies above it is not set.
+    let root = match layout.chain {
+        Chain::FramesAndMarkers { root, .. } | Chain::MarkersWithFrames { root, .. } => root,
+        _ => 0,
+    };
+    memory.put(thread, root, &[0xa5; 24]);
+    let root = thread + root;
     let mut markers = Vec::new();
     for evaluation in evaluations {
         let above = markers.last().copied().unwrap_or(root);
