@@ -31,7 +31,6 @@ extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
     let errno = unsafe { *libc::__errno_location() };
     lookups::follow_changes();
     unexported::opening();
-    room::apart(python::follow_changes);
     room::apart(callers::before_change);
     scope::opening(arguments[1] as c_int);
     // SAFETY: as above.
@@ -49,7 +48,9 @@ pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         return result;
     }
     let unloading = modules::Unloading::begin(here!().sp);
+    python::before_unloading();
     let result = call_real!(real::dlclose(handle) else -1);
+    room::apart(python::after_unloading);
     room::apart(|| callers::after_unloading(removed_before));
     room::apart(|| write_unloaded(unloading));
     result

@@ -13,6 +13,7 @@ use crate::interpose::absent;
 use crate::interpose::object::{self, Name};
 use crate::interpose::unexported::{self, Known, unexported};
 use crate::mpi::binding;
+use crate::path::python;
 use crate::{life, room};
 
 /// `dlsym`
@@ -32,11 +33,12 @@ unsafe extern "C-unwind" fn proust_dlvsym() {
 unexported! { dlsym by proust_dlsym }
 unexported! { dlvsym by proust_dlvsym }
 
-/// Binds what has been loaded to the hooks that are not exported. Not in a process whose record has ended:
-/// one that has confined itself may be killed for a system call.
+/// Binds what has been loaded to the hooks that are not exported, and sees whether an interpreter is among it.
+/// Not in a process whose record has ended: one that has confined itself may be killed for a system call.
 pub fn follow_changes() {
     if !life::has_stopped() && life::has_begun() && unexported::has_changed() {
         room::apart(unexported::look_again);
+        room::apart(python::follow_changes);
     }
 }
 

@@ -27,7 +27,7 @@ use crate::path::stack::StackReader;
 use crate::path::tree::{Frame, NodeId, Tree};
 use codes::{Codes, Facts};
 use frames::Found;
-pub use interpreter::{find, follow_changes};
+pub use interpreter::{after_unloading, before_unloading, find, follow_changes};
 use layout::Layout;
 
 /// Which evaluation a frame of the native stack is.

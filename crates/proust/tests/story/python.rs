@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::chance::{Share, assert_shares};
-use crate::programs::folder;
+use crate::programs::{built, folder};
 use crate::recording::{Recorded, list, number, record, report};
 
 /// Minor versions whose frames are read.
@@ -166,6 +166,39 @@ fn waits_are_for_what_pythons_own_functions_say() {
             );
         }
     }
+}
+
+/// A library of an interpreter that is here, of a version that is read.
+fn library() -> Option<PathBuf> {
+    interpreters().into_iter().filter(|one| READ.contains(&one.minor)).find_map(|one| {
+        let ask = "import sysconfig; get = sysconfig.get_config_var; print(get('LIBDIR'), get('LDLIBRARY'))";
+        let said = Command::new(one.path).args(["-c", ask]).output().ok()?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let (folder, name) = said.trim().split_once(' ')?;
+        let library = PathBuf::from(folder).join(name);
+        (name.contains(".so") && library.exists()).then_some(library)
+    })
+}
+
+/// The program opens it and closes it before it ends: nothing is asked of it afterwards.
+#[test]
+fn an_interpreter_that_is_opened_and_closed_again() {
+    let (Some(library), Some(program)) = (library(), built("embedded")) else {
+        println!("SKIP: no library of Python 3.8 to 3.13 is installed");
+        return;
+    };
+    let run = record(program, &[library]).succeeded();
+    let (truth, flat) = (run.truth(), run.flat());
+    let total = number(&truth, "/embedded") + number(&truth, "/after");
+    let shares: Vec<Share> = ["embedded", "after"]
+        .into_iter()
+        .map(|name| Share {
+            name: name.into(),
+            found: flat.cpu(name).inclusive / total,
+            truth: number(&truth, &format!("/{name}")) / total,
+        })
+        .collect();
+    assert_shares("an embedded interpreter", &shares, flat.total("samples"));
 }
 
 /// Other versions are recorded as machine code, and say what they would need.
