@@ -1,4 +1,4 @@
-// A program with an interpreter of Python that it opens at run time, uses and closes: prints the processor time
+// A program that opens an interpreter of Python at run time, uses it and closes it: prints the processor time
 // of the interpreter's function and of its own, by its own clock.
 #include "truth.h"
 
@@ -30,7 +30,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     void (*initialize)(int) = (void (*)(int))dlsym(library, "Py_InitializeEx");
-    int (*run)(const char *, void *) = (int (*)(const char *, void *))dlsym(library, "PyRun_SimpleStringFlags");
+    typedef int Run(const char *, void *);
+    Run *run = (Run *)dlsym(library, "PyRun_SimpleStringFlags");
     int (*finalize)(void) = (int (*)(void))dlsym(library, "Py_FinalizeEx");
     if (!initialize || !run || !finalize) return 1;
     initialize(0);

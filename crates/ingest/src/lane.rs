@@ -6,6 +6,7 @@ use proust_log::reader::Lane;
 use proust_log::records::{Module, NoteCode, ProcessSample, Subject, Switched, SwitchedTo, ThreadOrigin};
 
 use super::executed::RawInterval;
+use super::interpreted::Codes;
 use super::mpi::MpiCalls;
 use super::nodes::{NodeSet, NodeTable};
 use super::openmp::{RawRegion, is_region_place};
@@ -54,7 +55,7 @@ pub(super) struct LaneHarvest {
 }
 
 /// Reads a lane to its end.
-pub(super) fn harvest(lane: &Lane<'_>, limits: Limits<'_>) -> LaneHarvest {
+pub(super) fn harvest(lane: &Lane<'_>, limits: Limits<'_>, codes: &Codes) -> LaneHarvest {
     let mut reading = Reading {
         harvest: LaneHarvest::default(),
         codes: Texts::default(),
@@ -70,6 +71,11 @@ pub(super) fn harvest(lane: &Lane<'_>, limits: Limits<'_>) -> LaneHarvest {
     }
     reading.harvest.skipped_bytes = records.skipped_bytes();
     reading.harvest.mpi.finish();
+    for text in reading.codes.of(Subject::Code) {
+        if let Some(code) = codes.of(text.bytes()) {
+            reading.harvest.nodes.add_interpreted(text.id, code);
+        }
+    }
     reading.finish(lane.header)
 }
 
@@ -300,9 +306,6 @@ impl<'l> Reading<'l> {
     }
 
     fn finish(mut self, header: Option<LaneHeader>) -> LaneHarvest {
-        for code in self.codes.of(Subject::Code) {
-            self.harvest.nodes.add_interpreted(code.id, code.bytes());
-        }
         if let Some(header) = &header {
             self.harvest.unrecorded_operations = header.unrecorded_operations;
             self.harvest.unrecorded_operation_ns = header.unrecorded_operation_ns;

@@ -19,6 +19,7 @@ mod facts;
 mod files;
 mod foreign;
 mod gaps;
+mod interpreted;
 mod intervals;
 mod lane;
 mod loading;
@@ -64,6 +65,7 @@ pub use progress::{Counter, Progress, Stage};
 
 use clock::RunClock;
 use facts::facts;
+use interpreted::Codes;
 use log::LogHarvest;
 use made::Makers;
 use modules::Modules;
@@ -143,13 +145,14 @@ pub fn ingest_logs_by(
     let length = |log: &LogBytes<'_>| log.bytes.map_or(0, |bytes| bytes.len() as u64);
     counter.begin(Stage::Reading, logs.iter().map(length).sum());
     let makers = Makers::of(logs);
+    let codes = Codes::default();
     let read: Vec<Result<Vec<LogHarvest>, Refusal>> = logs
         .par_iter()
         .map(|log| {
             let name = log.name.to_owned();
             let refuse = |reason: String, version| (Refused { name: name.clone(), reason }, version);
             let bytes = log.bytes.map_err(|reason| refuse(reason.to_owned(), None))?;
-            let mut harvest = log::harvest(log.name, bytes, making.spool).map_err(|error| {
+            let mut harvest = log::harvest(log.name, bytes, making.spool, &codes).map_err(|error| {
                 let version = if let LogError::Version { found } = error { Some(found) } else { None };
                 refuse(error.to_string(), version)
             })?;

@@ -7,6 +7,7 @@ use proust_structure::MadeCode;
 use rayon::prelude::*;
 
 use super::brief;
+use super::interpreted::Codes;
 use super::lane::{LaneHarvest, harvest as harvest_lane};
 use super::thread::{Closing, LONGEST_RUN_NS, Limits, Thread, Weights};
 
@@ -31,7 +32,12 @@ pub(super) struct LogHarvest {
 
 /// Reads a log, its lanes side by side: first those of its process, then those of children without a log of
 /// their own.
-pub(super) fn harvest(name: &str, bytes: &[u8], spool: &Spool) -> Result<Vec<LogHarvest>, LogError> {
+pub(super) fn harvest(
+    name: &str,
+    bytes: &[u8],
+    spool: &Spool,
+    codes: &Codes,
+) -> Result<Vec<LogHarvest>, LogError> {
     let log = Log::parse(bytes)?;
     let mut damage = log.damage();
     let latest_ns = match damage.header {
@@ -40,7 +46,8 @@ pub(super) fn harvest(name: &str, bytes: &[u8], spool: &Spool) -> Result<Vec<Log
     };
     let ended = Ending::from_number(log.header.ending) != Ending::Open;
     let limits = Limits { latest_ns, ends_without_room: ended && log.header.lost_thread_ends > 0, spool };
-    let lanes: Vec<LaneHarvest> = log.lanes.par_iter().map(|lane| harvest_lane(lane, limits)).collect();
+    let lanes: Vec<LaneHarvest> =
+        log.lanes.par_iter().map(|lane| harvest_lane(lane, limits, codes)).collect();
     damage.skipped_bytes += lanes.iter().map(|lane| lane.skipped_bytes).sum::<u64>();
     let weights = Weights::sum(lanes.iter().flat_map(|lane| &lane.threads).map(|thread| thread.weights));
     let mut harvest = LogHarvest {

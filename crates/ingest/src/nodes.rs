@@ -1,6 +1,7 @@
 //! The context nodes of a lane.
 
-use proust_log::code::Code;
+use std::sync::Arc;
+
 use proust_log::records::{INTERPRETED, Node};
 use proust_structure::InterpretedCode;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,7 +25,7 @@ pub(super) struct NodeTable {
     in_order: Vec<LaneNode>,
     others: FxHashMap<u32, LaneNode>,
     /// Code that interpreters execute, by its number in the lane.
-    interpreted: FxHashMap<u32, InterpretedCode>,
+    interpreted: FxHashMap<u32, Arc<InterpretedCode>>,
     /// Places inside parallel regions.
     pub(super) in_regions: PlacesInRegions,
 }
@@ -53,12 +54,8 @@ impl NodeTable {
         }
     }
 
-    /// Code of an interpreter's, by the text that the lane has of it.
-    pub(super) fn add_interpreted(&mut self, number: u32, text: &[u8]) {
-        let Some(code) = Code::parse(text) else { return };
-        let shown = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        let (name, file) = (shown(code.name), shown(code.file));
-        let code = InterpretedCode::new(code.minor_version, name, file, code.first_line, code.lines);
+    /// Code of an interpreter's with this number in the lane.
+    pub(super) fn add_interpreted(&mut self, number: u32, code: Arc<InterpretedCode>) {
         self.interpreted.insert(number, code);
     }
 

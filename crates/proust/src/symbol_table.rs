@@ -103,6 +103,9 @@ mod tests {
     }
 
     proptest! {
+        // Each case copies the whole executable.
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 8))]
+
         /// Bytes of the header and of the table of sections, changed in any way: read or refused, and neither
         /// a panic nor a long wait.
         #[test]

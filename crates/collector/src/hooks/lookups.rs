@@ -33,8 +33,8 @@ unsafe extern "C-unwind" fn proust_dlvsym() {
 unexported! { dlsym by proust_dlsym }
 unexported! { dlvsym by proust_dlvsym }
 
-/// Binds what has been loaded to the hooks that are not exported, and sees whether an interpreter is among it.
-/// Not in a process whose record has ended: one that has confined itself may be killed for a system call.
+/// Binds what has been loaded to the hooks that are not exported, and looks for an interpreter in it. Not in
+/// a process whose record has ended: one that has confined itself may be killed for a system call.
 pub fn follow_changes() {
     if !life::has_stopped() && life::has_begun() && unexported::has_changed() {
         room::apart(unexported::look_again);
