@@ -91,11 +91,10 @@ impl Found {
         at.and_then(|at| self.functions.get(at..=at)).unwrap_or_default()
     }
 
-    /// Whether so many evaluations can be those of these functions. An evaluation that has just begun, or is
-    /// about to end, has none yet or any more.
+    /// Whether so many evaluations are those of these functions. There is one more where an evaluation has
+    /// just begun or is about to end; but also where a greenlet's list ends above the outermost evaluations.
     pub fn is_as_many_as(&self, evaluations: usize) -> bool {
-        let functions = self.function_count;
-        !self.is_cut && (evaluations == functions || evaluations == functions + 1)
+        !self.is_cut && evaluations == self.function_count
     }
 
     /// All functions.
@@ -140,7 +139,7 @@ impl Found {
         }
     }
 
-    /// Each frame is a group of its own; an evaluation that has begun has its marker before its frame.
+    /// Each frame is a group of its own.
     fn read_markers(&mut self, reading: &Reading<'_>, markers: &Markers) {
         let mut evaluations = 0;
         self.each_marker(reading, markers, &mut |_, _| evaluations += 1);
@@ -148,10 +147,9 @@ impl Found {
             self.function_count = 0;
             return;
         }
-        let without = evaluations - self.function_count;
         let mut place = 0_usize;
         self.each_marker(reading, markers, &mut |found, marker| {
-            found.push_group(marker, place.saturating_sub(without)..(place + 1).saturating_sub(without));
+            found.push_group(marker, place..place + 1);
             place += 1;
         });
     }

@@ -173,8 +173,7 @@ fn frames_are_read_innermost_first_and_by_evaluation() {
                 assert_eq!(found.marker(0), Some(markers[0]));
             }
         } else {
-            assert!(found.is_as_many_as(3) && found.is_as_many_as(4));
-            assert!(!found.is_as_many_as(2) && !found.is_as_many_as(5));
+            assert!(found.is_as_many_as(3) && !found.is_as_many_as(2) && !found.is_as_many_as(4));
             assert_eq!(found.counted(0)[0].code, a);
             assert_eq!(found.counted(2)[0].code, c);
             assert!(found.counted(3).is_empty());
@@ -206,6 +205,11 @@ fn an_evaluation_that_has_just_begun_has_no_functions() {
         }
         let found = room.get_or_make_zeroed().unwrap();
         read(found, layout, thread);
+        if layout.minor == 10 {
+            // Which of them it is is not known there.
+            assert!(found.is_empty());
+            continue;
+        }
         assert!(found.functions(0).is_empty(), "3.{}", layout.minor);
         assert_eq!(found.functions(1).iter().map(|one| one.code).collect::<Vec<_>>(), [code]);
     }
