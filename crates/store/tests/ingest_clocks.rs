@@ -41,7 +41,7 @@ fn rank(rank: u64, clock: Clock, round_trips_ns: Option<[u64; 2]>) -> Vec<u8> {
     let mut lane = LaneBuilder::new(0);
     lane.module(1, "m", 7, 0x40_0000).node(1, 0, 1, 0x100);
     lane.text(Subject::Host, 0, if rank == 0 { "near" } else { "far" });
-    lane.text(Subject::Variable, 0, &format!("OMPI_COMM_WORLD_RANK={rank}"));
+    lane.text(Subject::Variable, 0, format!("OMPI_COMM_WORLD_RANK={rank}"));
     lane.text(Subject::Variable, 1, "OMPI_COMM_WORLD_SIZE=2");
     lane.text(Subject::Variable, 2, "PMIX_NAMESPACE=7");
     lane.begin(9, at(S) / MS, 0);

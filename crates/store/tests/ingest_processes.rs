@@ -102,8 +102,8 @@ fn forks_are_followed_and_what_was_not_is_told() {
 fn a_ranks_children_are_of_its_rank_and_not_ranks_of_their_own() {
     let rank = |pid: u32, rank: &str, size: &str| {
         let mut lane = busy(pid, 1000);
-        lane.text(Subject::Variable, 0, &format!("OMPI_COMM_WORLD_RANK={rank}"));
-        lane.text(Subject::Variable, 0, &format!("OMPI_COMM_WORLD_SIZE={size}"));
+        lane.text(Subject::Variable, 0, format!("OMPI_COMM_WORLD_RANK={rank}"));
+        lane.text(Subject::Variable, 0, format!("OMPI_COMM_WORLD_SIZE={size}"));
         log(header(pid), &[lane])
     };
     let launcher = log(header(5), &[busy(5, 1000)]);

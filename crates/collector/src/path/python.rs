@@ -1,12 +1,12 @@
 //! Functions of Python in paths, by the interpreter's own list of frames.
 //!
 //! On a native stack all of them look like the function that evaluates their code. At each path the frames
-//! of the thread's interpreter are read ([`frames`]), each evaluation found on the native stack is replaced
-//! by the functions that it evaluates, and what they are is written once ([`codes`]). Where they stand in
-//! memory depends on the interpreter's version ([`layout`]); one of another version, or frames that do not
+//! of the thread's interpreter are read (`frames`), each evaluation found on the native stack is replaced
+//! by the functions that it evaluates, and what they are is written once (`codes`). Where they stand in
+//! memory depends on the interpreter's version (`layout`); one of another version, or frames that do not
 //! look as they should, leave the path as it is on the native stack.
 //!
-//! All memory of the interpreter is read by system calls that fail instead of faulting ([`memory`]): the
+//! All memory of the interpreter is read by system calls that fail instead of faulting (`memory`): the
 //! thread may be anywhere, also within the few instructions that change its list.
 
 mod codes;

@@ -201,6 +201,32 @@ fn an_interpreter_that_is_opened_and_closed_again() {
     assert_shares("an embedded interpreter", &shares, flat.total("samples"));
 }
 
+/// A greenlet's evaluations stand on the stack of the one that started it, which is not its caller.
+#[test]
+fn greenlets_have_their_own_functions() {
+    let python = folder().parent().expect("the repository").join("target/python-packages/bin/python");
+    let has = |what: &str| {
+        Command::new(&python).args(["-c", what]).output().is_ok_and(|done| done.status.success())
+    };
+    // Older ones do not say which of the evaluations on the stack are a greenlet's.
+    if !has("import greenlet, sys; sys.exit(sys.version_info < (3, 11))") {
+        println!("SKIP: no Python 3.11 or newer with greenlet: tests/all installs it");
+        return;
+    }
+    let run = record(&python, &[script("greenlets.py")]).succeeded();
+    let (truth, flat) = (printed(&run), run.flat());
+    let total: f64 = truth.values().sum();
+    let shares: Vec<Share> = ["left", "right"]
+        .into_iter()
+        .map(|name| Share {
+            name: name.into(),
+            found: flat.cpu(name).inclusive / total,
+            truth: truth[name] / total,
+        })
+        .collect();
+    assert_shares("greenlets", &shares, flat.total("samples"));
+}
+
 /// Other versions are recorded as machine code, and say what they would need.
 #[test]
 fn other_versions_are_recorded_as_they_are() {

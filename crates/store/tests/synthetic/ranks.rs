@@ -167,9 +167,9 @@ impl Recorded {
         let at = |time_ns: u64| time_ns + ahead_ns;
         let mut lane = LaneBuilder::new(0);
         lane.module(1, "m", 7, 0x40_0000).node(1, 0, 1, 0x100).node(2, 1, 1, 0x205).node(3, 1, 1, 0x307);
-        lane.text(Subject::Host, 0, &format!("host{host}"));
-        lane.text(Subject::Variable, 0, &format!("OMPI_COMM_WORLD_RANK={rank}"));
-        lane.text(Subject::Variable, 1, &format!("OMPI_COMM_WORLD_SIZE={ranks}"));
+        lane.text(Subject::Host, 0, format!("host{host}"));
+        lane.text(Subject::Variable, 0, format!("OMPI_COMM_WORLD_RANK={rank}"));
+        lane.text(Subject::Variable, 1, format!("OMPI_COMM_WORLD_SIZE={ranks}"));
         lane.text(Subject::Variable, 2, "PMIX_NAMESPACE=7");
         let pid = 9 + rank;
         lane.begin(pid, at(S) / MS, 0);

@@ -217,8 +217,8 @@ impl Waits {
     fn describe(&self, lane: &mut LaneBuilder, rank: u32) {
         lane.text(Subject::Host, 0, "host");
         if self.ranks > 1 {
-            lane.text(Subject::Variable, 0, &format!("OMPI_COMM_WORLD_RANK={rank}"));
-            lane.text(Subject::Variable, 1, &format!("OMPI_COMM_WORLD_SIZE={}", self.ranks));
+            lane.text(Subject::Variable, 0, format!("OMPI_COMM_WORLD_RANK={rank}"));
+            lane.text(Subject::Variable, 1, format!("OMPI_COMM_WORLD_SIZE={}", self.ranks));
         }
     }
 

@@ -16,6 +16,7 @@ const WORDS: usize = 64;
 
 /// Objects of an interpreter, which stay where they are.
 #[derive(Default)]
+#[expect(clippy::vec_box, reason = "addresses stay when there are more of them")]
 struct Memory(Vec<Box<[u64; WORDS]>>);
 
 impl Memory {

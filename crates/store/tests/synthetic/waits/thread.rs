@@ -183,7 +183,7 @@ impl<'w> Thread<'w> {
     fn describe_intervals(&self, lane: &mut LaneBuilder) {
         for around in 0..self.of.nesting {
             let id = self.first_interval + around;
-            lane.text(Subject::IntervalName, id, &interval(around));
+            lane.text(Subject::IntervalName, id, interval(around));
             lane.text(Subject::IntervalFile, id, "synthetic.c");
             let parent = if around > 0 { id - 1 } else { 0 };
             let begun = Interval { id, parent, number: NO_NUMBER, line: 1 + around, ..Interval::default() };
