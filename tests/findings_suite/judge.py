@@ -31,7 +31,8 @@ def names_in(function):
         name,
     )
     name = re.sub(r"(\._omp_fn\.\d+|\.omp_outlined.*|::\{\{closure\}\}.*|::h[0-9a-f]{16})$", "", name)
-    return {name, name.rsplit("::", 1)[-1]} - {""}
+    # Python's: `Class.method`, `function.<locals>.inner`.
+    return {name, name.rsplit("::", 1)[-1], name.rsplit(".", 1)[-1]} - {""}
 
 
 def places_of(finding):

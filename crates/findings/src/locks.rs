@@ -62,11 +62,8 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
         *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += Ns::of(row.ns);
     }
-    let place = most(&by_holder).map(|context| facts.places.place(context));
-    let place = place.filter(|place| place.function.is_some());
-    // An interpreter gives its lock back in functions of its own: then it is what its holders execute.
-    let cause = place.or_else(|| executed(facts, &rows)).unwrap_or_default();
-    let cause = facts.located(cause, rows.iter().map(|row| row.cause.location));
+    let place = most(&by_holder).map_or_else(Place::default, |context| facts.places.place(context));
+    let cause = facts.located(or_executed(facts, place, &rows), rows.iter().map(|row| row.cause.location));
     let mut finding = facts.finding(Kind::InterpreterLock, Account::Lock, lost, Ns::ZERO, cause);
     let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
     finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns))));
@@ -86,18 +83,27 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     Some(finding)
 }
 
-/// Where those who had a lock spend most of their processor time.
-fn executed(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Place> {
+/// A place; or where it has no function, that in which those who had the lock spend most of their processor
+/// time: an interpreter acquires and releases locks in functions of its own.
+fn or_executed(facts: &Facts<'_>, place: Place, rows: &[&BlameRow]) -> Place {
+    if place.function.is_some() {
+        return place;
+    }
     let holders = rows.iter().filter(|row| row.cause.kind == CauseKind::Holder);
     let holders: BTreeSet<LocationId> = holders.map(|row| row.cause.location).collect();
     let values = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
-    let mut cpu: FxHashMap<ContextId, Ns> = FxHashMap::default();
+    let mut by_function: BTreeMap<FunctionId, FxHashMap<ContextId, Ns>> = BTreeMap::new();
     for value in values.filter(|value| holders.contains(&value.location)) {
-        if facts.places.start(value.context).is_some() {
-            *cpu.entry(value.context).or_default() += Ns::of(value.amount);
+        let own = facts.places.own(value.context);
+        if let (Some(_), Some(function)) = (facts.places.start(own), facts.places.function(own)) {
+            let contexts = by_function.entry(function).or_default();
+            *contexts.entry(value.context).or_default() += Ns::of(value.amount);
         }
     }
-    facts.places.cause(&cpu, 0.5)
+    let all = |contexts: &FxHashMap<ContextId, Ns>| contexts.values().sum::<Ns>();
+    let heaviest = by_function.into_values().max_by(|a, b| all(a).cmp(&all(b)));
+    let heaviest = heaviest.and_then(|contexts| most(&contexts));
+    heaviest.map_or(place, |context| facts.places.place(context))
 }
 
 /// The waits of threads, without the slots that were empty meanwhile.
@@ -279,7 +285,8 @@ impl<'f> OneLock<'f> {
             _ => (self.lost, self.spinning),
         };
         let holders = self.by_holder.keys().map(|(location, ..)| *location);
-        let cause = facts.located(facts.places.place(cause), holders);
+        let place = or_executed(facts, facts.places.place(cause), &self.rows);
+        let cause = facts.located(place, holders);
         let mut finding = facts.finding(kind, Account::Lock, lost, burned, cause);
         finding.library = library;
         if kind == Kind::HotSection {

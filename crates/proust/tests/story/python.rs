@@ -180,6 +180,20 @@ fn library() -> Option<PathBuf> {
     })
 }
 
+/// The interpreter gives its lock back in functions of its own; the finding names what is executed under it.
+#[test]
+fn the_interpreters_lock_is_found_where_threads_compute() {
+    for python in few_interpreters() {
+        let run = record(&python.path, &[script("one_lock.py")]).succeeded();
+        let page: Value = run.page("findings", &[]);
+        let first = &list(&page, "/findings")[0];
+        assert_eq!(first["kind"], "interpreter-lock", "3.{}: {first:#}", python.minor);
+        assert_eq!(first["cause"]["function"], "collatz", "3.{}: {first:#}", python.minor);
+        let line = number(first, "/cause/line");
+        assert!((9.0..=12.0).contains(&line), "3.{}: {first:#}", python.minor);
+    }
+}
+
 /// The program opens it and closes it before it ends: nothing is asked of it afterwards.
 #[test]
 fn an_interpreter_that_is_opened_and_closed_again() {
