@@ -17,7 +17,7 @@ const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib-dynloa
 /// How functions of the languages' standard libraries and of runtimes begin, and of what compilers make for
 /// them. Where the source file is known, it decides as well: without linkage names an inlined function has no
 /// path.
-const LIBRARIES: [&str; 12] = [
+const LIBRARIES: [&str; 16] = [
     "std::",
     "core::",
     "alloc::",
@@ -30,6 +30,11 @@ const LIBRARIES: [&str; 12] = [
     "tokio::",
     "drop_in_place",
     "drop_glue",
+    // Go's.
+    "runtime.",
+    "runtime/",
+    "internal/",
+    "syscall.",
 ];
 
 /// Folders of the sources of standard libraries, from the root.
@@ -127,6 +132,19 @@ impl Author {
 mod tests {
     use super::*;
     use proust_profile::{Module, ModuleId};
+
+    #[test]
+    fn functions_of_gos_runtime_are_the_systems() {
+        let mut profile = Profile::default();
+        profile.modules.push(Module { path: "/usr/bin/rclone".into(), ..Module::default() });
+        let names = ["runtime/internal/syscall.Syscall6", "syscall.read", "main.main", "internalize"];
+        let authors = names.map(|name| {
+            let module = Some(ModuleId::from_index(0));
+            let function = Function { name: name.into(), module, ..Function::default() };
+            Author::of(&profile, &Programs::of(&profile), &function)
+        });
+        assert_eq!(authors, [Author::System, Author::System, Author::Program, Author::Program]);
+    }
 
     /// With scripts' functions at hand the interpreter's say nothing more; without them, it is the program.
     #[test]
