@@ -1,4 +1,4 @@
-"""Two greenlets that take turns, each in functions of its own: prints the processor time of each, by a clock."""
+"""Two greenlets that take turns, each in functions of its own: prints the processor time of each."""
 
 import time
 
