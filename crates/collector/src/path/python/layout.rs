@@ -133,6 +133,20 @@ const NINE: Layout = Layout {
     other: 72,
 };
 
+const TWELVE: Layout = Layout {
+    minor: 12,
+    chain: Chain::MarkersWithFrames { marker: 56, frame: 0, above: 8, root: 272, last: Last::Behind(70, 3) },
+    previous: 8,
+    code: 0,
+    instruction: Instruction::Pointer { at: 56, begin: 192 },
+    first_line: 68,
+    name: 128,
+    file: 112,
+    lines: 136,
+    ascii: 40,
+    other: 56,
+};
+
 static LAYOUTS: [Layout; 6] = [
     Layout { minor: 8, ..NINE },
     NINE,
@@ -161,36 +175,11 @@ static LAYOUTS: [Layout; 6] = [
         ascii: 48,
         other: 72,
     },
-    Layout {
-        minor: 12,
-        chain: Chain::MarkersWithFrames {
-            marker: 56,
-            frame: 0,
-            above: 8,
-            root: 272,
-            last: Last::Behind(70, 3),
-        },
-        previous: 8,
-        code: 0,
-        instruction: Instruction::Pointer { at: 56, begin: 192 },
-        first_line: 68,
-        name: 128,
-        file: 112,
-        lines: 136,
-        ascii: 40,
-        other: 56,
-    },
+    TWELVE,
     Layout {
         minor: 13,
         chain: Chain::FramesWithMarkers { innermost: 72, last: Last::Behind(70, 3) },
-        previous: 8,
-        code: 0,
         instruction: Instruction::Pointer { at: 56, begin: 200 },
-        first_line: 68,
-        name: 128,
-        file: 112,
-        lines: 136,
-        ascii: 40,
-        other: 56,
+        ..TWELVE
     },
 ];
