@@ -24,31 +24,46 @@ impl Point {
 /// Most instructions that are looked at.
 const MOST_STEPS: usize = 400_000;
 
+/// Most instructions of one visit to the kernel's code. Reading the clock begins anew if the kernel has set it
+/// meanwhile, which a step that takes milliseconds, on a busy machine, never gets ahead of.
+const MOST_STEPS_IN_KERNELS_CODE: usize = 200;
+
 /// How a lap has ended early.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// It took another way than the first one, or came to its end.
+    /// It took another way than the first one.
     Differs,
+    /// It stopped for something else than a step or a breakpoint.
+    Stopped(Stop),
+    /// It made so many steps without coming to the end of the call.
+    TooLong(usize),
     /// The program is gone.
     Ended(i32),
 }
 
 /// The collector's code and the kernel's that it calls.
-pub struct Own(Vec<(u64, u64)>);
+pub struct Own {
+    collector: Vec<(u64, u64)>,
+    kernels: Vec<(u64, u64)>,
+}
+
+fn is_in(ranges: &[(u64, u64)], address: u64) -> bool {
+    ranges.iter().any(|&(from, to)| from <= address && address < to)
+}
 
 impl Own {
     /// Of a program that has come to its first mark.
     pub fn of(traced: &Traced) -> Own {
-        Own(traced.ranges(&["libproust_collector", "[vdso]"]))
+        Own { collector: traced.ranges(&["libproust_collector"]), kernels: traced.ranges(&["[vdso]"]) }
     }
 
     fn contains(&self, address: u64) -> bool {
-        self.0.iter().any(|&(from, to)| from <= address && address < to)
+        is_in(&self.collector, address) || is_in(&self.kernels, address)
     }
 
     /// Whether the collector is there at all.
     pub fn is_empty(&self) -> bool {
-        self.0.len() < 2
+        self.collector.is_empty()
     }
 }
 
@@ -74,6 +89,14 @@ pub fn find_what_changes(traced: &Traced, own: &Own) -> Result<(Vec<Point>, Vec<
     Ok((points, changing))
 }
 
+/// A call of the kernel's code that has not returned yet.
+struct Visit {
+    steps: usize,
+    /// Where it returns to, and the stack pointer then.
+    back: u64,
+    sp: u64,
+}
+
 /// `seen` is called at each point, with whether nothing but the last instruction was executed since the one
 /// before, and that was no system call.
 fn find_seen(
@@ -85,6 +108,7 @@ fn find_seen(
 ) -> Result<Vec<Point>, Lost> {
     let mut points: Vec<Point> = Vec::new();
     let mut stands_at = traced.registers();
+    let mut visit: Option<Visit> = None;
     for _ in 0..MOST_STEPS {
         let was_own = own.contains(stands_at.rip);
         let at_system_call = was_own && traced.word(stands_at.rip) & 0xffff == 0x050f;
@@ -92,7 +116,7 @@ fn find_seen(
             Stop::Stepped => {}
             Stop::Mark(Mark::End) => return Ok(points),
             Stop::Ended(status) => return Err(Lost::Ended(status)),
-            _ => return Err(Lost::Differs),
+            stop => return Err(Lost::Stopped(stop)),
         }
         let mut follows = was_own;
         if at_system_call && !in_quiet && traced.blocks_signals() {
@@ -100,7 +124,7 @@ fn find_seen(
                 match traced.to_system_call() {
                     Stop::SystemCall => {}
                     Stop::Ended(status) => return Err(Lost::Ended(status)),
-                    _ => return Err(Lost::Differs),
+                    stop => return Err(Lost::Stopped(stop)),
                 }
             }
             follows = false;
@@ -109,14 +133,24 @@ fn find_seen(
         if was_own && !own.contains(stands_at.rip) {
             let back = traced.word(stands_at.rsp);
             if own.contains(back) {
-                match traced.run_to(back, stands_at.rsp + 8) {
-                    Stop::Stepped => {}
-                    Stop::Ended(status) => return Err(Lost::Ended(status)),
-                    _ => return Err(Lost::Differs),
-                }
+                came_there(traced.run_to(back, stands_at.rsp + 8))?;
                 stands_at = traced.registers();
                 follows = false;
             }
+        }
+        if !is_in(&own.kernels, stands_at.rip) {
+            visit = None;
+        } else if let Some(Visit { steps, back, sp }) = &mut visit {
+            *steps += 1;
+            if *steps > MOST_STEPS_IN_KERNELS_CODE {
+                came_there(traced.run_to(*back, *sp))?;
+                stands_at = traced.registers();
+                follows = false;
+                visit = None;
+            }
+        } else {
+            let (back, sp) = (traced.word(stands_at.rsp), stands_at.rsp + 8);
+            visit = Some(Visit { steps: 0, back, sp });
         }
         if own.contains(stands_at.rip) {
             if let Some(last) = points.last_mut() {
@@ -129,7 +163,7 @@ fn find_seen(
             }
         }
     }
-    Err(Lost::Differs)
+    Err(Lost::TooLong(MOST_STEPS))
 }
 
 /// From the mark at which the call begins to the instruction `goal` of `points`: a breakpoint there is met as
@@ -157,7 +191,7 @@ fn came_there(stop: Stop) -> Result<(), Lost> {
     match stop {
         Stop::Stepped => Ok(()),
         Stop::Ended(status) => Err(Lost::Ended(status)),
-        _ => Err(Lost::Differs),
+        stop => Err(Lost::Stopped(stop)),
     }
 }
 
