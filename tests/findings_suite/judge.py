@@ -17,9 +17,19 @@ class Truth:
         self.functions, self.words = set(functions), words
 
     def holds(self, place):
-        file, line = pathlib.Path(place.get("file") or "").name, place.get("line")
-        at_line = file == self.file and line is not None and abs(line - self.line) <= BESIDE_LINES
+        at_line = any(
+            pathlib.Path(file).name == self.file and abs(line - self.line) <= BESIDE_LINES
+            for file, line in lines_in(place)
+        )
         return at_line or bool(names_in(place.get("function")) & self.functions)
+
+
+def lines_in(place):
+    """The line of a place, and that of the region that it lies in: `parallel region at solve.c:34`."""
+    if place.get("line") is not None:
+        yield place.get("file") or "", place["line"]
+    if region := re.search(r" region at (\S+):(\d+)$", place.get("function") or ""):
+        yield region[1], int(region[2])
 
 
 def names_in(function):

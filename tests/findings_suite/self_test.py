@@ -21,6 +21,8 @@ def self_test(six):
         "beside the line": is_right(truth, at("main", "lock.c", 22)),
         "too far": not is_right(truth, at("main", "lock.c", 23)),
         "another file's line": not is_right(truth, at("main", "block.c", 20)),
+        "the region's line": is_right(truth, at("parallel region at lock.c:21", "lock.c", 3)),
+        "a region too far": not is_right(truth, at("parallel region at lock.c:23", "lock.c", 3)),
         "the function": is_right(truth, at("hold", None, None)),
         "an outlined body": is_right(truth, at("hold._omp_fn.0", "lock.c", 99)),
         "Clang's outlined body": is_right(truth, at("hold.omp_outlined_debug__", "lock.c", 99)),

@@ -33,8 +33,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     // An interpreter's lock is a few objects: one finding for each process.
     let mut of_interpreters: BTreeMap<ProcessId, Vec<(LockId, Vec<&BlameRow>)>> = BTreeMap::new();
-    let is_of_interpreter = |id: LockId| facts.lock(id).is_some_and(|lock| lock.kind == LockKind::Condition);
-    for id in by_lock.keys().copied().filter(|&id| is_of_interpreter(id)).collect::<Vec<_>>() {
+    let is_condition = |id: LockId| facts.lock(id).is_some_and(|lock| lock.kind == LockKind::Condition);
+    let is_guard = |rows: &[&BlameRow]| rows.iter().all(|row| is_in_interpreter(facts, row.context));
+    let is_of_interpreter = |(&id, rows): (&LockId, &Vec<&BlameRow>)| is_condition(id) || is_guard(rows);
+    for id in by_lock.iter().filter(|one| is_of_interpreter(*one)).map(|(&id, _)| id).collect::<Vec<_>>() {
         if let (Some(rows), Some(lock)) = (by_lock.remove(&id), facts.lock(id)) {
             of_interpreters.entry(lock.process).or_default().push((id, rows));
         }
@@ -46,6 +48,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let one = |(id, rows)| OneLock::new(facts, &holders, &waits, &handling, id, rows).finding();
     found.par_extend(by_lock.into_par_iter().filter_map(one));
     found
+}
+
+/// Whether an interpreter's own code waits there: for its lock, or for the mutex that guards what it knows of
+/// that. A script waits for locks of its own by semaphores.
+fn is_in_interpreter(facts: &Facts<'_>, context: ContextId) -> bool {
+    let module = facts.places.leaf(context).and_then(|function| function.module);
+    module.is_some_and(|module| facts.profile.modules[module].is_python())
 }
 
 /// A condition variable that a runtime makes a lock of is an interpreter's: the function that waits for it
@@ -63,7 +72,8 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
         *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += Ns::of(row.ns);
     }
     let place = most(&by_holder).map_or_else(Place::default, |context| facts.places.place(context));
-    let cause = facts.located(or_executed(facts, place, &rows), rows.iter().map(|row| row.cause.location));
+    let place = or_asked(facts, or_executed(facts, place, &rows), &rows, &by_holder);
+    let cause = facts.located(place, rows.iter().map(|row| row.cause.location));
     let mut finding = facts.finding(Kind::InterpreterLock, Account::Lock, lost, Ns::ZERO, cause);
     let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
     finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, Ns::of(row.ns))));
@@ -73,10 +83,9 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
         Figure::count(FigureId::HandOvers, times as f64),
     ];
     // Threads that leave the interpreter for most of their work wait for it when they come back.
-    finding.sure = match limits::UNUSUAL_SHARE.holds(lost / facts.total.max(Ns::SHORTEST)) {
-        true => Sure::Certain,
-        false => Sure::Possible,
-    };
+    let is_usual = !limits::UNUSUAL_SHARE.holds(lost / facts.total.max(Ns::SHORTEST));
+    finding.sure =
+        if is_usual || are_displaced(facts, &rows, &mut checks) { Sure::Possible } else { Sure::Certain };
     finding.checks = checks.kept();
     finding.lock =
         locks.iter().max_by_key(|(_, rows)| rows.iter().map(|row| row.ns).sum::<u64>()).map(|l| l.0);
@@ -104,6 +113,44 @@ fn or_executed(facts: &Facts<'_>, place: Place, rows: &[&BlameRow]) -> Place {
     let heaviest = by_function.into_values().max_by(|a, b| all(a).cmp(&all(b)));
     let heaviest = heaviest.and_then(|contexts| most(&contexts));
     heaviest.map_or(place, |context| facts.places.place(context))
+}
+
+/// A place; or if it is in a library's code, where the program waits for the lock itself, unless it hardly
+/// does: the library's threads do what the program asks them for. Otherwise what their acts have in common.
+fn or_asked(
+    facts: &Facts<'_>,
+    place: Place,
+    rows: &[&BlameRow],
+    by_holder: &FxHashMap<ContextId, Ns>,
+) -> Place {
+    if place.context.is_some_and(|context| facts.places.is_written(context)) {
+        return place;
+    }
+    let mut waits: FxHashMap<ContextId, Ns> = FxHashMap::default();
+    for row in rows.iter().filter(|row| facts.places.is_written(row.context)) {
+        *waits.entry(row.context).or_default() += Ns::of(row.ns);
+    }
+    let (written, all): (Ns, Ns) = (waits.values().sum(), rows.iter().map(|row| Ns::of(row.ns)).sum());
+    let asked = match limits::WAITS_WRITTEN.holds(written / all.max(Ns::SHORTEST)) {
+        true => facts.places.part(&waits, limits::PHASE_SHARE.value),
+        false => facts.places.part(by_holder, limits::PHASE_SHARE.value),
+    };
+    asked.filter(|asked| asked.function.is_some()).unwrap_or(place)
+}
+
+/// Whether other programs had the processors for most of the time that the holders could have executed: how
+/// long they hold the lock, and whether others then wait, depends on those.
+fn are_displaced(facts: &Facts<'_>, rows: &[&BlameRow], checks: &mut Checks) -> bool {
+    let holders = rows.iter().filter(|row| row.cause.kind == CauseKind::Holder);
+    let holders: BTreeSet<LocationId> = holders.map(|row| row.cause.location).collect();
+    let sum = |of: &dyn Fn(LocationId) -> Ns| holders.iter().map(|&id| of(id)).sum::<Ns>();
+    let displaced = sum(&|id| facts.spent(id, &[Account::Preempted]));
+    let share = displaced / (displaced + sum(&|id| facts.worked(id))).max(Ns::SHORTEST);
+    let are_seldom = limits::HOLDERS_DISPLACED.holds(share);
+    if are_seldom {
+        checks.holds(&limits::HOLDERS_DISPLACED, share);
+    }
+    !are_seldom
 }
 
 /// The waits of threads, without the slots that were empty meanwhile.
@@ -313,6 +360,12 @@ impl<'f> OneLock<'f> {
         }
         finding.sure = match kind {
             Kind::LockAcrossSleep if self.is_gate() => Sure::Possible,
+            // Who waits for a device or sleeps meanwhile needs no processor.
+            _ if !matches!(kind, Kind::LockAcrossIo | Kind::LockAcrossSleep)
+                && are_displaced(facts, &self.rows, &mut checks) =>
+            {
+                Sure::Possible
+            }
             _ if self.hand_over > self.lost * 0.5 || handling_time > self.lost => Sure::Likely,
             _ => Sure::Certain,
         };

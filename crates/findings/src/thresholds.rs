@@ -66,6 +66,9 @@ thresholds! {
     LOCK_IN_SLEEP at_least share(0.5)
         "of the time that the lock was held, its holder slept or waited for something else";
     LOCK_SPINNING at_least share(0.5) "of the time waited for the lock, by trying again and again";
+    HOLDERS_DISPLACED at_most share(0.4)
+        "of the time that the holders could have executed, without a processor because of other programs";
+    WAITS_WRITTEN at_least share(0.1) "of the time waited for the lock, in the program's own functions";
     HOT_HOLD_S at_most ns(100_000) "how long the lock was held, on average";
     HOT_HOLDS at_least count(500.0) "sections that ended while others waited";
     CONVOY_WAITERS at_least count(1.7) "threads that waited at once, on average, while any waited";

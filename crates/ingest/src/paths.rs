@@ -363,6 +363,14 @@ impl<'m> Paths<'m> {
                 let from = self.with_held(from);
                 self.show(from, shown)
             }
+            // What an interpreter, or an extension of it, does for Python's library.
+            _ if from.held.is_some()
+                && !self.is_interpreted(shown.function)
+                && self.holds_interpreted(from) =>
+            {
+                let from = self.with_held(from);
+                self.show(from, shown)
+            }
             _ => {
                 let from = self.owner_of(from, log, shown.function).unwrap_or(from);
                 self.show(Step { held: None, ..from }, shown)
@@ -409,12 +417,23 @@ impl<'m> Paths<'m> {
         Step { held: Some(id), ..from }
     }
 
-    /// The entrances that were held are shown after all.
-    fn with_held(&mut self, from: Step) -> Step {
+    /// The entrances that are held, innermost first.
+    fn held(&self, from: Step) -> impl Iterator<Item = Shown> {
         // Not by recursion: a damaged log can have as many of them as it has nodes.
         let list = std::iter::successors(from.held, |&id| self.held.get(id as usize)?.above);
-        let entrances: Vec<Shown> =
-            list.filter_map(|id| self.held.get(id as usize)).map(|held| held.entrance).collect();
+        list.filter_map(|id| self.held.get(id as usize)).map(|held| held.entrance)
+    }
+
+    fn holds_interpreted(&self, from: Step) -> bool {
+        self.held(from).any(|entrance| self.is_interpreted(entrance.function))
+    }
+
+    /// The entrances that were held are shown after all; but not those between functions of Python.
+    fn with_held(&mut self, from: Step) -> Step {
+        let mut entrances: Vec<Shown> = self.held(from).collect();
+        if entrances.iter().any(|entrance| self.is_interpreted(entrance.function)) {
+            entrances.retain(|entrance| !self.is_between_interpreted(entrance.function));
+        }
         let from = Step { held: None, ..from };
         entrances.iter().rev().fold(from, |step, entrance| self.show(step, entrance))
     }

@@ -1,7 +1,7 @@
 //! One kind for each lock: by the work done under it, how long it is held, and how many wait.
 
 use proust_log::operations::Operation;
-use proust_profile::{LocationId, ModuleId, Ns, ProcessId};
+use proust_profile::{FunctionId, LocationId, Module, ModuleId, Ns, ProcessId};
 
 use super::super::{Amount, FigureId, Finding, Kind, Sure, Whole};
 use super::{Builder, MS, cause, has, near, near_number, one};
@@ -66,6 +66,69 @@ fn a_small_loss_is_possible_at_most_however_exactly_it_was_measured() {
     };
     assert_eq!(sure(3, 100), Sure::Certain);
     assert_eq!(sure(3, 1000), Sure::Possible, "3.75 % of the run");
+}
+
+/// Another program has the processor for most of the time in which one of them holds the lock.
+#[test]
+fn a_lock_whose_holders_have_no_processor_is_possibly_held_too_long() {
+    let sure = |cpu_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            run.work(0, "main section", (at_ms, at_ms + cpu_ms));
+            run.during(1, "worker section", Operation::MutexLock, (at_ms, at_ms + 16)).object = 0x10;
+            run.unlock(0, "main section", 0x10, at_ms + 16, 16);
+            run.work(1, "worker section", (at_ms + 16, at_ms + 20));
+        }
+        for row in &mut run.samples {
+            row.involuntary_switches = 1;
+        }
+        run.profile.locations[LocationId(0)].queued = Ns::of((20 - cpu_ms) * 50 * MS);
+        let whole = Whole::of(&run.profile(), None).unwrap();
+        let finding = one(&whole.findings, Kind::LongSection);
+        let is_named = finding.checks.iter().any(|check| check.threshold == "HOLDERS_DISPLACED");
+        assert_eq!(is_named, finding.sure == Sure::Certain, "{finding:#?}");
+        finding.sure
+    };
+    assert_eq!((sure(16), sure(4)), (Sure::Certain, Sure::Possible));
+}
+
+/// A thread of a pool of Python's library and the script's own pass the interpreter's lock to each other, and
+/// wait for the mutex that guards it.
+#[test]
+fn an_interpreters_lock_is_one_finding_where_the_script_waits() {
+    let found = {
+        let mut run = Builder::new(2, 1000);
+        run.profile.modules[ModuleId(0)].path = "/home/me/job.py".into();
+        for path in ["/usr/bin/python3.11", "/usr/lib/python3.11/pool.py"] {
+            run.profile.modules.push(Module { path: path.into(), ..Module::default() });
+        }
+        let (script, pool) = ("score take_gil", "bootstrap handle take_gil");
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            run.work(0, "score", (at_ms, at_ms + 10)).work(1, "bootstrap handle", (at_ms + 10, at_ms + 20));
+            for (waiter, path, holder, other, from_ms, to_ms) in
+                [(1, pool, 0, script, at_ms, at_ms + 10), (0, script, 1, pool, at_ms + 12, at_ms + 20)]
+            {
+                run.during(waiter, path, Operation::MutexLock, (from_ms, to_ms)).object = 0x10;
+                run.unlock(holder, other, 0x10, to_ms, to_ms - from_ms);
+            }
+        }
+        for (name, module, file) in [
+            ("score", 0, Some("/home/me/job.py")),
+            ("bootstrap", 3, Some("/usr/lib/python3.11/pool.py")),
+            ("handle", 3, Some("/usr/lib/python3.11/pool.py")),
+            ("take_gil", 2, None),
+        ] {
+            let id = FunctionId(run.function(name));
+            let function = &mut run.profile.functions[id];
+            (function.module, function.file) = (Some(ModuleId(module)), file.map(str::to_owned));
+        }
+        run.findings()
+    };
+    assert_eq!(found.iter().filter(|one| one.account.as_str() == "lock").count(), 1, "{found:#?}");
+    let finding = one(&found, Kind::InterpreterLock);
+    assert_eq!((cause(finding), finding.sure), ("score", Sure::Certain));
 }
 
 #[test]

@@ -194,6 +194,7 @@ const PYTHON: &[&str] = &[
     "Py_BytesMain",
     "Py_Main",
     "thread_run",
+    "t_bootstrap",
     "pythread_wrapper",
 ];
 

@@ -65,6 +65,23 @@ impl Paths<'_> {
         id
     }
 
+    fn module_of(&self, function: &Function) -> Option<&Module> {
+        function.module.and_then(|module| self.modules.modules.get(module.index()))
+    }
+
+    /// Whether an interpreter executes a function.
+    pub(super) fn is_interpreted(&self, id: FunctionId) -> bool {
+        let function = self.functions.get(id.index());
+        function.is_some_and(|function| function.is_interpreted(self.module_of(function)))
+    }
+
+    /// Whether it is the interpreter's own, by which one function of Python executes another.
+    pub(super) fn is_between_interpreted(&self, id: FunctionId) -> bool {
+        let function = self.functions.get(id.index());
+        self.roles.get(id.index()) == Some(&Role::Entrance)
+            && function.and_then(|function| self.module_of(function)).is_some_and(Module::is_python)
+    }
+
     pub(super) fn named(&mut self, module: Option<ModuleId>, name: &str) -> FunctionId {
         if let Some(&known) = self.named.get(&(module, name.to_owned())) {
             return known;
@@ -82,8 +99,8 @@ impl Paths<'_> {
     }
 
     fn add(&mut self, function: Function) -> FunctionId {
-        let module = function.module.and_then(|module| self.modules.modules.get(module.index()));
-        self.roles.push(Role::of(&function, module));
+        let role = Role::of(&function, self.module_of(&function));
+        self.roles.push(role);
         self.functions.push(function);
         FunctionId::from_index(self.functions.len() - 1)
     }

@@ -122,6 +122,24 @@ fn functions_have_the_shares_that_the_program_measured() {
     }
 }
 
+/// Functions of Python's library are left out above a script's; here is none, and what they call in C is not
+/// the script's either.
+#[test]
+fn threads_that_execute_no_function_of_the_script_show_those_of_the_library() {
+    for python in read_interpreters() {
+        let run = record(&python.path, &[script("library_threads.py")]).succeeded();
+        let (flat, threads) = (run.flat(), run.threads());
+        let created = threads.locations.iter().filter(|one| one.thread != one.process);
+        let created_s: f64 = created.map(|one| one.cpu_s).sum();
+        let name = if python.minor >= 11 { "Thread.run" } else { "run" };
+        let row = flat.functions.iter().find(|row| row.function == name);
+        let found_s = row.map_or(0.0, |row| row.amount("cpu_s").inclusive);
+        assert!(created_s > 0.1, "{threads:#?}");
+        // A sample may come while the thread is started or ends.
+        assert!(found_s > 0.8 * created_s, "3.{}: {found_s} of {created_s} s", python.minor);
+    }
+}
+
 #[test]
 fn time_is_shown_on_the_lines_that_execute() {
     for python in few_interpreters() {

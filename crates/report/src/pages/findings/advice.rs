@@ -15,7 +15,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::InterpreterLock => {
             "Use processes in place of threads (multiprocessing, ProcessPoolExecutor), do the work in code \
-             that releases the lock, or take a build of the interpreter without it."
+             that releases the lock, or take a build of the interpreter without it. If the threads are those \
+             that serve a pool of processes, give each job more work (chunksize)."
         }
         Kind::LibraryLock => {
             "Let one thread call it, or use what has no state that all share: of OpenBLAS one thread for \

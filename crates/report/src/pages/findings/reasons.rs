@@ -181,7 +181,7 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::InterpreterLock) => {
             "waits are measured exactly; but it is little, as in programs whose threads mostly work without \
-             the lock"
+             the lock, or other programs had the processors while it was held"
         }
         (Sure::Possible, Kind::LongTask) => {
             "measured exactly; but threads that take tasks do not end together, and the last task is not \
@@ -229,6 +229,13 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
             "waits are measured exactly, but most of them were for a lock that nobody held yet again, or \
              most of the loss is processor time, which is sampled"
+        }
+        (
+            Sure::Possible,
+            Kind::HotSection | Kind::Convoy | Kind::LongSection | Kind::LockSpin | Kind::LibraryLock,
+        ) => {
+            "waits are measured exactly; but other programs had the processors for much of the time in which \
+             the lock was held"
         }
         (Sure::Possible, Kind::LockAcrossSleep) => {
             "waits are measured exactly; those who wait never hold it themselves: they may be parked there \
