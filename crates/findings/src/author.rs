@@ -1,6 +1,6 @@
 //! Whose code a function is: the program's author's, a library's that is compiled in, or the system's.
 
-use proust_profile::{Function, Profile};
+use proust_profile::{Function, Module, Profile};
 use rustc_hash::FxHashSet;
 
 /// Beginnings of the file names of libraries that serialise their callers by a lock of their own.
@@ -13,6 +13,9 @@ fn is_known(file_name: &str) -> bool {
 
 /// Folders of installed packages, wherever they are.
 const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib-dynload/"];
+
+/// File names of shells, whose functions say nothing of the script.
+const SHELLS: [&str; 7] = ["bash", "dash", "sh", "zsh", "ksh", "busybox", "fish"];
 
 /// How functions of the languages' standard libraries and of runtimes begin, and of what compilers make for
 /// them. Where the source file is known, it decides as well: without linkage names an inlined function has no
@@ -76,7 +79,7 @@ pub(super) enum Author {
 #[derive(Debug)]
 pub(super) struct Programs<'p> {
     executables: FxHashSet<&'p str>,
-    /// Interpreters of which the functions of scripts are known: their own say nothing more.
+    /// Shells, and interpreters of which the functions of scripts are known: their own say nothing more.
     interpreters: FxHashSet<&'p str>,
 }
 
@@ -84,7 +87,9 @@ impl<'p> Programs<'p> {
     pub(super) fn of(profile: &'p Profile) -> Programs<'p> {
         let module = |function: &Function| function.module.map(|module| &profile.modules[module]);
         let has_scripts = profile.functions.iter().any(|function| function.is_interpreted(module(function)));
-        let interpreters = profile.modules.iter().filter(|module| has_scripts && module.is_python());
+        let is_interpreter =
+            |module: &Module| has_scripts && module.is_python() || SHELLS.contains(&module.name());
+        let interpreters = profile.modules.iter().filter(|module| is_interpreter(module));
         Programs {
             executables: profile.processes.iter().map(|process| process.executable.as_str()).collect(),
             interpreters: interpreters.map(|module| module.path.as_str()).collect(),
@@ -131,7 +136,7 @@ impl Author {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proust_profile::{Module, ModuleId};
+    use proust_profile::ModuleId;
 
     #[test]
     fn functions_of_gos_runtime_are_the_systems() {
@@ -144,6 +149,21 @@ mod tests {
             Author::of(&profile, &Programs::of(&profile), &function)
         });
         assert_eq!(authors, [Author::System, Author::System, Author::Program, Author::Program]);
+    }
+
+    #[test]
+    fn functions_of_a_shell_say_nothing_of_the_script() {
+        let mut profile = Profile::default();
+        for file in ["/usr/bin/bash", "/home/me/bash-tool"] {
+            let module = Some(ModuleId::from_index(profile.modules.len()));
+            profile.modules.push(Module { path: file.into(), ..Module::default() });
+            let function = Function { name: "make_child".into(), module, ..Function::default() };
+            profile.functions.push(function);
+        }
+        let programs = Programs::of(&profile);
+        let authors: Vec<Author> =
+            profile.functions.iter().map(|function| Author::of(&profile, &programs, function)).collect();
+        assert_eq!(authors, [Author::System, Author::Program]);
     }
 
     /// With scripts' functions at hand the interpreter's say nothing more; without them, it is the program.

@@ -21,6 +21,9 @@ use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 use proust_account::timelines::FaultCost;
 
+/// Parts of the names of functions that give memory back to the system, the C library's own among them.
+const GIVING_BACK: [&str; 5] = ["munmap", "madvise", "systrim", "heap_trim", "malloc_trim"];
+
 /// Parts of the run by which faults are distinguished in time.
 const PARTS: usize = 12;
 /// The smallest page: a fault brings at least one.
@@ -34,12 +37,22 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             by_process.entry(process).or_default().add(value.location, value.context, value.amount as f64);
         }
     }
+    let gives = giving_back(facts);
+    for value in facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
+        let process = facts.profile.locations[value.location].process;
+        if gives[value.context.index()]
+            && let Some(touched) = by_process.get_mut(&process)
+        {
+            *touched.given.entry(value.context).or_default() += Ns::of(value.amount);
+        }
+    }
     for row in facts.ledger.spent.iter().filter(|row| row.account == Account::Fault) {
         let process = facts.profile.locations[row.location].process;
         if facts.places.start(row.context).is_some()
             && let Some(touched) = by_process.get_mut(&process)
         {
             touched.lost += Ns::of(row.ns);
+            touched.rows.push((row.location, row.context, Ns::of(row.ns)));
         }
     }
     // Processes of one program that do the same are one finding.
@@ -60,8 +73,11 @@ struct Touched {
     all: f64,
     by_context: FxHashMap<ContextId, f64>,
     by_location: FxHashMap<LocationId, f64>,
-    /// The amount on the account.
+    /// The amount on the account, and where.
     lost: Ns,
+    rows: Vec<(LocationId, ContextId, Ns)>,
+    /// Processor time of giving memory back, by the program's own code.
+    given: FxHashMap<ContextId, Ns>,
 }
 
 impl Touched {
@@ -84,7 +100,20 @@ struct Candidate {
     used_after: f64,
     /// Bytes that the faults brought at least, and those that were resident at once, if that is known.
     bytes: (f64, Option<f64>),
+    /// How long it takes to give memory back, if that is the cause.
+    given: Option<Ns>,
+    /// Where it is touched.
+    rows: Vec<(LocationId, ContextId, Ns)>,
     checks: Checks,
+}
+
+/// In which contexts memory is given back, below the program's own code.
+fn giving_back(facts: &Facts<'_>) -> Vec<bool> {
+    let gives = |id: ContextId| {
+        facts.places.start(id).is_some()
+            && facts.places.calls_below_own(id, |name| GIVING_BACK.iter().any(|part| name.contains(part)))
+    };
+    (0..facts.profile.contexts.len()).map(|id| gives(ContextId::from_index(id))).collect()
 }
 
 fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option<Candidate> {
@@ -126,9 +155,22 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
     } else {
         return None;
     };
+    // It lies in memory again and again because of who gives it back.
+    let given: Ns = touched.given.values().sum();
+    let share = given / touched.lost.max(Ns::SHORTEST);
+    let is_giver = kind == Kind::FaultChurn && limits::GIVEN_BACK.holds(share);
+    let is_written = |place: &Place| place.context.is_some_and(|context| facts.places.is_written(context));
+    let giver = if is_giver { facts.places.cause(&touched.given, 0.5) } else { None };
+    // A library that gives it back does so for its caller.
+    let giver = giver.filter(|giver| is_written(giver) || !is_written(&cause));
+    if giver.is_some() {
+        checks.holds(&limits::GIVEN_BACK, share);
+    }
     Some(Candidate {
         kind,
-        cause,
+        given: giver.is_some().then_some(given),
+        rows: touched.rows.clone(),
+        cause: giver.unwrap_or(cause),
         faults: touched.all,
         lost,
         in_kernel: touched.by_context.keys().map(|&context| facts.system[context.index()]).sum(),
@@ -163,6 +205,10 @@ fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding>
     ];
     if let Some(peak_bytes) = worst.bytes.1 {
         finding.evidence.push(Figure::bytes(FigureId::PeakResident, peak_bytes));
+    }
+    if let Some(given) = worst.given {
+        finding.evidence.push(Figure::time(FigureId::CpuOfGivingBack, given));
+        finding.victims = facts.victims(worst.rows);
     }
     if processes > 1 {
         finding.evidence.push(Figure::count(FigureId::ProcessesThatDoSo, processes as f64));

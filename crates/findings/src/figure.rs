@@ -110,6 +110,8 @@ figures! {
     KernelCpuInThem "kernel-cpu-in-them";
     /// In the kernel where they happened.
     KernelWhereHappened "kernel-where-happened";
+    /// Processor time of giving memory back to the system.
+    CpuOfGivingBack "cpu-of-giving-back";
     /// The longest.
     Longest "longest";
     /// More on the critical path than ranks spend in it on average.
@@ -360,6 +362,8 @@ figures! {
     WorkedByTurns "worked-by-turns";
     /// One worked alone while another one of its program waited for it.
     WorkedWhileAnotherWaited "worked-while-another-waited";
+    /// Times that it was asked whether something had happened.
+    Looks "looks";
     /// Times that the processor was given away.
     Yields "yields";
     /// A characteristic of a marked interval, or its time in a group of operations.

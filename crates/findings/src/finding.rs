@@ -3,7 +3,7 @@
 use proust_profile::{Ns, ProcessId};
 use serde::{Deserialize, Serialize};
 
-use super::figure::Figure;
+use super::figure::{Figure, FigureId};
 use super::place::Place;
 use super::thresholds::Check;
 
@@ -15,7 +15,14 @@ macro_rules! kinds {
             $($(#[doc = $doc])* #[serde(rename = $id)] $name,)*
         }
 
-        impl Kind {
+        impl Finding {
+    /// Whether a figure of this identifier is among its evidence.
+    pub fn has(&self, id: FigureId) -> bool {
+        self.evidence.iter().any(|figure| figure.id == id)
+    }
+}
+
+impl Kind {
             /// All kinds.
             pub const ALL: &'static [Kind] = &[$(Kind::$name),*];
 

@@ -102,13 +102,14 @@ impl<'s> Observer<'s> {
 }
 
 /// Why a location is passive that waits for another one of its program.
-const FOR_ANOTHER: [PassiveReason; 11] = [
+const FOR_ANOTHER: [PassiveReason; 12] = [
     PassiveReason::Poll,
     PassiveReason::Unknown,
     PassiveReason::Condition,
     PassiveReason::Semaphore,
     PassiveReason::Park,
     PassiveReason::Join,
+    PassiveReason::Wait,
     PassiveReason::Pipe,
     PassiveReason::Socket,
     PassiveReason::Event,

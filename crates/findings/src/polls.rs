@@ -1,4 +1,5 @@
-//! Waiting by looking again and again: sleeping between the looks, or giving the processor away.
+//! Waiting by looking again and again: sleeping between the looks, giving the processor away, or asking the
+//! system without a pause.
 
 use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature, Ns};
 use rustc_hash::FxHashMap;
@@ -10,7 +11,7 @@ use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    sleep_poll(facts).into_iter().chain(spin_wait(facts)).collect()
+    sleep_poll(facts).into_iter().chain(spin_wait(facts)).chain(asking(facts)).collect()
 }
 
 /// AtPlace of one kind at a place.
@@ -85,22 +86,60 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 fn spin_wait(facts: &Facts<'_>) -> Vec<Finding> {
-    calls(facts, Nature::Yield).into_values().filter_map(|sum| spin_at(facts, &sum)).collect()
+    let at = |sum: AtPlace| {
+        let mut checks = Checks::default();
+        if !checks.holds(&limits::YIELDS, sum.calls) {
+            return None;
+        }
+        spin_at(facts, &sum, FigureId::Yields, checks, &["yield"])
+    };
+    calls(facts, Nature::Yield).into_values().filter_map(at).collect()
 }
 
-fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
-    let mut checks = Checks::default();
-    if !checks.holds(&limits::YIELDS, sum.calls) {
-        return None;
-    }
+/// Who asks without waiting finds something each time, or asks in vain: then there are many more questions
+/// than answers.
+fn asking(facts: &Facts<'_>) -> Vec<Finding> {
+    let answers = |sum: &AtPlace| {
+        let is_answer = |nature: Nature| nature.is_io() || nature == Nature::Accept;
+        let by_same = facts.calls.iter().filter(|calls| sum.places.iter().any(|one| one.0 == calls.location));
+        by_same
+            .filter(|calls| facts.nature(calls.operation).is_some_and(is_answer))
+            .map(|calls| calls.calls as f64)
+            .sum::<f64>()
+    };
+    let at = |sum: AtPlace| {
+        let mut checks = Checks::default();
+        let mean = sum.time / sum.calls.max(1.0);
+        if !facts.places.is_written(sum.context)
+            || !checks.holds(&limits::LOOKS, sum.calls)
+            || !checks.holds(&limits::LOOK_S, mean)
+            || !checks.holds(&limits::LOOKS_IN_VAIN, sum.calls / answers(&sum).max(1.0))
+        {
+            return None;
+        }
+        spin_at(facts, &sum, FigureId::Looks, checks, &["poll", "select", "wait4", "waitpid", "waitid"])
+    };
+    let natures = [Nature::Poll, Nature::Process];
+    natures.into_iter().flat_map(|nature| calls(facts, nature).into_values()).filter_map(at).collect()
+}
+
+/// `names`: parts of the names of functions that do nothing else.
+fn spin_at(
+    facts: &Facts<'_>,
+    sum: &AtPlace,
+    times: FigureId,
+    mut checks: Checks,
+    names: &[&str],
+) -> Option<Finding> {
+    let is_one = |name: &str| names.iter().any(|part| name.contains(part));
     let function = facts.places.function(sum.context);
-    // The looks themselves are the function's; only yielding the processor is certainly no work.
+    // The looks at memory are the function's; only yielding the processor, or asking, is certainly no work.
     let contexts: Vec<ContextId> = (0..facts.cpu.len())
         .map(ContextId::from_index)
         .filter(|&context| {
             facts.cpu[context.index()].is_positive()
                 && facts.places.function(context) == function
-                && facts.places.leaf(context).is_some_and(|leaf| leaf.name.contains("yield"))
+                && facts.places.leaf(context).is_some_and(|leaf| is_one(&leaf.name))
         })
         .collect();
     let lost: Ns = contexts.iter().map(|&context| facts.cpu[context.index()]).sum();
@@ -116,7 +155,7 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     let own = own.filter(|value| contexts.contains(&value.context));
     finding.victims = facts.victims(own.map(|value| (value.location, value.context, Ns::of(value.amount))));
     finding.evidence = vec![
-        Figure::count(FigureId::Yields, sum.calls),
+        Figure::count(times, sum.calls),
         Figure::time(FigureId::CpuSpent, lost),
         Figure::count(FigureId::SamplesInIt, samples),
     ];

@@ -132,9 +132,14 @@ thresholds! {
     SLEEPS_BESIDE at_least count(20.0) "sleeps of such threads at one place";
     SLEEP_SHARE at_least share(0.05) "of the run's total, such sleeps while others worked";
     YIELDS at_least count(1000.0) "times that the processor was given away";
+    GIVEN_BACK at_least share(0.02)
+        "of what the faults took, the time of giving memory back, to be named as their cause";
+    LOOKS at_least count(1000.0) "times that it asked whether something had happened";
+    LOOK_S at_most ns(20_000) "how long it takes to ask, on average";
+    LOOKS_IN_VAIN at_least count(4.0) "times that it asked, for each read, write or end of a process";
     UNEXPLAINED at_least share(0.1) "of the total, in waits that no other finding explains";
     BUSY_WAIT at_least share(0.1) "of the processor time, in loops of one function that only wait";
-    SPIN_SAMPLES at_least count(30.0) "samples in giving it away";
+    SPIN_SAMPLES at_least count(30.0) "samples in giving the processor away, or in asking";
     CHURN_THREADS at_least count(100.0) "threads of one kind that began";
     CHURN_RATE at_least rate(50.0) "threads of one kind that began, a second";
     CHURN_CPU_S at_most ns(2_000_000) "processor time of such a thread, on average";

@@ -60,6 +60,29 @@ fn memory_that_is_touched_anew_all_the_time_is_told() {
     assert_eq!(one(&run(None), Kind::FaultChurn).sure, Sure::Possible);
 }
 
+/// Who gives it back can keep it; who touches it cannot know.
+#[test]
+fn memory_that_a_function_gives_back_each_time_is_that_functions() {
+    let run = |giving_ms: u64| {
+        let mut run = Builder::new(1, 1000);
+        run.profile.processes[ProcessId(0)].peak_resident_bytes = Some(16 << 20);
+        for at_ms in (0..1000).step_by(20) {
+            run.work_with(0, "main step", (at_ms, at_ms + 12), 60, 3_000);
+            if giving_ms > 0 && at_ms % 100 == 0 {
+                run.work(0, "main reset libc:madvise", (at_ms + 12, at_ms + 12 + giving_ms));
+            }
+            run.work(0, "main use", (at_ms + 12 + giving_ms, at_ms + 20));
+        }
+        run.findings()
+    };
+    let found = run(6);
+    let finding = one(&found, Kind::FaultChurn);
+    near(finding.lost, 0.36);
+    assert_eq!(cause(finding), "reset");
+    assert_eq!(finding.victims.first().and_then(|one| one.place.function.as_deref()), Some("step"));
+    assert_eq!(cause(one(&run(0), Kind::FaultChurn)), "step");
+}
+
 #[test]
 fn faults_of_loading_are_nobodys_and_those_of_many_processes_are_not_added_up() {
     // The loader and the C library's start touch memory before the program does.

@@ -2,7 +2,7 @@
 
 use proust_profile::{Location, LocationId, ModuleId, Ns, ProcessId};
 
-use super::super::{Kind, Sure};
+use super::super::{FigureId, Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
 use proust_log::operations::Operation;
 
@@ -236,6 +236,27 @@ fn giving_the_processor_away_again_and_again_is_spinning() {
     assert_eq!(cause(finding), "wait");
     assert!(!has(&found, Kind::SystemStorm));
     assert!(!has(&run(20), Kind::SpinWait));
+}
+
+/// A server that always has something to do asks without waiting as well, and finds it each time.
+#[test]
+fn asking_in_vain_again_and_again_is_spinning() {
+    let run = |questions: u32, answers: u32| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main solve", (0, 1000));
+        run.work(1, "worker gather libc:__poll", (0, 900)).work(1, "worker gather add", (900, 1000));
+        run.short(1, "worker gather", Operation::Poll, (0, 1000), (questions, 0, 900));
+        run.short(1, "worker gather", Operation::Read, (0, 1000), (answers, 1 << 20, 50));
+        run.findings()
+    };
+    let found = run(500_000, 1_000);
+    let finding = one(&found, Kind::SpinWait);
+    assert!(finding.lost.min(finding.burned) > Ns::of(850 * MS), "{finding:#?}");
+    assert_eq!((cause(finding), finding.sure, finding.has(FigureId::Looks)), ("gather", Sure::Likely, true));
+    assert!(!has(&run(500_000, 400_000), Kind::SpinWait));
+    assert!(!has(&run(100, 1), Kind::SpinWait));
+    // It waited: a question takes 2 ms.
+    assert!(!has(&run(450, 1), Kind::SpinWait));
 }
 
 #[test]

@@ -83,6 +83,32 @@ fn threads_that_never_work_at_once_do_so_one_at_a_time() {
 }
 
 #[test]
+fn processes_that_are_awaited_before_the_next_is_started_work_one_at_a_time() {
+    let run = |at_once: u64| {
+        let mut run = Builder::new(41, 1000);
+        let process = run.profile.processes[ProcessId(0)].clone();
+        run.profile.processes = vec![process; 41].into();
+        for child in 0..40 {
+            let (id, at_ms) = (child as u32 + 1, child / at_once * at_once * 20);
+            let process = &mut run.profile.processes[ProcessId(id)];
+            (process.pid, process.parent_pid) = (id, 0);
+            run.profile.locations[LocationId(id)].process = ProcessId(id);
+            run.work(id, "main convert", (at_ms, at_ms + 19));
+            let location = &mut run.profile.locations[LocationId(id)];
+            (location.start, location.end) = (Ns::of(at_ms * MS), Ns::of((at_ms + 19) * MS));
+            if child % at_once == 0 {
+                run.during(0, "main each", Operation::WaitProcess, (at_ms, at_ms + 19));
+                run.work(0, "main each", (at_ms + 19, at_ms + 20));
+            }
+        }
+        run.findings()
+    };
+    let found = run(1);
+    assert_eq!(cause(one(&found, Kind::OneAtATime)), "each");
+    assert!(!has(&run(2), Kind::OneAtATime));
+}
+
+#[test]
 fn a_pool_of_one_works_one_at_a_time_and_a_thread_for_all_of_the_work_does_not() {
     let run = |times: u64| {
         let mut run = Builder::new(2, 1000);

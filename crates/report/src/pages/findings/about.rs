@@ -41,7 +41,9 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::SystemStorm => "system calls take the processors",
         Kind::SleepPoll => "nothing else proceeds while a thread sleeps and checks, again and again",
         Kind::SleepingWorker => "threads that work sleep for a time while processors are empty",
-        Kind::SpinWait => "a thread waits by yielding its processor again and again",
+        Kind::SpinWait => {
+            "a thread waits by yielding its processor, or by asking the system, again and again"
+        }
         Kind::BusyWait => "a thread waits in a loop that does nothing but read memory",
         Kind::UnexplainedWait => "threads wait for much of the run, and no cause can be established",
         Kind::ThreadChurn => "very many short-lived threads",

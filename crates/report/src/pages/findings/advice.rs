@@ -112,8 +112,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              lock in their sleep."
         }
         Kind::SpinWait => {
-            "Block until it happens: a condition variable, a futex, a semaphore. The processor is free for \
-             others then."
+            "Block until it happens: a condition variable, a futex, a semaphore; a time to wait in place of \
+             0 for poll, select or epoll_wait. The processor is free for others then."
         }
         Kind::BusyWait => {
             "Find out which thread it waits for, and why that one is late. Where waits are long, or other \

@@ -182,6 +182,8 @@ fn of(id: FigureId) -> &'static str {
         FigureId::WorkOfTasks => "work of all tasks",
         FigureId::WorkOfThread => "work of such a thread, on average",
         FigureId::WorkOfThreadEachTime => "work of a thread each time, on average",
+        FigureId::Looks => "times that it asked whether something had happened",
+        FigureId::CpuOfGivingBack => "processor time of giving memory back",
         FigureId::Yields => "times that the processor was given away",
         FigureId::OfInterval => "",
         FigureId::OperationsOfInterval => " operations",

@@ -69,7 +69,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SleepingWorker => {
             "lost = the smaller of their sleep there while others worked and the accounts serial and narrow"
         }
-        Kind::SpinWait => "lost = processor time in giving the processor away",
+        Kind::SpinWait => "lost = processor time in giving the processor away, or in asking",
         Kind::BusyWait => "lost = processor time in loops that do nothing but read memory (busy_wait_s)",
         Kind::UnexplainedWait => {
             "lost = waiting at all places that no finding names, at most what the others leave of its account"

@@ -1,6 +1,6 @@
 //! The text of each kind of finding: what is wrong.
 
-use proust_findings::{Finding, Kind, Place};
+use proust_findings::{FigureId, Finding, Kind, Place};
 
 use crate::pages::place;
 use crate::shorten::middle;
@@ -147,6 +147,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::Oversubscription => "More threads want to run than there are processors".into(),
         Kind::FirstTouch => format!("One thread touches in {who} the memory first that all use"),
         Kind::FaultStartup => format!("{who} touches much memory for the first time at once"),
+        Kind::FaultChurn if finding.has(FigureId::CpuOfGivingBack) => {
+            format!("{who} gives memory back to the system that is touched again and again")
+        }
         Kind::FaultChurn => {
             format!("{who} touches memory that was given back to the system, again and again")
         }
@@ -155,6 +158,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::SleepPoll => format!("Everything stands still while {who} sleeps until its next check"),
         Kind::SleepingWorker => {
             format!("Threads sleep in {who} again and again, while others work and processors are empty")
+        }
+        Kind::SpinWait if finding.has(FigureId::Looks) => {
+            format!("{who} asks again and again whether something has happened, and takes a processor for it")
         }
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
         Kind::BusyWait => format!("{who} only reads memory until another thread has written there"),
