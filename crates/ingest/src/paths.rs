@@ -105,6 +105,8 @@ struct Held {
     entrance: Shown,
     /// Whether any of them is of a runtime.
     is_of_runtime: bool,
+    /// Whether an interpreter executes any of them.
+    is_interpreted: bool,
 }
 
 /// The tree of contexts in the making.
@@ -364,10 +366,7 @@ impl<'m> Paths<'m> {
                 self.show(from, shown)
             }
             // What an interpreter, or an extension of it, does for Python's library.
-            _ if from.held.is_some()
-                && !self.is_interpreted(shown.function)
-                && self.holds_interpreted(from) =>
-            {
+            _ if self.holds_interpreted(from) && !self.is_interpreted(shown.function) => {
                 let from = self.with_held(from);
                 self.show(from, shown)
             }
@@ -389,13 +388,13 @@ impl<'m> Paths<'m> {
 
     /// Whether the innermost entrance is a function that creates threads or waits for them.
     fn waits_for_threads(&self, step: Step) -> bool {
-        let held = step.held.and_then(|id| self.held.get(id as usize));
-        let function = held.and_then(|held| self.functions.get(held.entrance.function.index()));
+        let function =
+            self.innermost_held(step).and_then(|held| self.functions.get(held.entrance.function.index()));
         function.is_some_and(|function| creates_threads(&function.name))
     }
 
     fn is_in_runtime(&self, step: Step) -> bool {
-        step.held.and_then(|id| self.held.get(id as usize)).is_some_and(|held| held.is_of_runtime)
+        self.innermost_held(step).is_some_and(|held| held.is_of_runtime)
     }
 
     fn show(&mut self, from: Step, shown: &Shown) -> Step {
@@ -408,7 +407,8 @@ impl<'m> Paths<'m> {
     /// Into an entrance, of which it is not yet known whether it will be shown.
     fn hold(&mut self, from: Step, entrance: Shown, role: Role) -> Step {
         let is_of_runtime = matches!(role, Role::Runtime | Role::Task) || self.is_in_runtime(from);
-        let list = Held { above: from.held, entrance, is_of_runtime };
+        let is_interpreted = self.is_interpreted(entrance.function) || self.holds_interpreted(from);
+        let list = Held { above: from.held, entrance, is_of_runtime, is_interpreted };
         let new = self.held.len() as HeldId;
         let id = *self.held_ids.entry(list).or_insert(new);
         if id == new {
@@ -424,14 +424,18 @@ impl<'m> Paths<'m> {
         list.filter_map(|id| self.held.get(id as usize)).map(|held| held.entrance)
     }
 
-    fn holds_interpreted(&self, from: Step) -> bool {
-        self.held(from).any(|entrance| self.is_interpreted(entrance.function))
+    fn innermost_held(&self, step: Step) -> Option<&Held> {
+        step.held.and_then(|id| self.held.get(id as usize))
+    }
+
+    fn holds_interpreted(&self, step: Step) -> bool {
+        self.innermost_held(step).is_some_and(|held| held.is_interpreted)
     }
 
     /// The entrances that were held are shown after all; but not those between functions of Python.
     fn with_held(&mut self, from: Step) -> Step {
         let mut entrances: Vec<Shown> = self.held(from).collect();
-        if entrances.iter().any(|entrance| self.is_interpreted(entrance.function)) {
+        if self.holds_interpreted(from) {
             entrances.retain(|entrance| !self.is_between_interpreted(entrance.function));
         }
         let from = Step { held: None, ..from };

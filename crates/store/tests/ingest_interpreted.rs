@@ -6,6 +6,7 @@ use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::code::Head;
 use proust_log::records::{INTERPRETED, Subject};
 use proust_profile::{Metric, Profile};
+use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{LaneBuilder, amounts, assert_consistent, expected, header, log, names};
 
 const LIBRARY: &str = "/usr/lib/python3.11/threading.py";
@@ -25,6 +26,15 @@ fn address(code: u64, at: u64) -> u64 {
     code << 32 | at
 }
 
+/// The first function of the C library begins a thread.
+fn symbols(module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
+    let mut structure = names(module, addresses);
+    for function in structure.functions.iter_mut().filter(|function| function.name == "f1") {
+        (function.name, function.full_name) = ("clone3".into(), "clone3".into());
+    }
+    structure
+}
+
 fn profile(build: impl FnOnce(&mut LaneBuilder)) -> Profile {
     let mut lane = LaneBuilder::new(0);
     lane.module(1, "/lib/x86_64-linux-gnu/libc.so.6", 7, 0x40_0000);
@@ -33,7 +43,7 @@ fn profile(build: impl FnOnce(&mut LaneBuilder)) -> Profile {
     lane.end(10, 1050, 15);
     let bytes = log(header(9), &[lane]);
     let logs = [LogBytes::alone("log/0.plog", Ok(&bytes))];
-    let profile = ingest_logs("run", &logs, None, &names, &Counter::default()).expect("a profile");
+    let profile = ingest_logs("run", &logs, None, &symbols, &Counter::default()).expect("a profile");
     assert_consistent(&profile);
     profile
 }
@@ -55,7 +65,7 @@ fn functions_have_their_names_and_lines() {
         expected([
             (&format!("{step}>:21"), 10, 1.0),
             (&format!("{step}>:23"), 10, 2.0),
-            (&format!("{step}>f1@{PROGRAM}:21>:5"), 10, 4.0),
+            (&format!("{step}>clone3@{PROGRAM}:21>:5"), 10, 4.0),
             (&step, 10, 8.0),
         ])
     );
@@ -81,6 +91,25 @@ fn functions_of_the_library_that_begin_a_thread_are_left_out() {
     let names: Vec<_> = profile.functions.iter().filter(|function| function.name == "f").collect();
     assert_eq!(names.len(), 2);
     assert_eq!(names.iter().map(|function| function.line).collect::<Vec<_>>(), [Some(20), Some(30)]);
+}
+
+/// A thread that executes nothing of the program's: what the interpreter does there in C is for the library.
+#[test]
+fn functions_of_the_library_stay_above_the_interpreters_own() {
+    let profile = profile(|lane| {
+        lane.module(2, "/usr/bin/python3.11", 8, 0x50_0000);
+        lane.text(Subject::Code, 1, text("Thread.run", LIBRARY, 900));
+        lane.node(1, 0, 1, 0x151).node(2, 1, INTERPRETED, address(1, 2)).node(3, 2, 2, 0x303);
+        lane.sample(1010, 15, 3);
+    });
+    assert_eq!(
+        amounts(&profile, Metric::Cpu),
+        expected([(
+            &format!("clone3>Thread.run@/lib/x86_64-linux-gnu/libc.so.6.c:81>f3@{LIBRARY}:901>:3"),
+            10,
+            15.0
+        )])
+    );
 }
 
 #[test]
