@@ -1,6 +1,7 @@
 //! Calls by function, place and location, summed up once for all kinds of findings.
 
-use proust_profile::{ContextId, LocationId, OperationId};
+use proust_profile::event_metrics::Operations;
+use proust_profile::{ContextId, LocationId, OperationId, Profile};
 
 use proust_account::ledger::State;
 use proust_query::OperationSums;
@@ -44,4 +45,24 @@ pub(super) fn calls(sums: &OperationSums) -> Vec<Calls> {
         sum.time_ns += row.time_ns;
     }
     calls
+}
+
+/// Whether threads wait for or wake each other in a context or below it.
+pub(super) fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
+    let operations = Operations::of(profile);
+    let mut synchronises = vec![false; profile.contexts.len()];
+    for call in calls {
+        let is_io = operations.nature(call.operation).is_some_and(|nature| nature.is_io());
+        synchronises[call.context.index()] |= !is_io;
+    }
+    for release in profile.releases.iter() {
+        synchronises[release.context.index()] = true;
+    }
+    for id in (0..profile.contexts.len()).rev() {
+        if let Some(parent) = profile.contexts[ContextId::from_index(id)].parent.filter(|_| synchronises[id])
+        {
+            synchronises[parent.index()] = true;
+        }
+    }
+    synchronises
 }

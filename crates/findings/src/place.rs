@@ -11,9 +11,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::author::{Author, Programs};
-use super::calls::Calls;
+use super::calls::{Calls, synchronises};
 use super::names::{Called, called, is_closure, is_unnamed};
-use proust_profile::event_metrics::Operations;
 
 /// What places are compared by: times, or how often something happened there.
 pub(super) trait Weight:
@@ -491,26 +490,6 @@ impl<'p> Places<'p> {
         }
         false
     }
-}
-
-/// Whether threads wait for or wake each other in a context or below it.
-fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
-    let operations = Operations::of(profile);
-    let mut synchronises = vec![false; profile.contexts.len()];
-    for call in calls {
-        let is_io = operations.nature(call.operation).is_some_and(|nature| nature.is_io());
-        synchronises[call.context.index()] |= !is_io;
-    }
-    for release in profile.releases.iter() {
-        synchronises[release.context.index()] = true;
-    }
-    for id in (0..profile.contexts.len()).rev() {
-        if let Some(parent) = profile.contexts[ContextId::from_index(id)].parent.filter(|_| synchronises[id])
-        {
-            synchronises[parent.index()] = true;
-        }
-    }
-    synchronises
 }
 
 /// Name and place of a function's source, where that is known. Of some inlined ones it is the file alone.

@@ -24,8 +24,8 @@ impl Point {
 /// Most instructions that are looked at.
 const MOST_STEPS: usize = 400_000;
 
-/// Most instructions of one visit to the kernel's code. Reading the clock begins anew if the kernel has set it
-/// meanwhile, which a step that takes milliseconds, on a busy machine, never gets ahead of.
+/// Most instructions of one visit to the kernel's code. Reading the clock starts again if the kernel has set
+/// it meanwhile, and never ends where a step takes milliseconds, as on a busy machine.
 const MOST_STEPS_IN_KERNELS_CODE: usize = 200;
 
 /// How a lap has ended early.
