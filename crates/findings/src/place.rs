@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::author::{Author, Programs};
 use super::calls::{Calls, synchronises};
-use super::names::{Called, called, is_closure, is_unnamed};
+use super::names::{Called, called, is_unnamed};
 
 /// What places are compared by: times, or how often something happened there.
 pub(super) trait Weight:
@@ -180,24 +180,8 @@ impl<'p> Places<'p> {
     /// threads neither wait for nor wake each other. The start function of a thread is more than that; if
     /// nothing else is left, it is [`Places::cause`]. Of a helper that several functions call it is the call.
     pub(super) fn part<W: Weight>(&self, amounts: &FxHashMap<ContextId, W>, share: f64) -> Option<Place> {
-        self.common(amounts, share, false)
-    }
-
-    /// As [`Places::part`]; but of a thread that waits for no other one and wakes none, from begin to end, it
-    /// is what the thread was started for: all its work is one task, and what that calls again and again is
-    /// not.
-    pub(super) fn task<W: Weight>(&self, amounts: &FxHashMap<ContextId, W>, share: f64) -> Option<Place> {
-        self.common(amounts, share, true)
-    }
-
-    fn common<W: Weight>(
-        &self,
-        amounts: &FxHashMap<ContextId, W>,
-        share: f64,
-        with_start: bool,
-    ) -> Option<Place> {
         let innermost = self.named(amounts, share)?;
-        let (found, inside) = self.outermost(innermost, with_start);
+        let (found, inside) = self.outermost(innermost);
         let Some(call) = found else { return self.cause(amounts, share) };
         if let Some(place) = self.call_of_shared(call) {
             return Some(place);
@@ -209,14 +193,13 @@ impl<'p> Places<'p> {
     }
 
     /// The outermost call on a path, below the thread's start function, in which threads neither wait for nor
-    /// wake each other; None if there is none. And the context in it that leads on. `with_start`: the start
-    /// function itself, too, if it has a name of its own.
-    fn outermost(&self, innermost: ContextId, with_start: bool) -> (Option<ContextId>, ContextId) {
+    /// wake each other; None if there is none. And the context in it that leads on.
+    fn outermost(&self, innermost: ContextId) -> (Option<ContextId>, ContextId) {
         let (mut found, mut inside) = (None, innermost);
         let mut below = innermost;
         let mut at = Some(self.own(innermost));
         while let Some(call) = at.filter(|&call| self.outer[call.index()].is_some()) {
-            let is_start = self.outer[call.index()] == Some(call) && !(with_start && self.is_named(call));
+            let is_start = self.outer[call.index()] == Some(call);
             if self.synchronises[call.index()] || is_start {
                 break;
             }
@@ -227,17 +210,11 @@ impl<'p> Places<'p> {
         (found, inside)
     }
 
-    /// Whether a call is of a function that its author gave a name.
-    fn is_named(&self, call: ContextId) -> bool {
-        let function = self.profile.contexts[call].function.map(|id| &self.profile.functions[id]);
-        function.is_some_and(|function| !is_closure(&function.name))
-    }
-
     /// The call of the function that a context's time is a phase of: the one that [`Places::part`] names, or
     /// the program's innermost one; None where the program has no function on the path.
     pub(super) fn phase(&self, context: ContextId) -> Option<ContextId> {
         self.outer[context.index()]?;
-        Some(self.outermost(context, false).0.unwrap_or_else(|| self.own(context)))
+        Some(self.outermost(context).0.unwrap_or_else(|| self.own(context)))
     }
 
     /// As [`Places::dominating`], but never a root above all functions of the program where one of them is

@@ -118,7 +118,7 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Alone>) -> Op
     {
         return None;
     }
-    let cause = facts.places.task(&empty, limits::PHASE_SHARE.value)?;
+    let cause = facts.places.part(&empty, limits::PHASE_SHARE.value)?;
     let cause = facts.located(cause, late.iter().copied());
     let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost, Ns::ZERO, cause);
     let threads = late.len().max(1) as f64;

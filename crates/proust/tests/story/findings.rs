@@ -60,7 +60,7 @@ const FAULTS: [Fault; 42] = [
     fault("bound-together", "oversubscribed", "bound_member", Some(0.25), "0.8"),
     fault("first-touch", "fault", "fill_table", None, "0.4"),
     fault("fault-startup", "fault", "fill_table", None, "0.8"),
-    fault("fault-churn", "fault", "fill_table", None, "0.6"),
+    fault("fault-churn", "fault", "steps", None, "0.6"),
     fault("memory-clearing", "compute", "clear_scratch", Some(0.25), "0.8"),
     fault("system-storm", "compute", "protect_page", None, "0.6"),
     fault("sleep-poll", "asleep", "sleep_until_turn", None, "1.5"),
