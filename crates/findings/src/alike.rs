@@ -4,7 +4,6 @@ use proust_profile::{ContextId, FunctionId, Location, LocationId, Metric, Ns, Pr
 use rustc_hash::FxHashMap;
 
 use super::calls::Calls;
-use super::names::is_closure;
 use super::place::Places;
 
 /// The start function of each location: the outermost function of the program on its first call path. The
@@ -36,6 +35,13 @@ pub(super) fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) ->
         }
     }
     starts
+}
+
+/// Parts of the names of functions that have none of their own.
+const CLOSURES: [&str; 5] = ["{{closure", "{closure", "lambda", "(anonymous class)", "::operator()"];
+
+fn is_closure(name: &str) -> bool {
+    CLOSURES.iter().any(|part| name.contains(part))
 }
 
 /// Whether each lives in turn, of locations alike.

@@ -59,7 +59,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     type Key = (Kind, Option<String>, Option<u32>);
     let mut same: BTreeMap<Key, Vec<Candidate>> = BTreeMap::new();
     for (process, touched) in by_process {
-        if let Some(candidate) = candidate(facts, process, &touched) {
+        if let Some(candidate) = candidate(facts, process, touched) {
             let key = (candidate.kind, candidate.cause.function.clone(), candidate.cause.line);
             same.entry(key).or_default().push(candidate);
         }
@@ -116,7 +116,7 @@ fn giving_back(facts: &Facts<'_>) -> Vec<bool> {
     (0..facts.profile.contexts.len()).map(|id| gives(ContextId::from_index(id))).collect()
 }
 
-fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option<Candidate> {
+fn candidate(facts: &Facts<'_>, process: ProcessId, touched: Touched) -> Option<Candidate> {
     let mut checks = Checks::default();
     if !checks.holds(&limits::FAULTS, touched.all) {
         return None;
@@ -169,7 +169,7 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
     Some(Candidate {
         kind,
         given: giver.is_some().then_some(given),
-        rows: touched.rows.clone(),
+        rows: touched.rows,
         cause: giver.unwrap_or(cause),
         faults: touched.all,
         lost,
@@ -186,6 +186,7 @@ fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding>
     let lost: Ns = candidates.iter().map(|one| one.lost).sum();
     let faults: f64 = candidates.iter().map(|one| one.faults).sum();
     let processes = candidates.len();
+    let rows: Vec<_> = candidates.iter().flat_map(|one| one.rows.iter().copied()).collect();
     let worst = candidates.into_iter().max_by(|a, b| a.lost.cmp(&b.lost))?;
     let mut checks = worst.checks;
     if !facts.matters(&mut checks, lost, lost) {
@@ -208,7 +209,7 @@ fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding>
     }
     if let Some(given) = worst.given {
         finding.evidence.push(Figure::time(FigureId::CpuOfGivingBack, given));
-        finding.victims = facts.victims(worst.rows);
+        finding.victims = facts.victims(rows);
     }
     if processes > 1 {
         finding.evidence.push(Figure::count(FigureId::ProcessesThatDoSo, processes as f64));

@@ -62,7 +62,15 @@ fn is_in_interpreter(facts: &Facts<'_>, context: ContextId) -> bool {
 fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> Option<Finding> {
     let rows: Vec<&BlameRow> = locks.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
     let lost: Ns = rows.iter().map(|row| Ns::of(row.ns)).sum();
-    let times: u64 = locks.iter().filter_map(|(id, _)| facts.lock(*id)).map(|lock| lock.holds).sum();
+    // What guards it is acquired several times for each time that the lock itself is handed over.
+    let known: Vec<_> = locks.iter().filter_map(|(id, _)| facts.lock(*id)).collect();
+    let holds = |kind: fn(LockKind) -> bool| {
+        known.iter().filter(|lock| kind(lock.kind)).map(|lock| lock.holds).sum::<u64>()
+    };
+    let times = match holds(|kind| kind == LockKind::Condition) {
+        0 => holds(|_| true),
+        times => times,
+    };
     let mut checks = Checks::default();
     if !facts.matters(&mut checks, lost, Ns::ZERO) || !checks.holds(&limits::LOCK_HOLDS, times as f64) {
         return None;

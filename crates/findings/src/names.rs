@@ -1,5 +1,5 @@
 //! Places without a name: code of which there are no symbols, and interpreters, whose functions say nothing
-//! of the script. And functions that their authors gave no name.
+//! of the script.
 
 use proust_account::ledger::{PassiveReason, State, Work};
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, OperationId, Profile};
@@ -26,13 +26,6 @@ pub(super) fn is_unnamed(profile: &Profile, name: &str, id: Option<FunctionId>) 
                 let mut named = functions.iter().filter(|one| one.module == module && is_other(one));
                 named.all(|function| is_address(&function.name))
             })
-}
-
-/// Parts of the names of functions that have none of their own.
-const CLOSURES: [&str; 5] = ["{{closure", "{closure", "lambda", "(anonymous class)", "::operator()"];
-
-pub(super) fn is_closure(name: &str) -> bool {
-    CLOSURES.iter().any(|part| name.contains(part))
 }
 
 /// How the file names of interpreters begin, with or without `lib`.

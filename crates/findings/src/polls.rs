@@ -1,6 +1,8 @@
 //! Waiting by looking again and again: sleeping between the looks, giving the processor away, or asking the
 //! system without a pause.
 
+use std::collections::BTreeSet;
+
 use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature, Ns};
 use rustc_hash::FxHashMap;
 
@@ -101,11 +103,10 @@ fn spin_wait(facts: &Facts<'_>) -> Vec<Finding> {
 fn asking(facts: &Facts<'_>) -> Vec<Finding> {
     let answers = |sum: &AtPlace| {
         let is_answer = |nature: Nature| nature.is_io() || nature == Nature::Accept;
-        let by_same = facts.calls.iter().filter(|calls| sum.places.iter().any(|one| one.0 == calls.location));
-        by_same
-            .filter(|calls| facts.nature(calls.operation).is_some_and(is_answer))
-            .map(|calls| calls.calls as f64)
-            .sum::<f64>()
+        let threads: BTreeSet<LocationId> = sum.places.iter().map(|&(location, ..)| location).collect();
+        let by_same = facts.calls.iter().filter(|calls| threads.contains(&calls.location));
+        let answers = by_same.filter(|calls| facts.nature(calls.operation).is_some_and(is_answer));
+        answers.map(|calls| calls.calls as f64).sum::<f64>()
     };
     let at = |sum: AtPlace| {
         let mut checks = Checks::default();

@@ -42,13 +42,13 @@ impl Paths<'_> {
     }
 
     /// The entrances that are held, innermost first.
-    pub(super) fn held(&self, from: Step) -> impl Iterator<Item = Shown> {
+    fn held(&self, from: Step) -> impl Iterator<Item = Shown> {
         // Not by recursion: a damaged log can have as many of them as it has nodes.
         let list = std::iter::successors(from.held, |&id| self.held.get(id as usize)?.above);
         list.filter_map(|id| self.held.get(id as usize)).map(|held| held.entrance)
     }
 
-    pub(super) fn innermost_held(&self, step: Step) -> Option<&Held> {
+    fn innermost_held(&self, step: Step) -> Option<&Held> {
         step.held.and_then(|id| self.held.get(id as usize))
     }
 
