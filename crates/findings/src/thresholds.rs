@@ -136,7 +136,8 @@ thresholds! {
         "of what the faults took, the time of giving memory back, to be named as their cause";
     LOOKS at_least count(1000.0) "times that it asked whether something had happened";
     LOOK_S at_most ns(20_000) "how long it takes to ask, on average";
-    LOOKS_IN_VAIN at_least count(4.0) "times that it asked, for each read, write or connection of the same threads";
+    LOOKS_IN_VAIN at_least count(4.0)
+        "times that it asked, for each read, write or connection of the same threads";
     UNEXPLAINED at_least share(0.1) "of the total, in waits that no other finding explains";
     BUSY_WAIT at_least share(0.1) "of the processor time, in loops of one function that only wait";
     SPIN_SAMPLES at_least count(30.0) "samples in giving the processor away, or in asking";
