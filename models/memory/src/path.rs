@@ -26,6 +26,48 @@ pub mod coroutine {
     }
 }
 
+pub mod python {
+    use super::Announce;
+    use super::stack::StackReader;
+    use super::tree::{NodeId, Tree};
+
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Evaluation {
+        #[default]
+        No,
+        Counted,
+    }
+
+    /// There is no interpreter of Python.
+    #[derive(Default)]
+    pub struct Python;
+
+    impl Python {
+        pub fn look(&mut self, _: u32, _: &StackReader) -> bool {
+            false
+        }
+
+        pub fn look_away(&mut self) {}
+
+        pub fn evaluation(&mut self, _: u64, _: u64, _: u64) -> Evaluation {
+            Evaluation::No
+        }
+
+        pub fn seen(&mut self, _: usize, _: u32, _: &mut dyn Announce) {}
+
+        pub fn node(
+            &mut self,
+            _: Evaluation,
+            _: usize,
+            _: NodeId,
+            _: &mut Tree,
+            _: &mut dyn Announce,
+        ) -> Option<NodeId> {
+            None
+        }
+    }
+}
+
 pub mod module {
     use super::rule::RuleTable;
     use crate::arch::unwinding::Tables;

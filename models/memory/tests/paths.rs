@@ -31,7 +31,8 @@ struct Walker {
 impl Walker {
     /// The path of the stack as it is, which must be that of its calls.
     fn look(&mut self, stack: &Stack) -> NodeId {
-        let mut around = Surroundings { own_stack: stack.own(), process: 1, announce: &mut self.announced };
+        let mut around =
+            Surroundings { own_stack: stack.own(), process: 1, is_own: true, announce: &mut self.announced };
         let path = self.memo.path(stack.leaf(), &mut self.tree, &mut around);
         assert_eq!(path.upper_end, UpperEnd::Complete);
         let mut node = path.node;
@@ -114,8 +115,12 @@ fn a_path_that_leads_out_of_the_stack_ends_there() {
                 let stack = Stack::of_one(function, words_left, is_own);
                 let (mut memo, mut tree, mut announced) =
                     (Memo::default(), Tree::default(), Announced::default());
-                let mut around =
-                    Surroundings { own_stack: stack.own(), process: 1, announce: &mut announced };
+                let mut around = Surroundings {
+                    own_stack: stack.own(),
+                    process: 1,
+                    is_own: true,
+                    announce: &mut announced,
+                };
                 let path = memo.path(stack.leaf(), &mut tree, &mut around);
                 assert_ne!(path.upper_end, UpperEnd::Truncated);
                 assert_ne!(path.node, 0);
