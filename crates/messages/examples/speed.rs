@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use proust_messages::call::{Act, Call, Collective, Mode, Partner, Slots};
 use proust_messages::matched::matched;
+use proust_messages::replay::{Part, replay, steps};
 use proust_messages::requests::Endpoints;
 use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::waits::Times;
@@ -29,6 +30,7 @@ fn process(rank: u32, ranks: u32, rounds: u64) -> Process {
             end_ns,
             act,
             operation: 0,
+            site: 0,
             communicator: 1,
             partner,
             tag: 7,
@@ -53,7 +55,7 @@ fn process(rank: u32, ranks: u32, rounds: u64) -> Process {
     let membership = Membership { communicator: 0, rank, is_on_second_side: false };
     Process {
         endpoints: endpoints.finish().0,
-        calls: calls.into(),
+        calls,
         communicators: [(1, membership)].into_iter().collect(),
         ..Process::default()
     }
@@ -82,10 +84,16 @@ fn main() {
     let run = Run { processes, communicators: vec![communicator] };
     let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
 
-    let (mut found, matched_s) = timed(|| matched(run));
-    let all: Vec<_> = calls.iter().map(|calls| (&calls[..], 0..calls.len())).collect();
-    let dependencies = std::mem::take(&mut found.dependencies);
-    let ((_, dropped), replayed_s) = timed(|| dependencies.replay(&all));
+    let (found, matched_s) = timed(|| matched(run));
+    let ((_, dropped), replayed_s) = timed(|| {
+        let all = calls.iter().zip(&found.dependencies);
+        let mut parts = Vec::new();
+        for (calls, of) in all {
+            let steps = steps(calls, of, 0..calls.len());
+            parts.push(Part { before_ns: None, after_ns: None, steps });
+        }
+        replay(parts)
+    });
 
     let messages: u64 = found.traffic.values().map(|traffic| traffic.messages).sum();
     assert_eq!((messages, dropped), (ranks * rounds, 0));

@@ -17,6 +17,8 @@ pub struct Call<'a> {
     pub act: Act,
     /// Which function it was: a number of the caller's, that all members of a collective must have in common.
     pub operation: u32,
+    /// Where it was called: a number of the caller's.
+    pub site: u32,
     /// The communicator, by its process's number; 0 = none, or not known.
     pub communicator: u32,
     /// The other rank of the communicator; of a collective its root.

@@ -4,20 +4,27 @@
 
 use std::collections::VecDeque;
 
+use proust_streams::Spool;
 use rustc_hash::FxHashMap;
 
-/// A member of a communicator: its rank, and whether it is on the second side of an intercommunicator.
+use crate::line::{Line, Stored};
+
+/// A member of a communicator: whether it is on the second side of an intercommunicator, and its rank.
 pub type Member = (bool, u32);
 
 /// A communicator, and which of its series; 0 = of those that were not prepared.
 pub type Series = (u32, u32);
 
+/// So many instances of a series are in memory, from the first one on that some members have not called.
+const IN_MEMORY: u64 = 64;
+
 /// Matches the collectives of all communicators.
 #[derive(Debug)]
 pub struct Collectives<E> {
-    communicators: FxHashMap<Series, Instances<E>>,
-    open: usize,
-    most_open: usize,
+    series: FxHashMap<Series, Instances<E>>,
+    spool: Spool,
+    under_way: usize,
+    most_under_way: usize,
 }
 
 #[derive(Debug)]
@@ -28,17 +35,26 @@ struct Instances<E> {
     over: u64,
     /// Those after them.
     open: VecDeque<Vec<(Member, E)>>,
+    /// What members that are far ahead have called after these.
+    ahead: FxHashMap<Member, Line<E>>,
 }
 
-impl<E> Default for Collectives<E> {
-    fn default() -> Collectives<E> {
-        Collectives { communicators: FxHashMap::default(), open: 0, most_open: 0 }
+impl<E> Default for Instances<E> {
+    fn default() -> Instances<E> {
+        let (called, open, ahead) = (FxHashMap::default(), VecDeque::new(), FxHashMap::default());
+        Instances { called, over: 0, open, ahead }
     }
 }
 
-impl<E: Copy> Collectives<E> {
+impl<E: Stored> Collectives<E> {
+    /// Of which long lines lie in `spool`.
+    pub fn new(spool: &Spool) -> Collectives<E> {
+        let spool = spool.clone();
+        Collectives { series: FxHashMap::default(), spool, under_way: 0, most_under_way: 0 }
+    }
+
     /// The next collective of a series that a member of this communicator, which has so many, has called. The
-    /// members of the instance if it was the last of them, in the order in which they were given.
+    /// members of the instance if it was the last of them.
     pub fn call(
         &mut self,
         series: Series,
@@ -46,43 +62,70 @@ impl<E: Copy> Collectives<E> {
         member: Member,
         call: E,
     ) -> Option<Vec<(Member, E)>> {
-        let instances = self.communicators.entry(series).or_insert_with(|| Instances {
-            called: FxHashMap::default(),
-            over: 0,
-            open: VecDeque::new(),
-        });
+        let instances = self.series.entry(series).or_default();
         let called = instances.called.entry(member).or_default();
         // Of one that is over all members have called it.
-        let at = usize::try_from(called.saturating_sub(instances.over)).unwrap_or(usize::MAX);
+        let at = called.saturating_sub(instances.over);
         *called += 1;
-        while instances.open.len() <= at {
-            instances.open.push_back(Vec::new());
-            self.open += 1;
-            self.most_open = self.most_open.max(self.open);
-        }
-        let instance = &mut instances.open[at];
-        instance.push((member, call));
-        // All have called those before, too.
-        if at > 0 || (instance.len() as u64) < members {
+        self.under_way += 1;
+        self.most_under_way = self.most_under_way.max(self.under_way);
+        if at >= IN_MEMORY {
+            instances.ahead.entry(member).or_default().push(call, &self.spool);
             return None;
         }
-        instances.over += 1;
-        self.open -= 1;
-        instances.open.pop_front()
+        let called_by = instances.put(at, member, call);
+        // All have called those before, too.
+        if at > 0 || (called_by as u64) < members {
+            return None;
+        }
+        let instance = instances.finish_first(&self.spool);
+        self.under_way -= instance.as_ref().map_or(0, Vec::len);
+        instance
     }
 
-    /// The most instances that were open at once.
-    pub fn most_open(&self) -> usize {
-        self.most_open
+    /// The most members' parts that waited for others at once.
+    pub fn most_under_way(&self) -> usize {
+        self.most_under_way
     }
 
-    /// Instances that some members never called, by communicator and series.
-    pub fn finish(self) -> Vec<(Series, Vec<(Member, E)>)> {
-        let mut communicators: Vec<(Series, Instances<E>)> = self.communicators.into_iter().collect();
-        communicators.sort_unstable_by_key(|(communicator, _)| *communicator);
-        let instances = communicators.into_iter().flat_map(|(communicator, instances)| {
-            instances.open.into_iter().map(move |instance| (communicator, instance))
-        });
-        instances.collect()
+    /// Calls `each` with the parts of instances that some members never called.
+    pub fn finish(self, mut each: impl FnMut(E)) {
+        for mut instances in self.series.into_values() {
+            instances.open.into_iter().flatten().for_each(|(_, one)| each(one));
+            for line in instances.ahead.values_mut() {
+                while let Some(one) = line.pop(&self.spool) {
+                    each(one);
+                }
+            }
+        }
+    }
+}
+
+impl<E: Stored> Instances<E> {
+    /// A member's part of an open instance; how many have called that.
+    fn put(&mut self, at: u64, member: Member, call: E) -> usize {
+        let at = at as usize;
+        while self.open.len() <= at {
+            self.open.push_back(Vec::new());
+        }
+        self.open[at].push((member, call));
+        self.open[at].len()
+    }
+
+    fn finish_first(&mut self, spool: &Spool) -> Option<Vec<(Member, E)>> {
+        self.over += 1;
+        let first = self.open.pop_front();
+        if !self.ahead.is_empty() {
+            let mut next: Vec<(Member, E)> = Vec::new();
+            self.ahead.retain(|&member, line| {
+                next.extend(line.pop(spool).map(|call| (member, call)));
+                !line.is_empty()
+            });
+            next.sort_unstable_by_key(|(member, _)| *member);
+            for (member, call) in next {
+                self.put(IN_MEMORY - 1, member, call);
+            }
+        }
+        first
     }
 }

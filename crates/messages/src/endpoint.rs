@@ -1,6 +1,7 @@
 //! One end of a message, or one member's part of a collective.
 
 use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner};
+use crate::waits::Times;
 
 /// An endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +23,14 @@ pub struct Endpoint {
     pub series: u32,
     /// The call that began it.
     pub start: CallId,
+    /// When that began and ended.
+    pub started: Times,
+    /// Where it was called: a number of the caller's.
+    pub site: u32,
     /// The call that completed it; the same one if it waited for that itself.
     pub end: End,
+    /// When that began and ended; without one, that of the start.
+    pub ended: Times,
 }
 
 /// What an endpoint is of.

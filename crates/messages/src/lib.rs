@@ -11,8 +11,10 @@
 //! - [`order`]: waits while other messages were there already
 //! - [`replay`]: the run on an ideal network
 //! - [`unmatched`]: why calls have no partner
+//! - [`line`]: first in, first out, in memory as far as it is short
 //! - `failed`: channels of which a message may be missing
 //! - `known`: the communicators, and which processes are their members
+//! - [`stored`]: endpoints as numbers in a spool
 //! - `under_way`: endpoints whose partners have not been met yet
 //! - [`merge`]: the endpoints of all processes in order of time
 //! - [`mod@run`]: the calls of all processes
@@ -20,13 +22,15 @@
 //! - [`matched`]: all of it in one pass
 //!
 //! Matching holds what is under way: messages that were sent and not received yet, or the other way round,
-//! and collectives that some members have not called yet.
+//! and collectives that some members have not called yet. Of one that is far ahead of its partner only the
+//! first are in memory.
 
 pub mod call;
 pub mod collectives;
 pub mod endpoint;
 mod failed;
 mod known;
+pub mod line;
 pub mod matched;
 pub mod merge;
 pub mod observer;
@@ -35,6 +39,7 @@ pub mod point_to_point;
 pub mod replay;
 pub mod requests;
 pub mod run;
+pub mod stored;
 mod under_way;
 pub mod unmatched;
 pub mod waits;

@@ -1,7 +1,6 @@
 //! All calls of a run, matched in one pass in order of time.
 
-use std::sync::Arc;
-
+use proust_streams::Spool;
 use rustc_hash::FxHashMap;
 
 use crate::call::{ANY_TAG, CallId, Collective, Mode, Partner, Place};
@@ -13,12 +12,12 @@ use crate::merge;
 use crate::observer::{Attendance, Message, Observer};
 use crate::order::{self, Taken};
 use crate::point_to_point::{Channel, Matched as Pair, PointToPoint};
-use crate::replay::{self, Dependencies};
+use crate::replay::{Arrival, Dependency};
 use crate::run::{Communicator, Membership, Run};
-use crate::under_way::{Attending, Under, side};
+use crate::under_way::Under;
 use crate::unmatched::{Part, Reason};
 pub use crate::waits::Wait;
-use crate::waits::{self, Part as Arrival, Pattern, Side, Times};
+use crate::waits::{self, Part as Attendee, Pattern, Side};
 
 /// Messages from one process to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +42,8 @@ pub struct Gathering {
 pub struct Matched {
     /// The calls of each process that waited, and their waits, in the order of the calls.
     pub waits: Vec<Vec<(CallId, Wait)>>,
+    /// By process: what its calls depend on, or others on them, as it was found ([`crate::replay::steps`]).
+    pub dependencies: Vec<Vec<(CallId, Dependency)>>,
     /// Messages by their sender and receiver, as positions in [`Run::processes`].
     pub traffic: FxHashMap<(u32, u32), Traffic>,
     /// Messages by communicator.
@@ -61,8 +62,6 @@ pub struct Matched {
     pub matched_until_ns: Option<u64>,
     /// The most endpoints that were under way at once.
     pub most_under_way: usize,
-    /// Which calls depend on which.
-    pub dependencies: Dependencies,
 }
 
 /// Matches all calls of a run.
@@ -75,26 +74,35 @@ pub fn matched_with(mut run: Run, observer: impl Observer) -> Matched {
     let endpoints =
         run.processes.iter_mut().map(|process| std::mem::take(&mut process.endpoints).into_iter());
     let endpoints = endpoints.collect();
-    let calls: Vec<Arc<[Times]>> = run.processes.iter().map(|process| Arc::clone(&process.calls)).collect();
-    let (waits, taken) = (vec![Vec::new(); calls.len()], vec![Vec::new(); calls.len()]);
-    let mut collected = Collected { observer, waits, taken };
-    let mut matched = matched_from(run, endpoints, &mut collected);
-    let found = collected.waits.into_iter().zip(collected.taken).zip(&calls);
-    matched.waits = found.map(|((waits, taken), calls)| order::settled(waits, taken, calls)).collect();
+    let of_each = vec![OfProcess::default(); run.processes.len()];
+    let mut collected = Collected { observer, of_each };
+    let mut matched = matched_from(&run, endpoints, &mut collected, &Spool::default());
+    for (OfProcess { waits, taken, dependencies }, process) in
+        collected.of_each.into_iter().zip(&run.processes)
+    {
+        matched.waits.push(order::settled(waits, taken, &process.calls));
+        matched.dependencies.push(dependencies);
+    }
     matched
 }
 
-/// What becomes the waits of each process, in memory.
+/// What is found of the calls of each process, in memory.
 struct Collected<O> {
     observer: O,
-    waits: Vec<Vec<(CallId, Wait)>>,
-    taken: Vec<Vec<Taken>>,
+    of_each: Vec<OfProcess>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfProcess {
+    waits: Vec<(CallId, Wait)>,
+    taken: Vec<Taken>,
+    dependencies: Vec<(CallId, Dependency)>,
 }
 
 impl<O: Observer> Observer for &mut Collected<O> {
     fn message(&mut self, message: Message) {
         if let Some((process, taken)) = message.taken() {
-            self.taken[process as usize].push(taken);
+            self.of_each[process as usize].taken.push(taken);
         }
         self.observer.message(message);
     }
@@ -104,25 +112,31 @@ impl<O: Observer> Observer for &mut Collected<O> {
     }
 
     fn wait(&mut self, (process, call): Place, wait: Wait) {
-        self.waits[process as usize].push((call, wait));
+        self.of_each[process as usize].waits.push((call, wait));
         self.observer.wait((process, call), wait);
+    }
+
+    fn depends(&mut self, (process, call): Place, on: Dependency) {
+        self.of_each[process as usize].dependencies.push((call, on));
+        self.observer.depends((process, call), on);
     }
 }
 
-/// As [`matched_with()`], in memory for what is under way: the endpoints of each process, in the order in
-/// which they were started, are read from `endpoints` and not from [`Run`], and [`Matched::waits`] is empty.
-/// The observer gets all waits ([`order::settled`] makes of those of a process one for each call).
+/// As [`matched_with()`], in memory for what is under way, as far as it does not lie in `spool`: the endpoints
+/// of each process, in the order in which they were started, are read from `endpoints` and not from [`Run`],
+/// nor are its calls. [`Matched::waits`] and [`Matched::dependencies`] are empty: the observer gets them all
+/// ([`order::settled`] makes of the waits of a process one for each call).
 pub fn matched_from(
-    run: Run,
+    run: &Run,
     endpoints: Vec<impl Iterator<Item = Endpoint>>,
     mut observer: impl Observer,
+    spool: &Spool,
 ) -> Matched {
     let until_ns = run.processes.iter().filter_map(|process| process.known_until_ns).min();
-    let mut matching = Matching::new(&run, until_ns);
-    let begin_ns =
-        |process: usize, endpoint: &Endpoint| run.processes[process].times(endpoint.start).begin_ns;
-    merge::in_order(endpoints, begin_ns, |process, endpoint, begin_ns| {
-        matching.take(process as u32, endpoint, begin_ns, &mut observer);
+    let mut matching = Matching::new(run, until_ns, spool);
+    let begin_ns = |endpoint: &Endpoint| endpoint.started.begin_ns;
+    merge::in_order(endpoints, begin_ns, |process, endpoint| {
+        matching.take(process as u32, endpoint, &mut observer);
     });
     matching.finish()
 }
@@ -137,12 +151,14 @@ struct Matching<'r> {
     /// Receives of which it is not known what they got, by communicator and process.
     unknown: FxHashMap<(u32, u32), Vec<(Partner, i32)>>,
     point_to_point: PointToPoint<Under>,
-    collectives: Collectives<Attending>,
+    collectives: Collectives<Under>,
+    /// How many messages and instances of collectives others depend on.
+    numbered: u64,
     result: Matched,
 }
 
 impl<'r> Matching<'r> {
-    fn new(run: &'r Run, until_ns: Option<u64>) -> Matching<'r> {
+    fn new(run: &'r Run, until_ns: Option<u64>, spool: &Spool) -> Matching<'r> {
         let mut recorded: Vec<Vec<(bool, u32, u32)>> = vec![Vec::new(); run.communicators.len()];
         for (process, of) in (0..).zip(&run.processes) {
             for &Membership { communicator, rank, is_on_second_side } in of.communicators.values() {
@@ -159,20 +175,16 @@ impl<'r> Matching<'r> {
             Known::new(*of, &recorded)
         };
         let communicators = run.communicators.iter().zip(recorded).map(known).collect();
-        let result = Matched {
-            matched_until_ns: until_ns,
-            dependencies: Dependencies::new(run.processes.len()),
-            ..Matched::default()
-        };
-        let (point_to_point, collectives) = (PointToPoint::default(), Collectives::default());
+        let result = Matched { matched_until_ns: until_ns, ..Matched::default() };
         Matching {
             run,
             communicators,
             last: vec![None; run.processes.len()],
             failed: FailedCalls::of(run),
             unknown: FxHashMap::default(),
-            point_to_point,
-            collectives,
+            point_to_point: PointToPoint::new(spool),
+            collectives: Collectives::new(spool),
+            numbered: 0,
             result,
         }
     }
@@ -190,7 +202,8 @@ impl<'r> Matching<'r> {
         }
     }
 
-    fn take(&mut self, process: u32, endpoint: &Endpoint, begin_ns: u64, observer: &mut impl Observer) {
+    fn take(&mut self, process: u32, endpoint: &Endpoint, observer: &mut impl Observer) {
+        let begin_ns = endpoint.started.begin_ns;
         let side = match endpoint.kind {
             Kind::Send(_) => Part::Send,
             Kind::Receive | Kind::Probe => Part::Receive,
@@ -212,18 +225,9 @@ impl<'r> Matching<'r> {
             Ok(known) => known,
             Err(reason) => return self.unmatched(process, side, endpoint.kind, reason),
         };
-        let under = Under {
-            process,
-            start: endpoint.start,
-            begin_ns,
-            end: endpoint.end,
-            bytes: endpoint.bytes,
-            is_buffered: endpoint.kind == Kind::Send(Mode::Buffered),
-        };
+        let under = Under { process, endpoint: *endpoint };
         if let Kind::Collective(kind) = endpoint.kind {
-            let Endpoint { operation, partner: root, series, .. } = *endpoint;
-            let attending = Attending { of: under, kind, operation, root };
-            return self.collective(attending, series, (membership, communicator), observer);
+            return self.collective(kind, under, (membership, communicator), observer);
         }
         if endpoint.is_unknown_receive() {
             let unknown = self.unknown.entry((membership.communicator, process)).or_default();
@@ -249,23 +253,19 @@ impl<'r> Matching<'r> {
             to,
             tag: endpoint.tag,
         };
-        let Matching { run, point_to_point, result, communicators, .. } = self;
+        let Matching { point_to_point, result, communicators, numbered, .. } = self;
         let known = &mut communicators[membership.communicator as usize];
         let found = |pair: Pair<Under>| {
-            if let Pair::Message(send, receive) = pair {
-                if let End::Waited(call) | End::Tested(call) = receive.end {
-                    let sent = (send.process, send.start);
-                    result.dependencies.message(sent, (receive.process, call));
+            if let Pair::Message(send, receive) = &pair {
+                let message = Message { sent: send.calls(), received: receive.calls() };
+                observer.message(message);
+                if let Some(completing) = message.received.completing() {
+                    observer.depends(message.sent.start, Dependency::Sends(*numbered));
+                    observer.depends(completing, Dependency::Takes(*numbered));
+                    *numbered += 1;
                 }
-                observer.message(Message {
-                    sent_ns: send.begin_ns,
-                    sent: (send.process, send.start),
-                    sent_end: send.end,
-                    received: (receive.process, receive.start),
-                    received_end: receive.end,
-                });
             }
-            message(run, result, known, pair, observer);
+            message(result, known, &pair, observer);
         };
         match endpoint.kind {
             Kind::Send(_) => {
@@ -294,31 +294,33 @@ impl<'r> Matching<'r> {
 
     fn collective(
         &mut self,
-        attending: Attending,
-        series: u32,
+        kind: Collective,
+        attending: Under,
         (Membership { communicator, rank, is_on_second_side }, of): (Membership, Communicator),
         observer: &mut impl Observer,
     ) {
         if !self.communicators[communicator as usize].is_complete {
-            let kind = Kind::Collective(attending.kind);
-            return self.unmatched(attending.of.process, Part::Collective, kind, Reason::NotRecorded);
+            let Under { process, endpoint } = attending;
+            return self.unmatched(process, Part::Collective, endpoint.kind, Reason::NotRecorded);
         }
         let member = (is_on_second_side, rank);
-        if let Some(parts) = self.collectives.call((communicator, series), of.members(), member, attending) {
-            self.instance(communicator, of, &parts, observer);
+        let series = (communicator, attending.endpoint.series);
+        if let Some(parts) = self.collectives.call(series, of.members(), member, attending) {
+            self.instance(kind, communicator, of, &parts, observer);
         }
     }
 
     fn instance(
         &mut self,
+        kind: Collective,
         communicator: u32,
         of: Communicator,
-        members: &[(Member, Attending)],
+        members: &[(Member, Under)],
         observer: &mut impl Observer,
     ) {
-        let Some(&(_, Attending { kind, operation, .. })) = members.first() else { return };
-        let root_of = |&(member, attending): &(Member, Attending)| match attending.root {
-            Partner::Root => Some(member),
+        let Some(&(_, Under { endpoint: Endpoint { operation, .. }, .. })) = members.first() else { return };
+        let root_of = |(member, under): &(Member, Under)| match under.endpoint.partner {
+            Partner::Root => Some(*member),
             // Of an intercommunicator those that receive name the root by its rank on the other side.
             Partner::Rank(rank) if of.second_size > 0 => Some((!member.0, rank)),
             Partner::Rank(rank) => Some((false, rank)),
@@ -326,47 +328,75 @@ impl<'r> Matching<'r> {
         };
         let mut roots = members.iter().filter_map(root_of);
         let root = roots.next();
-        let same = members.iter().all(|(_, attending)| attending.operation == operation);
+        let same = members.iter().all(|(_, under)| under.endpoint.operation == operation);
         if !same || roots.any(|other| Some(other) != root) {
             self.result.contradictions += 1;
             return;
         }
-        let parts: Vec<Arrival> = members
+        let parts: Vec<Attendee> = members
             .iter()
-            .map(|&((second, rank), Attending { of, root: of_root, .. })| {
-                let (part, has_part) = (side(self.run, of), of_root != Partner::Nobody);
-                Arrival {
-                    rank: u64::from(second) << 32 | u64::from(rank),
-                    is_root: root == Some((second, rank)),
-                    side: if has_part { part } else { Side { waited: None, ..part } },
+            .map(|((second, rank), under)| {
+                let (side, has_part) = (under.side(), under.endpoint.partner != Partner::Nobody);
+                Attendee {
+                    rank: u64::from(*second) << 32 | u64::from(*rank),
+                    is_root: root == Some((*second, *rank)),
+                    side: if has_part { side } else { Side { waited: None, ..side } },
                 }
             })
             .collect();
-        let of_part = |(part, (_, Attending { of, .. })): (&Arrival, &(Member, Attending))| Attendance {
-            start: (of.process, of.start),
-            end: of.end,
+        let attendance = |(part, (_, under)): (&Attendee, &(Member, Under))| Attendance {
+            calls: under.calls(),
             is_root: part.is_root,
         };
-        observer.collective(kind, &parts.iter().zip(members).map(of_part).collect::<Vec<_>>());
-        let member = |(part, (_, Attending { of, .. })): (&Arrival, &(Member, Attending))| replay::Member {
-            rank: part.rank,
-            is_root: part.is_root,
-            start: (of.process, of.start),
-            waited: part.side.waited.and_then(|_| of.end.waited()),
-        };
-        let depending: Vec<replay::Member> = parts.iter().zip(members).map(member).collect();
-        self.result.dependencies.collective(kind, &depending);
+        observer.collective(kind, &parts.iter().zip(members).map(attendance).collect::<Vec<_>>());
+        self.depend(kind, &parts, members, observer);
         let gathering = self.result.gatherings.entry((communicator, operation)).or_default();
         gathering.instances += 1;
-        gathering.bytes += members.iter().map(|(_, attending)| attending.of.bytes).sum::<u64>();
+        gathering.bytes += members.iter().map(|(_, under)| under.endpoint.bytes).sum::<u64>();
         for (at, wait) in waits::collective(kind, &parts).into_iter().enumerate() {
-            let (Some((until_ns, pattern, late)), (_, Attending { of, .. })) = (wait, members[at]) else {
-                continue;
-            };
-            let (_, Attending { of: late, .. }) = members[late];
-            let wait =
-                Wait { until_ns, pattern, late: (late.process, late.start), misordered_ns: 0, bytes: 0 };
-            add(observer, of, wait);
+            let Some((until_ns, pattern, late)) = wait else { continue };
+            add(observer, &members[at].1, (until_ns, pattern, 0), &members[late].1);
+        }
+    }
+
+    /// Which members of an instance depend on others.
+    fn depend(
+        &mut self,
+        kind: Collective,
+        parts: &[Attendee],
+        members: &[(Member, Under)],
+        observer: &mut impl Observer,
+    ) {
+        let has_root = parts.iter().any(|part| part.is_root);
+        let first = parts.iter().map(|part| part.rank).min();
+        let depends = |part: &Attendee| {
+            part.side.waited.is_some()
+                && match kind {
+                    Collective::Barrier | Collective::AllToAll => true,
+                    Collective::OneToAll => has_root && !part.is_root,
+                    Collective::AllToOne => part.is_root,
+                    Collective::Scan => Some(part.rank) != first,
+                    Collective::Loose | Collective::Neighbours => false,
+                }
+        };
+        let depending = parts.iter().filter(|part| depends(part)).count() as u32;
+        if depending == 0 {
+            return;
+        }
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        if kind == Collective::Scan {
+            order.sort_unstable_by_key(|&at| parts[at].rank);
+        }
+        let (number, in_all) = (self.numbered, parts.len() as u32);
+        self.numbered += 1;
+        for (member, at) in (0..).zip(order) {
+            let (part, calls) = (&parts[at], members[at].1.calls());
+            let is_root = part.is_root;
+            let arrival = Arrival { number, kind, is_root, members: in_all, depending, member };
+            observer.depends(calls.start, Dependency::Arrives(arrival));
+            if let (true, Some(completing)) = (depends(part), calls.completing()) {
+                observer.depends(completing, Dependency::Meets { number, member });
+            }
         }
     }
 
@@ -377,81 +407,66 @@ impl<'r> Matching<'r> {
         }
     }
 
-    fn finish(mut self) -> Matched {
-        self.result.most_under_way = self.point_to_point.most_under_way() + self.collectives.most_open();
+    fn finish(self) -> Matched {
         let until_ns = self.result.matched_until_ns;
-        let (sends, receives) = std::mem::take(&mut self.point_to_point).finish();
+        let Matching { run, communicators, failed, point_to_point, collectives, mut result, .. } = self;
+        result.most_under_way = point_to_point.most_under_way() + collectives.most_under_way();
         let mut count = |process: u32, side: Part, reason: Reason| {
-            *self.result.unmatched.entry((process, side, reason)).or_default() += 1;
+            *result.unmatched.entry((process, side, reason)).or_default() += 1;
         };
-        for (number, known) in (0..).zip(&self.communicators).filter(|(_, known)| known.messages > 0) {
-            self.result.messages.insert(number, (known.messages, known.bytes));
+        for (number, known) in (0..).zip(&communicators).filter(|(_, known)| known.messages > 0) {
+            result.messages.insert(number, (known.messages, known.bytes));
         }
-        let reason = |part: Part, communicator: u32, (side, rank): (bool, u32), envelope, under: &Under| {
-            let process = self.communicators.get(communicator as usize).and_then(|of| of.process(side, rank));
+        let reason = |part: Part, communicator: u32, (side, rank): (bool, u32), envelope, of: &Endpoint| {
+            let process = communicators.get(communicator as usize).and_then(|of| of.process(side, rank));
             let Some(process) = process else { return Reason::NotRecorded };
-            let may_lack = || self.failed.may_lack((process, part), Some(communicator), envelope, u64::MAX);
-            match &self.run.processes[process as usize] {
+            let may_lack = || failed.may_lack((process, part), Some(communicator), envelope, u64::MAX);
+            match &run.processes[process as usize] {
                 partner if partner.was_cut_off => Reason::CutOff,
                 _ if until_ns.is_some() || may_lack() => Reason::BehindGap,
-                _ if !under.end.is_complete() => Reason::NeverCompleted,
+                _ if !of.end.is_complete() => Reason::NeverCompleted,
                 _ => Reason::Missing,
             }
         };
         let is_between = |channel: &Channel| {
-            self.run.communicators.get(channel.communicator as usize).is_some_and(|of| of.second_size > 0)
+            run.communicators.get(channel.communicator as usize).is_some_and(|of| of.second_size > 0)
         };
-        for (channel, under) in &sends {
-            let side = channel.from_second_side != is_between(channel);
-            let envelope = (Partner::Rank(channel.from), channel.tag);
-            let partner = (side, channel.to);
-            let why = reason(Part::Receive, channel.communicator, partner, envelope, under);
-            count(under.process, Part::Send, why);
-        }
-        for (channel, under) in &receives {
-            let envelope = (Partner::Rank(channel.to), channel.tag);
-            let partner = (channel.from_second_side, channel.from);
-            let why = reason(Part::Send, channel.communicator, partner, envelope, under);
-            count(under.process, Part::Receive, why);
-        }
-        let any_cut_off = self.run.processes.iter().any(|process| process.was_cut_off);
-        for (_, members) in std::mem::take(&mut self.collectives).finish() {
-            for (_, Attending { of: under, .. }) in members {
-                let reason = match until_ns {
-                    _ if any_cut_off => Reason::CutOff,
-                    Some(_) => Reason::BehindGap,
-                    None => Reason::Missing,
-                };
-                count(under.process, Part::Collective, reason);
-            }
-        }
-        self.result
+        point_to_point.finish(|channel, is_sent, Under { process, endpoint }| {
+            let (own, others, envelope, partner) = match is_sent {
+                true => {
+                    let side = channel.from_second_side != is_between(&channel);
+                    (Part::Send, Part::Receive, channel.from, (side, channel.to))
+                }
+                false => (Part::Receive, Part::Send, channel.to, (channel.from_second_side, channel.from)),
+            };
+            let envelope = (Partner::Rank(envelope), channel.tag);
+            count(process, own, reason(others, channel.communicator, partner, envelope, &endpoint));
+        });
+        let any_cut_off = run.processes.iter().any(|process| process.was_cut_off);
+        let reason = match until_ns {
+            _ if any_cut_off => Reason::CutOff,
+            Some(_) => Reason::BehindGap,
+            None => Reason::Missing,
+        };
+        collectives.finish(|under| count(under.process, Part::Collective, reason));
+        result
     }
 }
 
-fn message(
-    run: &Run,
-    result: &mut Matched,
-    communicator: &mut Known,
-    pair: Pair<Under>,
-    observer: &mut impl Observer,
-) {
+fn message(result: &mut Matched, communicator: &mut Known, pair: &Pair<Under>, observer: &mut impl Observer) {
     let (Pair::Message(send, receive) | Pair::Probed(send, receive)) = pair;
-    let (sent, received) = (side(run, send), side(run, receive));
+    let (sent, received) = (send.side(), receive.side());
     let late_sender = waits::late_sender(sent, received);
     // A receive of which nothing but its buffer is known has got no more than was sent.
-    let is_known = receive.end.is_complete();
-    let bytes = if is_known { receive.bytes.min(send.bytes) } else { send.bytes };
+    let completing = receive.calls().completing();
+    let most = send.endpoint.bytes;
+    let bytes = if completing.is_some() { receive.endpoint.bytes.min(most) } else { most };
     let mut late_receiver = None;
     if let Pair::Message(..) = pair {
-        late_receiver = waits::late_receiver(sent, received).filter(|_| !send.is_buffered);
-        let ended = match receive.end {
-            End::Waited(call) | End::Tested(call) => {
-                Some(run.processes[receive.process as usize].times(call))
-            }
-            End::Open | End::Cancelled => None,
-        };
-        if let Some(violation_ns) = ended.map(|call| waits::violation_ns(sent, call)).filter(|&ns| ns > 0) {
+        let is_buffered = send.endpoint.kind == Kind::Send(Mode::Buffered);
+        late_receiver = waits::late_receiver(sent, received).filter(|_| !is_buffered);
+        let violation_ns = completing.map_or(0, |_| waits::violation_ns(sent, receive.endpoint.ended));
+        if violation_ns > 0 {
             result.violations += 1;
             result.largest_violation_ns = result.largest_violation_ns.max(violation_ns);
         }
@@ -462,22 +477,23 @@ fn message(
         communicator.bytes += bytes;
     }
     if let Some(until_ns) = late_sender {
-        let late = (send.process, send.start);
-        add(
-            observer,
-            receive,
-            Wait { until_ns, pattern: Pattern::LateSender, late, misordered_ns: 0, bytes },
-        );
+        add(observer, receive, (until_ns, Pattern::LateSender, bytes), send);
     }
     if let Some(until_ns) = late_receiver {
-        let late = (receive.process, receive.start);
-        add(observer, send, Wait { until_ns, pattern: Pattern::LateReceiver, late, misordered_ns: 0, bytes });
+        add(observer, send, (until_ns, Pattern::LateReceiver, bytes), receive);
     }
 }
 
 /// Those of calls that wait for several are sorted out at the end.
-fn add(observer: &mut impl Observer, under: Under, wait: Wait) {
-    if let Some(call) = under.end.waited() {
-        observer.wait((under.process, call), wait);
+fn add(
+    observer: &mut impl Observer,
+    of: &Under,
+    (until_ns, pattern, bytes): (u64, Pattern, u64),
+    late: &Under,
+) {
+    if let Some(call) = of.endpoint.end.waited() {
+        let (late_site, late) = (late.endpoint.site, (late.process, late.endpoint.start));
+        let wait = Wait { until_ns, pattern, late, late_site, misordered_ns: 0, bytes };
+        observer.wait((of.process, call), wait);
     }
 }

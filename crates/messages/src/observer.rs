@@ -3,42 +3,54 @@
 use crate::call::{Collective, Place};
 use crate::endpoint::End;
 use crate::order::Taken;
-use crate::waits::Wait;
+use crate::replay::Dependency;
+use crate::waits::{Times, Wait};
+
+/// The calls that began one end of a message, or a member's part of a collective, and completed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// The call that began it.
+    pub start: Place,
+    /// When that began and ended.
+    pub started: Times,
+    /// How it was completed.
+    pub end: End,
+    /// When the call that completed it began and ended; without one, that of the start.
+    pub ended: Times,
+}
+
+impl Calls {
+    /// The call that completed it.
+    pub fn completing(&self) -> Option<Place> {
+        match self.end {
+            End::Waited(call) | End::Tested(call) => Some((self.start.0, call)),
+            End::Open | End::Cancelled => None,
+        }
+    }
+}
 
 /// A message of which both ends are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// When its send began, ns.
-    pub sent_ns: u64,
-    /// The call that sent it, or started to.
-    pub sent: Place,
-    /// How the send was completed.
-    pub sent_end: End,
-    /// The call that received it, or started to.
-    pub received: Place,
-    /// How the receive was completed.
-    pub received_end: End,
+    /// Its send.
+    pub sent: Calls,
+    /// Its receive.
+    pub received: Calls,
 }
 
 impl Message {
     /// The process that took it, if that is known, and as it did.
     pub fn taken(&self) -> Option<(u32, Taken)> {
-        match self.received_end {
-            End::Waited(call) | End::Tested(call) => {
-                Some((self.received.0, Taken { call, sent_ns: self.sent_ns }))
-            }
-            End::Open | End::Cancelled => None,
-        }
+        let (process, call) = self.received.completing()?;
+        Some((process, Taken { call, sent_ns: self.sent.started.begin_ns }))
     }
 }
 
 /// One member's part of a collective in which all members took part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attendance {
-    /// The call that took part, or started to.
-    pub start: Place,
-    /// How it was completed.
-    pub end: End,
+    /// The calls that took part.
+    pub calls: Calls,
     /// Whether the member is the root.
     pub is_root: bool,
 }
@@ -51,6 +63,8 @@ pub trait Observer {
     fn collective(&mut self, kind: Collective, members: &[Attendance]);
     /// A call waited. One that waits for several has several waits, in any order.
     fn wait(&mut self, _call: Place, _wait: Wait) {}
+    /// A call depends on others, or others on it ([`crate::replay`]).
+    fn depends(&mut self, _call: Place, _on: Dependency) {}
 }
 
 /// Who wants messages only.

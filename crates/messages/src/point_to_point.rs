@@ -5,7 +5,10 @@
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
+use proust_streams::Spool;
 use rustc_hash::FxHashMap;
+
+use crate::line::{Line, Stored};
 
 /// A queue of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,70 +38,54 @@ pub enum Matched<E> {
 #[derive(Debug)]
 pub struct PointToPoint<E> {
     channels: FxHashMap<Channel, Queue<E>>,
+    spool: Spool,
     under_way: usize,
     most_under_way: usize,
 }
 
-/// What waits in a channel. Most wait alone: for one, and its channel, nothing is allocated.
+/// What waits in a channel.
 #[derive(Debug)]
 struct Queue<E> {
     /// Whether these are sends; receives otherwise.
     are_sends: bool,
-    first: Option<E>,
-    /// Those behind it.
-    others: VecDeque<E>,
+    waiting: Line<E>,
     /// Probes that saw a message before its send is known, with the number of receives before them.
     probes: VecDeque<(usize, E)>,
 }
 
-/// Endpoints without a partner, by channel.
-pub type Unmatched<E> = Vec<(Channel, E)>;
-
-impl<E> Queue<E> {
-    fn new(are_sends: bool, first: Option<E>) -> Queue<E> {
-        Queue { are_sends, first, others: VecDeque::new(), probes: VecDeque::new() }
+impl<E: Stored> Queue<E> {
+    fn new() -> Queue<E> {
+        Queue { are_sends: false, waiting: Line::default(), probes: VecDeque::new() }
     }
 
-    fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.others.len()
+    fn push(&mut self, are_sends: bool, one: E, spool: &Spool) {
+        self.are_sends = are_sends;
+        self.waiting.push(one, spool);
     }
 
-    fn push(&mut self, are_sends: bool, one: E) {
-        if self.first.is_none() {
-            (self.are_sends, self.first) = (are_sends, Some(one));
-        } else {
-            self.others.push_back(one);
-        }
-    }
-
-    fn pop(&mut self) -> Option<E> {
-        let next = self.others.pop_front();
-        std::mem::replace(&mut self.first, next)
-    }
-
-    /// Whether endpoints of this sort wait.
-    fn has(&self, sends: bool) -> bool {
-        self.first.is_some() && self.are_sends == sends
+    /// The first one, if endpoints of this sort wait.
+    fn pop(&mut self, sends: bool, spool: &Spool) -> Option<E> {
+        if self.are_sends == sends { self.waiting.pop(spool) } else { None }
     }
 
     fn is_empty(&self) -> bool {
-        self.first.is_none() && self.probes.is_empty()
+        self.waiting.is_empty() && self.probes.is_empty()
     }
 }
 
-impl<E> Default for PointToPoint<E> {
-    fn default() -> PointToPoint<E> {
-        PointToPoint { channels: FxHashMap::default(), under_way: 0, most_under_way: 0 }
+impl<E: Stored> PointToPoint<E> {
+    /// Whose long queues lie in `spool`.
+    pub fn new(spool: &Spool) -> PointToPoint<E> {
+        let spool = spool.clone();
+        PointToPoint { channels: FxHashMap::default(), spool, under_way: 0, most_under_way: 0 }
     }
-}
 
-impl<E: Copy> PointToPoint<E> {
     /// The next send of a channel.
     pub fn send(&mut self, channel: Channel, send: E, mut found: impl FnMut(Matched<E>)) {
         let mut queue = match self.channels.entry(channel) {
             Entry::Occupied(queue) => queue,
             Entry::Vacant(vacant) => {
-                vacant.insert(Queue::new(true, Some(send)));
+                vacant.insert(Queue::new()).push(true, send, &self.spool);
                 return self.more();
             }
         };
@@ -109,9 +96,8 @@ impl<E: Copy> PointToPoint<E> {
             self.under_way -= 1;
             found(Matched::Probed(send, probe));
         }
-        let receive = if waiting.has(false) { waiting.pop() } else { None };
-        let Some(receive) = receive else {
-            waiting.push(true, send);
+        let Some(receive) = waiting.pop(false, &self.spool) else {
+            waiting.push(true, send, &self.spool);
             return self.more();
         };
         waiting.probes.iter_mut().for_each(|(before, _)| *before -= 1);
@@ -127,14 +113,13 @@ impl<E: Copy> PointToPoint<E> {
         let mut queue = match self.channels.entry(channel) {
             Entry::Occupied(queue) => queue,
             Entry::Vacant(vacant) => {
-                vacant.insert(Queue::new(false, Some(receive)));
+                vacant.insert(Queue::new()).push(false, receive, &self.spool);
                 return self.more();
             }
         };
         let waiting = queue.get_mut();
-        let send = if waiting.has(true) { waiting.pop() } else { None };
-        let Some(send) = send else {
-            waiting.push(false, receive);
+        let Some(send) = waiting.pop(true, &self.spool) else {
+            waiting.push(false, receive, &self.spool);
             return self.more();
         };
         self.under_way -= 1;
@@ -146,11 +131,11 @@ impl<E: Copy> PointToPoint<E> {
 
     /// A probe that has seen the next message of a channel.
     pub fn probe(&mut self, channel: Channel, probe: E, mut found: impl FnMut(Matched<E>)) {
-        let queue = self.channels.entry(channel).or_insert_with(|| Queue::new(false, None));
-        match queue.first.filter(|_| queue.are_sends) {
-            Some(send) => found(Matched::Probed(send, probe)),
+        let queue = self.channels.entry(channel).or_insert_with(Queue::new);
+        match queue.waiting.first().filter(|_| queue.are_sends) {
+            Some(&send) => found(Matched::Probed(send, probe)),
             None => {
-                let before = queue.len();
+                let before = queue.waiting.len();
                 queue.probes.push_back((before, probe));
                 self.more();
             }
@@ -162,21 +147,19 @@ impl<E: Copy> PointToPoint<E> {
         self.most_under_way = self.most_under_way.max(self.under_way);
     }
 
-    /// The most endpoints that waited for their partners at once: what it kept in memory.
+    /// The most endpoints that waited for their partners at once.
     pub fn most_under_way(&self) -> usize {
         self.most_under_way
     }
 
-    /// What is left without a partner: sends, then receives, by channel. Probes that saw a message whose send
-    /// is not known are not counted: a receive of it is.
-    pub fn finish(self) -> (Unmatched<E>, Unmatched<E>) {
-        let mut channels: Vec<(Channel, Queue<E>)> = self.channels.into_iter().collect();
-        channels.sort_unstable_by_key(|(channel, _)| *channel);
-        let (mut sends, mut receives) = (Vec::new(), Vec::new());
-        for (channel, queue) in channels {
-            let of_sort = if queue.are_sends { &mut sends } else { &mut receives };
-            of_sort.extend(queue.first.into_iter().chain(queue.others).map(|one| (channel, one)));
+    /// Calls `each` with what is left without a partner, and whether that was sent. Probes that saw a message
+    /// whose send is not known are left out: a receive of it is not.
+    pub fn finish(self, mut each: impl FnMut(Channel, bool, E)) {
+        let PointToPoint { channels, spool, .. } = self;
+        for (channel, mut queue) in channels {
+            while let Some(one) = queue.waiting.pop(&spool) {
+                each(channel, queue.are_sends, one);
+            }
         }
-        (sends, receives)
     }
 }

@@ -6,56 +6,84 @@
 //! buffer. So what is left beside the longest computation are dependencies: the run's serialisation
 //! (Dimemas replays traces in this way; OTF-CPT carries the same clock on messages).
 //!
-//! A call is replayed as soon as all that it depends on has been, so the clocks of processes decide nothing.
-//! Where records contradict each other and nothing could go on, dependencies are dropped and counted.
+//! The calls of each process are read in order, and a process goes on as far as all that it depends on has
+//! happened; of those that can go on the one that is earliest by the records is next. So in memory are
+//! messages under way, and the clocks of processes decide nothing. Where records contradict each other and
+//! nothing could go on, dependencies are dropped and counted.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::call::{CallId, Collective, Place};
+use crate::call::{CallId, Collective};
 use crate::waits::Times;
 
-/// What calls depend on, of one run.
-#[derive(Clone, Debug, Default)]
-pub struct Dependencies {
-    /// By process: a call, and what it waits for.
-    calls: Vec<Vec<(CallId, On)>>,
-    instances: Vec<Instance>,
-    /// By process: a call that arrives at an instance, which, and as which member.
-    arrivals: Vec<Vec<(CallId, u32, u32)>>,
+/// So many calls of a process are replayed at once.
+const AT_ONCE: usize = 16;
+
+/// What a call depends on, or others on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependency {
+    /// It begins to send the message of this number.
+    Sends(u64),
+    /// It begins to take part in a collective.
+    Arrives(Arrival),
+    /// It goes on when this message's send has begun.
+    Takes(u64),
+    /// It goes on when others have arrived at the collective of this number, of which it is this member.
+    Meets {
+        /// The collective.
+        number: u64,
+        /// The member.
+        member: u32,
+    },
 }
 
-#[derive(Clone, Copy, Debug)]
-enum On {
-    /// The begin of this call.
-    Call(Place),
-    /// A collective, as this member of it.
-    Member(u32, u32),
+impl Dependency {
+    /// Whether the call depends on others.
+    pub fn is_waiting(&self) -> bool {
+        matches!(self, Dependency::Takes(_) | Dependency::Meets { .. })
+    }
 }
 
-#[derive(Clone, Debug)]
-struct Instance {
-    kind: Collective,
-    root: Option<u32>,
-    /// When each member arrived in the replay, in the order of ranks.
-    arrived_ns: Vec<Option<u64>>,
-    /// Members that have not.
-    missing: u32,
-    last_ns: u64,
-}
-
-/// A member of a collective: the call that began its part, and the one that waited for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Member {
-    /// Its rank; those of an intercommunicator's second side are above all of the first.
-    pub rank: u64,
-    /// Whether it is the root.
+/// A member's begin of a collective that members depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The collective; messages are numbered with them.
+    pub number: u64,
+    /// Who depends on whom.
+    pub kind: Collective,
+    /// Whether the member is the root.
     pub is_root: bool,
-    /// Where it arrived.
-    pub start: Place,
-    /// The call that waited; None = none did.
-    pub waited: Option<CallId>,
+    /// How many members there are.
+    pub members: u32,
+    /// How many of them go on when others have arrived ([`Dependency::Meets`]).
+    pub depending: u32,
+    /// The member that arrives; of a scan by its place in the order of ranks.
+    pub member: u32,
+}
+
+/// What is read of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Its next call begins; the one before is over.
+    Call(Times),
+    /// Of that call. Those on which others depend are first.
+    Depends(Dependency),
+}
+
+/// The calls of a process between its begin and its end of MPI.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part<S> {
+    /// When the call before the first one ended; None = there was none, and nothing is known of the time
+    /// before the first one.
+    pub before_ns: Option<u64>,
+    /// When the call after the last one began, if there was one.
+    pub after_ns: Option<u64>,
+    /// Its calls, in the order in which they ended.
+    pub steps: S,
 }
 
 /// A process's part of the result.
@@ -67,234 +95,300 @@ pub struct Replayed {
     pub ideal_ns: u64,
 }
 
-impl Dependencies {
-    /// For so many processes.
-    pub fn new(processes: usize) -> Dependencies {
-        Dependencies {
-            calls: vec![Vec::new(); processes],
-            instances: Vec::new(),
-            arrivals: vec![Vec::new(); processes],
+/// The calls in `range`, and what they depend on, of which the process's are given in any order.
+pub fn steps<'c>(
+    calls: &'c [Times],
+    dependencies: &[(CallId, Dependency)],
+    range: std::ops::Range<usize>,
+) -> impl Iterator<Item = Step> + 'c {
+    // By call, as the calls are numbered: that takes less time than sorting.
+    let mut ends: Vec<u32> = vec![0; calls.len() + 1];
+    let all = || dependencies.iter().filter(|(call, _)| (*call as usize) < calls.len());
+    all().for_each(|(call, _)| ends[*call as usize + 1] += 1);
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sorted = vec![Dependency::Sends(0); all().count()];
+    for is_waiting in [false, true] {
+        for (call, on) in all().filter(|(_, on)| on.is_waiting() == is_waiting) {
+            let place = &mut ends[*call as usize];
+            sorted[*place as usize] = *on;
+            *place += 1;
         }
     }
+    // `ends` are those of each call's own now.
+    let begin = range.start.checked_sub(1).map_or(0, |before| ends.get(before).copied().unwrap_or(0));
+    let (mut at, mut left, mut call) = (begin as usize, 0, range.start);
+    std::iter::from_fn(move || {
+        if left > 0 {
+            (left, at) = (left - 1, at + 1);
+            return Some(Step::Depends(sorted[at - 1]));
+        }
+        let times = *calls.get(call).filter(|_| call < range.end)?;
+        left = ends[call] as usize - at;
+        call += 1;
+        Some(Step::Call(times))
+    })
+}
 
-    /// A message: the call that began to send it, and the one that completed its receive.
-    pub fn message(&mut self, sent: Place, received: Place) {
-        self.calls[received.0 as usize].push((received.1, On::Call(sent)));
-    }
-
-    /// A collective of which all members are known.
-    pub fn collective(&mut self, kind: Collective, members: &[Member]) {
-        let number = self.instances.len() as u32;
-        let mut order: Vec<&Member> = members.iter().collect();
-        order.sort_by_key(|member| member.rank);
-        for (at, member) in (0_u32..).zip(&order) {
-            self.arrivals[member.start.0 as usize].push((member.start.1, number, at));
-            if let Some(call) = member.waited {
-                self.calls[member.start.0 as usize].push((call, On::Member(number, at)));
-            }
-        }
-        self.instances.push(Instance {
-            kind,
-            root: order.iter().position(|member| member.is_root).map(|at| at as u32),
-            arrived_ns: vec![None; order.len()],
-            missing: order.len() as u32,
-            last_ns: 0,
-        });
-    }
-
-    /// Replays the calls of all processes, which are given with the begins and ends of MPI in them: calls
-    /// before and after these take no part. Also the number of dependencies that were dropped.
-    pub fn replay(mut self, calls: &[(&[Times], std::ops::Range<usize>)]) -> (Vec<Replayed>, u64) {
-        for of in &mut self.calls {
-            of.sort_by_key(|&(call, _)| call);
-        }
-        for of in &mut self.arrivals {
-            of.sort_unstable();
-        }
-        Replay::new(self, calls).run()
-    }
+/// Replays the calls of all processes. Also the number of dependencies that were dropped.
+pub fn replay<S: Iterator<Item = Step>>(processes: Vec<Part<S>>) -> (Vec<Replayed>, u64) {
+    Replay::new(processes).run()
 }
 
 /// Where a process is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cursor {
-    /// Its next call.
-    next: usize,
-    /// Whether that has begun.
-    has_begun: bool,
+struct Cursor<S> {
+    part: Part<S>,
+    /// Read, and to be done again.
+    next: Option<Step>,
+    /// When its call began, by the records.
+    at_ns: u64,
     clock_ns: u64,
     outside_ns: u64,
-    /// The end of the last call as it was recorded.
-    end_ns: u64,
-    /// How far its dependencies and arrivals have been followed.
-    dependency: usize,
-    arrival: usize,
+    /// The last end of a call as it was recorded; None = nothing is known of the time before.
+    end_ns: Option<u64>,
+    is_over: bool,
 }
 
-struct Replay<'c> {
-    of: Dependencies,
-    calls: &'c [(&'c [Times], std::ops::Range<usize>)],
-    cursors: Vec<Cursor>,
-    /// When each call began in the replay.
-    begins_ns: Vec<Vec<u64>>,
-    /// By process: its calls that others wait for, and who does. Few at a time.
-    waiting_for_call: Vec<Vec<(CallId, usize)>>,
-    waiting_for_instance: FxHashMap<u32, Vec<usize>>,
-    ready: VecDeque<usize>,
+/// A collective at which some have arrived.
+struct Instance {
+    kind: Collective,
+    /// Of a scan: when each member arrived in the replay.
+    arrived_ns: Vec<Option<u64>>,
+    /// When the root did.
+    root_ns: Option<u64>,
+    /// Members that have not arrived.
+    missing: u32,
+    last_ns: u64,
+    /// Members that have not gone on.
+    depending: u32,
+    waiting: Vec<usize>,
+}
+
+struct Replay<S> {
+    cursors: Vec<Cursor<S>>,
+    /// When messages under way were sent, in the replay.
+    sent_ns: FxHashMap<u64, u64>,
+    /// Who waits for which message.
+    waiting: FxHashMap<u64, usize>,
+    /// Messages that nobody waits for any more.
+    dropped_messages: FxHashSet<u64>,
+    instances: FxHashMap<u64, Instance>,
+    /// Those that can go on, by the records' time.
+    ready: BinaryHeap<Reverse<(u64, usize)>>,
     dropped: u64,
 }
 
-impl<'c> Replay<'c> {
-    fn new(of: Dependencies, calls: &'c [(&'c [Times], std::ops::Range<usize>)]) -> Replay<'c> {
-        let cursor = |(times, range): &(&[Times], std::ops::Range<usize>)| Cursor {
-            next: range.start,
-            end_ns: range.start.checked_sub(1).and_then(|at| times.get(at)).map_or(0, |call| call.end_ns),
-            ..Cursor::default()
+impl<S: Iterator<Item = Step>> Replay<S> {
+    fn new(processes: Vec<Part<S>>) -> Replay<S> {
+        let cursor = |part: Part<S>| Cursor {
+            end_ns: part.before_ns,
+            part,
+            next: None,
+            at_ns: 0,
+            clock_ns: 0,
+            outside_ns: 0,
+            is_over: false,
         };
-        let cursors: Vec<Cursor> = calls.iter().map(cursor).collect();
+        let cursors: Vec<Cursor<S>> = processes.into_iter().map(cursor).collect();
         Replay {
-            begins_ns: calls.iter().map(|(times, _)| vec![u64::MAX; times.len()]).collect(),
-            ready: (0..cursors.len()).collect(),
-            of,
-            calls,
+            ready: (0..cursors.len()).map(|process| Reverse((0, process))).collect(),
             cursors,
-            waiting_for_call: vec![Vec::new(); calls.len()],
-            waiting_for_instance: FxHashMap::default(),
+            sent_ns: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+            dropped_messages: FxHashSet::default(),
+            instances: FxHashMap::default(),
             dropped: 0,
         }
     }
 
     fn run(mut self) -> (Vec<Replayed>, u64) {
         loop {
-            while let Some(process) = self.ready.pop_front() {
-                self.advance(process, false);
+            while let Some(Reverse((_, process))) = self.ready.pop() {
+                self.advance(process);
             }
             // What is left waits for each other, or for calls outside of what is replayed.
-            let stuck = (0..self.cursors.len()).find(|&at| self.cursors[at].next < self.end(at));
-            let Some(stuck) = stuck else { break };
-            self.dropped += 1;
-            self.advance(stuck, true);
+            let Some(stuck) = (0..self.cursors.len()).find(|&at| !self.cursors[at].is_over) else { break };
+            self.drop_dependency(stuck);
+            self.advance(stuck);
         }
-        let replayed = self.cursors.iter().zip(self.calls).map(|(cursor, (times, range))| {
+        let replayed = self.cursors.iter().map(|cursor| {
             // Until the end of MPI begins.
-            let end = times.get(range.end).filter(|_| range.end > 0);
-            let left_ns = end.map_or(0, |end| end.begin_ns.saturating_sub(cursor.end_ns));
+            let end_ns = cursor.end_ns.unwrap_or(0);
+            let left_ns = cursor.part.after_ns.map_or(0, |after_ns| after_ns.saturating_sub(end_ns));
             Replayed { outside_ns: cursor.outside_ns + left_ns, ideal_ns: cursor.clock_ns + left_ns }
         });
         (replayed.collect(), self.dropped)
     }
 
-    fn end(&self, process: usize) -> usize {
-        self.calls[process].1.end.min(self.calls[process].0.len())
+    /// The next step of a process waits for nobody.
+    fn drop_dependency(&mut self, process: usize) {
+        self.dropped += 1;
+        match self.cursors[process].next.take() {
+            Some(Step::Depends(Dependency::Takes(message))) => {
+                self.waiting.remove(&message);
+                self.dropped_messages.insert(message);
+            }
+            Some(Step::Depends(Dependency::Meets { number, .. })) => {
+                if let Entry::Occupied(mut instance) = self.instances.entry(number) {
+                    instance.get_mut().waiting.retain(|&waiting| waiting != process);
+                    gone_on(instance);
+                }
+            }
+            other => self.cursors[process].next = other,
+        }
     }
 
-    /// Replays calls of a process until one depends on what has not happened yet; if `drop`, its first such
-    /// dependency is left out.
-    fn advance(&mut self, process: usize, mut drop: bool) {
-        while self.cursors[process].next < self.end(process) {
-            let call = self.cursors[process].next;
-            if !self.cursors[process].has_begun {
-                self.begin(process, call);
-            }
-            loop {
-                let at = self.cursors[process].dependency;
-                let Some(&(of, on)) = self.of.calls[process].get(at) else { break };
-                if of as usize > call {
-                    break;
-                }
-                if of as usize == call {
-                    match self.known_ns(on) {
-                        Some(known_ns) => {
-                            let cursor = &mut self.cursors[process];
-                            cursor.clock_ns = cursor.clock_ns.max(known_ns);
-                        }
-                        None if drop => drop = false,
-                        None => return self.wait(process, on),
-                    }
-                }
-                self.cursors[process].dependency += 1;
-            }
+    /// Replays calls of a process until one depends on what has not happened yet, or another process is next.
+    fn advance(&mut self, process: usize) {
+        let mut calls = 0;
+        loop {
             let cursor = &mut self.cursors[process];
-            cursor.end_ns = cursor.end_ns.max(self.calls[process].0[call].end_ns);
-            (cursor.next, cursor.has_begun) = (call + 1, false);
-        }
-    }
-
-    fn begin(&mut self, process: usize, call: usize) {
-        let begin_ns = self.calls[process].0[call].begin_ns;
-        let cursor = &mut self.cursors[process];
-        // Nothing is known of the time before the first call.
-        let between_ns = if call == 0 { 0 } else { begin_ns.saturating_sub(cursor.end_ns) };
-        cursor.clock_ns += between_ns;
-        cursor.outside_ns += between_ns;
-        cursor.has_begun = true;
-        let clock_ns = cursor.clock_ns;
-        self.begins_ns[process][call] = clock_ns;
-        let Replay { waiting_for_call, ready, .. } = self;
-        let waiting = &mut waiting_for_call[process];
-        if !waiting.is_empty() {
-            ready.extend(waiting.extract_if(.., |(of, _)| *of as usize == call).map(|(_, waiting)| waiting));
-        }
-        while let Some(&(of, instance, at)) = self.of.arrivals[process].get(self.cursors[process].arrival) {
-            if of as usize > call {
-                break;
+            let Some(step) = cursor.next.take().or_else(|| cursor.part.steps.next()) else {
+                cursor.is_over = true;
+                return;
+            };
+            let is_done = match step {
+                Step::Call(times) if calls == AT_ONCE => {
+                    cursor.next = Some(step);
+                    return self.ready.push(Reverse((times.begin_ns, process)));
+                }
+                Step::Call(times) => {
+                    calls += 1;
+                    cursor.begin(times);
+                    true
+                }
+                Step::Depends(Dependency::Sends(message)) => {
+                    let clock_ns = cursor.clock_ns;
+                    self.send(message, clock_ns);
+                    true
+                }
+                Step::Depends(Dependency::Arrives(arrival)) => {
+                    let clock_ns = cursor.clock_ns;
+                    self.arrive(&arrival, clock_ns);
+                    true
+                }
+                Step::Depends(Dependency::Takes(message)) => self.take(process, message),
+                Step::Depends(Dependency::Meets { number, member }) => self.meet(process, number, member),
+            };
+            if !is_done {
+                self.cursors[process].next = Some(step);
+                return;
             }
-            self.cursors[process].arrival += 1;
-            self.arrive(instance, at, clock_ns);
         }
     }
 
-    fn arrive(&mut self, number: u32, at: u32, clock_ns: u64) {
-        let instance = &mut self.of.instances[number as usize];
-        instance.arrived_ns[at as usize] = Some(clock_ns);
-        instance.missing -= 1;
-        instance.last_ns = instance.last_ns.max(clock_ns);
-        if !self.waiting_for_instance.is_empty()
-            && let Some(waiting) = self.waiting_for_instance.remove(&number)
+    fn wake(&mut self, process: usize) {
+        self.ready.push(Reverse((self.cursors[process].at_ns, process)));
+    }
+
+    fn send(&mut self, message: u64, clock_ns: u64) {
+        if !self.dropped_messages.is_empty() && self.dropped_messages.remove(&message) {
+            return;
+        }
+        self.sent_ns.insert(message, clock_ns);
+        if !self.waiting.is_empty()
+            && let Some(waiting) = self.waiting.remove(&message)
         {
-            self.ready.extend(waiting);
+            self.wake(waiting);
         }
     }
 
-    /// When what a call depends on has happened; None = it has not yet.
-    fn known_ns(&self, on: On) -> Option<u64> {
-        match on {
-            On::Call((process, call)) => {
-                let begin_ns = *self.begins_ns[process as usize].get(call as usize)?;
-                (begin_ns != u64::MAX).then_some(begin_ns)
+    /// Whether the message has been sent; if not, the process waits for that.
+    fn take(&mut self, process: usize, message: u64) -> bool {
+        match self.sent_ns.remove(&message) {
+            Some(sent_ns) => {
+                let cursor = &mut self.cursors[process];
+                cursor.clock_ns = cursor.clock_ns.max(sent_ns);
+                true
             }
-            On::Member(number, at) => {
-                let instance = &self.of.instances[number as usize];
-                let arrived = |members: &[Option<u64>]| {
-                    members.iter().try_fold(0, |last, arrived| arrived.map(|ns| u64::max(last, ns)))
-                };
-                match instance.kind {
-                    Collective::Barrier | Collective::AllToAll => {
-                        (instance.missing == 0).then_some(instance.last_ns)
-                    }
-                    Collective::OneToAll => match instance.root {
-                        Some(root) => instance.arrived_ns[root as usize],
-                        None => Some(0),
-                    },
-                    Collective::AllToOne if instance.root == Some(at) => {
-                        (instance.missing == 0).then_some(instance.last_ns)
-                    }
-                    Collective::Scan => arrived(&instance.arrived_ns[..at as usize]),
-                    Collective::AllToOne | Collective::Loose | Collective::Neighbours => Some(0),
-                }
+            None => {
+                self.waiting.insert(message, process);
+                false
             }
         }
     }
 
-    fn wait(&mut self, process: usize, on: On) {
-        match on {
-            On::Call((of, call)) => {
-                // A call of a process that is not known never begins.
-                if let Some(waiting) = self.waiting_for_call.get_mut(of as usize) {
-                    waiting.push((call, process));
-                }
+    fn arrive(&mut self, arrival: &Arrival, clock_ns: u64) {
+        let instance = self.instances.entry(arrival.number).or_insert_with(|| Instance::of(arrival));
+        instance.missing = instance.missing.saturating_sub(1);
+        instance.last_ns = instance.last_ns.max(clock_ns);
+        if let Some(arrived_ns) = instance.arrived_ns.get_mut(arrival.member as usize) {
+            *arrived_ns = Some(clock_ns);
+        }
+        if arrival.is_root {
+            instance.root_ns = Some(clock_ns);
+        }
+        for waiting in std::mem::take(&mut instance.waiting) {
+            self.wake(waiting);
+        }
+    }
+
+    /// Whether those have arrived that the member depends on; if not, the process waits for that.
+    fn meet(&mut self, process: usize, number: u64, member: u32) -> bool {
+        let Entry::Occupied(mut instance) = self.instances.entry(number) else {
+            // It never arrived itself.
+            return true;
+        };
+        match instance.get().known_ns(member) {
+            Some(known_ns) => {
+                gone_on(instance);
+                let cursor = &mut self.cursors[process];
+                cursor.clock_ns = cursor.clock_ns.max(known_ns);
+                true
             }
-            On::Member(number, _) => self.waiting_for_instance.entry(number).or_default().push(process),
+            None => {
+                instance.get_mut().waiting.push(process);
+                false
+            }
+        }
+    }
+}
+
+/// One member of it needs nothing of it any more.
+fn gone_on(mut instance: std::collections::hash_map::OccupiedEntry<'_, u64, Instance>) {
+    instance.get_mut().depending -= 1;
+    if instance.get().depending == 0 && instance.get().missing == 0 {
+        instance.remove();
+    }
+}
+
+impl<S> Cursor<S> {
+    fn begin(&mut self, Times { begin_ns, end_ns }: Times) {
+        let between_ns = self.end_ns.map_or(0, |end_ns| begin_ns.saturating_sub(end_ns));
+        self.clock_ns += between_ns;
+        self.outside_ns += between_ns;
+        self.end_ns = self.end_ns.max(Some(end_ns));
+        self.at_ns = begin_ns;
+    }
+}
+
+impl Instance {
+    fn of(arrival: &Arrival) -> Instance {
+        let &Arrival { kind, members, depending, .. } = arrival;
+        Instance {
+            kind,
+            arrived_ns: if kind == Collective::Scan { vec![None; members as usize] } else { Vec::new() },
+            root_ns: None,
+            missing: members,
+            last_ns: 0,
+            depending,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// When what a member depends on has happened; None = it has not yet.
+    fn known_ns(&self, member: u32) -> Option<u64> {
+        match self.kind {
+            Collective::Barrier | Collective::AllToAll | Collective::AllToOne => {
+                (self.missing == 0).then_some(self.last_ns)
+            }
+            Collective::OneToAll => self.root_ns,
+            Collective::Scan => {
+                let before = self.arrived_ns.get(..member as usize).unwrap_or_default();
+                before.iter().try_fold(0, |last, arrived| arrived.map(|ns| u64::max(last, ns)))
+            }
+            Collective::Loose | Collective::Neighbours => Some(0),
         }
     }
 }
@@ -308,10 +402,53 @@ mod tests {
     }
 
     /// The first call of each process begins MPI, the last one ends it.
-    fn replay(of: Dependencies, processes: &[Vec<Times>]) -> (Vec<(u64, u64)>, u64) {
-        let calls: Vec<_> = processes.iter().map(|calls| (&calls[..], 1..calls.len() - 1)).collect();
-        let (replayed, dropped) = of.replay(&calls);
+    fn replayed(of: Dependencies, processes: &[Vec<Times>]) -> (Vec<(u64, u64)>, u64) {
+        let part = |(calls, of): (&Vec<Times>, &Vec<_>)| {
+            let range = 1..calls.len() - 1;
+            let steps: Vec<Step> = steps(calls, of, range.clone()).collect();
+            let (before, after) = (calls[0], calls[range.end]);
+            Part { before_ns: Some(before.end_ns), after_ns: Some(after.begin_ns), steps: steps.into_iter() }
+        };
+        let parts = processes.iter().zip(&of.calls).map(part).collect();
+        let (replayed, dropped) = replay(parts);
         (replayed.iter().map(|one| (one.outside_ns, one.ideal_ns)).collect(), dropped)
+    }
+
+    /// By process.
+    struct Dependencies {
+        calls: Vec<Vec<(CallId, Dependency)>>,
+        numbered: u64,
+    }
+
+    impl Dependencies {
+        fn new(processes: usize) -> Dependencies {
+            Dependencies { calls: vec![Vec::new(); processes], numbered: 0 }
+        }
+
+        fn message(&mut self, sent: (usize, CallId), received: (usize, CallId)) {
+            self.calls[received.0].push((received.1, Dependency::Takes(self.numbered)));
+            self.calls[sent.0].push((sent.1, Dependency::Sends(self.numbered)));
+            self.numbered += 1;
+        }
+
+        /// The second call of each process.
+        fn collective(&mut self, kind: Collective, root: u32) {
+            let (number, members) = (self.numbered, self.calls.len() as u32);
+            for (member, calls) in (0..).zip(&mut self.calls) {
+                let is_root = member == root;
+                let (waits, depending) = match kind {
+                    Collective::AllToOne => (is_root, 1),
+                    Collective::OneToAll => (!is_root, members - 1),
+                    _ => (true, members),
+                };
+                let arrival = Arrival { number, kind, is_root, members, depending, member };
+                calls.push((1, Dependency::Arrives(arrival)));
+                if waits {
+                    calls.push((1, Dependency::Meets { number, member }));
+                }
+            }
+            self.numbered += 1;
+        }
     }
 
     #[test]
@@ -320,7 +457,7 @@ mod tests {
         let processes = [calls(&[(0, 10), (110, 160), (170, 171)]), calls(&[(0, 10), (30, 165), (195, 196)])];
         let mut of = Dependencies::new(2);
         of.message((0, 1), (1, 1));
-        assert_eq!(replay(of, &processes), (vec![(110, 110), (50, 130)], 0));
+        assert_eq!(replayed(of, &processes), (vec![(110, 110), (50, 130)], 0));
     }
 
     #[test]
@@ -334,23 +471,19 @@ mod tests {
             calls(&[(0, 0), (0, 101), (201, 202), (202, 203)]),
             calls(&[(0, 0), (0, 202), (302, 303)]),
         ];
-        assert_eq!(replay(of, &processes), (vec![(100, 100), (100, 200), (100, 300)], 0));
+        assert_eq!(replayed(of, &processes), (vec![(100, 100), (100, 200), (100, 300)], 0));
         let mut of = Dependencies::new(2);
-        let member =
-            |rank: u32| Member { rank: rank.into(), is_root: false, start: (rank, 1), waited: Some(1) };
-        of.collective(Collective::AllToAll, &[member(0), member(1)]);
+        of.collective(Collective::AllToAll, 0);
         let one = calls(&[(0, 0), (100, 150), (150, 151)]);
-        assert_eq!(replay(of, &[one.clone(), one]), (vec![(100, 100), (100, 100)], 0));
+        assert_eq!(replayed(of, &[one.clone(), one]), (vec![(100, 100), (100, 100)], 0));
     }
 
     /// Computation of 10, 20 and 30 before a collective, and none after it.
     fn collective(kind: Collective) -> Vec<u64> {
         let mut of = Dependencies::new(3);
-        let member =
-            |rank: u32| Member { rank: rank.into(), is_root: rank == 1, start: (rank, 1), waited: Some(1) };
-        of.collective(kind, &[member(2), member(0), member(1)]);
+        of.collective(kind, 1);
         let one = |begin_ns| calls(&[(0, 0), (begin_ns, 40), (40, 41)]);
-        replay(of, &[one(10), one(20), one(30)]).0.iter().map(|&(_, ideal_ns)| ideal_ns).collect()
+        replayed(of, &[one(10), one(20), one(30)]).0.iter().map(|&(_, ideal_ns)| ideal_ns).collect()
     }
 
     #[test]
@@ -370,6 +503,6 @@ mod tests {
         let mut of = Dependencies::new(2);
         of.message((0, 2), (1, 1));
         of.message((1, 2), (0, 1));
-        assert_eq!(replay(of, &processes), (vec![(10, 10), (10, 10)], 1));
+        assert_eq!(replayed(of, &processes), (vec![(10, 10), (10, 10)], 1));
     }
 }

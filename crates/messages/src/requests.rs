@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::call::{Act, Call, CallId, Mode, Partner, Received};
 use crate::endpoint::{End, Endpoint, Kind};
+use crate::waits::Times;
 
 /// The endpoints of a process, in the order in which they were started. Endpoints to nobody are left out.
 #[derive(Debug, Default)]
@@ -59,7 +60,7 @@ impl Endpoints {
             Act::PrepareReceive => self.prepare(call, Kind::Receive),
             Act::PrepareCollective(kind) => self.prepare(call, Kind::Collective(kind)),
             Act::StartSendReceive => self.begin_both(call, id),
-            Act::Start => call.slots.iter().for_each(|slot| self.start(slot, id)),
+            Act::Start => call.slots.iter().for_each(|slot| self.start(slot, call, id)),
             Act::StartMatched { from } => {
                 if let (Some(request), Some(slot)) = (self.remove(from), call.slots.iter().next()) {
                     self.insert(slot, request);
@@ -172,14 +173,15 @@ impl Endpoints {
         }
     }
 
-    fn start(&mut self, slot: u16, id: CallId) {
+    fn start(&mut self, slot: u16, call: &Call<'_>, id: CallId) {
         let Some(request) = self.slots.get_mut(&slot) else {
             self.unknown += 1;
             return;
         };
         if let Some(prepared) = request.prepared {
             request.active = Some(self.all.len());
-            self.all.push(Endpoint { start: id, ..prepared });
+            let (started, ended) = (times(call), times(call));
+            self.all.push(Endpoint { start: id, site: call.site, started, ended, ..prepared });
         }
     }
 
@@ -191,7 +193,7 @@ impl Endpoints {
             };
             let active = request.active.take();
             for at in active.into_iter().chain(request.sent.take()) {
-                self.all[at].end = end;
+                (self.all[at].end, self.all[at].ended) = (end, times(call));
             }
             if request.prepared.is_none() {
                 self.remove(slot);
@@ -211,8 +213,14 @@ impl Endpoints {
 }
 
 fn endpoint(call: &Call<'_>, kind: Kind, start: CallId, end: End) -> Endpoint {
-    let Call { operation, communicator, partner, tag, bytes, .. } = *call;
-    Endpoint { kind, operation, communicator, partner, tag, bytes, series: 0, start, end }
+    let Call { operation, site, communicator, partner, tag, bytes, .. } = *call;
+    let (started, ended) = (times(call), times(call));
+    let series = 0;
+    Endpoint { kind, operation, communicator, partner, tag, bytes, series, start, started, site, end, ended }
+}
+
+fn times(call: &Call<'_>) -> Times {
+    Times { begin_ns: call.begin_ns, end_ns: call.end_ns }
 }
 
 fn is_to_nobody(call: &Call<'_>, kind: Kind) -> bool {
@@ -238,6 +246,7 @@ mod tests {
             end_ns,
             act,
             operation: 0,
+            site: 0,
             communicator: 1,
             partner: Partner::Rank(1),
             tag,

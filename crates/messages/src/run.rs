@@ -1,10 +1,8 @@
 //! The calls of all processes of a run, and the communicators that they use.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
-use crate::call::{CallId, Partner};
+use crate::call::Partner;
 use crate::endpoint::Endpoint;
 use crate::unmatched::Part;
 use crate::waits::Times;
@@ -36,8 +34,8 @@ pub struct Membership {
 pub struct Process {
     /// Its endpoints, in the order in which they were started.
     pub endpoints: Vec<Endpoint>,
-    /// Begin and end of its calls, by [`CallId`].
-    pub calls: Arc<[Times]>,
+    /// Begin and end of its calls, by [`CallId`](crate::call::CallId).
+    pub calls: Vec<Times>,
     /// Its communicators, by the number that its endpoints have.
     pub communicators: FxHashMap<u32, Membership>,
     /// From when on its record has holes, or no calls any more; None = it is complete.
@@ -71,13 +69,6 @@ pub struct Run {
     pub processes: Vec<Process>,
     /// Those that any of them uses.
     pub communicators: Vec<Communicator>,
-}
-
-impl Process {
-    pub(crate) fn times(&self, call: CallId) -> Times {
-        // A call that nothing is known of waited for nothing.
-        self.calls.get(call as usize).copied().unwrap_or(Times { begin_ns: 0, end_ns: 0 })
-    }
 }
 
 impl Communicator {

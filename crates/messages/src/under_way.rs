@@ -1,32 +1,26 @@
 //! Endpoints whose partners have not been met yet.
 
-use crate::call::{CallId, Collective, Partner};
-use crate::endpoint::End;
-use crate::run::Run;
+use crate::endpoint::Endpoint;
+use crate::observer::Calls;
 use crate::waits::Side;
 
 /// An endpoint while it is under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Under {
     pub(crate) process: u32,
-    pub(crate) start: CallId,
-    pub(crate) begin_ns: u64,
-    pub(crate) end: End,
-    pub(crate) bytes: u64,
-    pub(crate) is_buffered: bool,
+    pub(crate) endpoint: Endpoint,
 }
 
-/// A member's part of a collective while others have not called it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Attending {
-    pub(crate) of: Under,
-    pub(crate) kind: Collective,
-    pub(crate) operation: u32,
-    pub(crate) root: Partner,
-}
+impl Under {
+    /// As far as waiting goes.
+    pub(crate) fn side(&self) -> Side {
+        let Endpoint { started, end, ended, .. } = self.endpoint;
+        Side { begin_ns: started.begin_ns, waited: end.waited().map(|_| ended) }
+    }
 
-/// As far as waiting goes.
-pub(crate) fn side(run: &Run, under: Under) -> Side {
-    let waited = under.end.waited().map(|call| run.processes[under.process as usize].times(call));
-    Side { begin_ns: under.begin_ns, waited }
+    /// The calls that began and completed it.
+    pub(crate) fn calls(&self) -> Calls {
+        let Endpoint { start, started, end, ended, .. } = self.endpoint;
+        Calls { start: (self.process, start), started, end, ended }
+    }
 }

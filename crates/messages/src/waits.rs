@@ -18,7 +18,7 @@
 use crate::call::{Collective, Place};
 
 /// Begin and end of a call, ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// When it began.
     pub begin_ns: u64,
@@ -54,6 +54,8 @@ pub struct Wait {
     pub pattern: Pattern,
     /// The call that it waited for.
     pub late: Place,
+    /// Where that was called: a number of the caller's.
+    pub late_site: u32,
     /// The part of it that work on messages that were there already could have filled, ns ([`crate::order`]).
     pub misordered_ns: u64,
     /// Bytes of the message that it waited for; 0 in a collective.

@@ -47,16 +47,35 @@ pub struct SpooledNumbers(Option<Spooled>);
 impl SpooledNumbers {
     /// Reads them from the first one on.
     pub fn read(&self) -> NumbersReader<'_> {
-        let bytes = self.0.as_ref().and_then(|bytes| bytes.length().ok()).unwrap_or(0);
-        NumbersReader { from: self.0.as_ref(), bytes, read: 0, buffer: Vec::new(), at: 0 }
+        let bytes = self.bytes();
+        let from = self.0.as_ref().map_or(From::Nothing, From::Lent);
+        NumbersReader { from, bytes, read: 0, buffer: Vec::new(), at: 0 }
     }
+
+    /// As [`read()`](SpooledNumbers::read); they are given up when they have been read.
+    pub fn into_reader(self) -> NumbersReader<'static> {
+        let bytes = self.bytes();
+        let from = self.0.map_or(From::Nothing, |own| From::Own(Box::new(own)));
+        NumbersReader { from, bytes, read: 0, buffer: Vec::new(), at: 0 }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.as_ref().and_then(|bytes| bytes.length().ok()).unwrap_or(0)
+    }
+}
+
+#[derive(Debug)]
+enum From<'n> {
+    Nothing,
+    Lent(&'n Spooled),
+    Own(Box<Spooled>),
 }
 
 /// Reads numbers in the order in which they were written. If some cannot be read from the spool's file, they
 /// end there, and the spool is damaged.
 #[derive(Debug)]
 pub struct NumbersReader<'n> {
-    from: Option<&'n Spooled>,
+    from: From<'n>,
     bytes: u64,
     /// Of these so many have been in the buffer.
     read: u64,
@@ -71,10 +90,13 @@ impl NumbersReader<'_> {
         let (have, left) = (self.buffer.len(), self.bytes - self.read);
         let more = left.min(READ_BYTES as u64) as usize;
         self.buffer.resize(have + more, 0);
-        let is_read = match self.from {
-            Some(from) => from.read_exact_at(&mut self.buffer[have..], self.read).is_ok(),
-            None => false,
+        let from = match &self.from {
+            From::Nothing => None,
+            From::Lent(from) => Some(*from),
+            From::Own(from) => Some(&**from),
         };
+        let is_read =
+            from.is_some_and(|from| from.read_exact_at(&mut self.buffer[have..], self.read).is_ok());
         if is_read {
             self.read += more as u64;
         } else {
@@ -132,7 +154,8 @@ mod tests {
             let mut writer = NumbersWriter::new(&spool);
             numbers.chunks(7).for_each(|some| writer.put(some));
             let written = writer.finish();
-            prop_assert_eq!(written.read().collect::<Vec<_>>(), numbers);
+            prop_assert_eq!(written.read().collect::<Vec<_>>(), numbers.clone());
+            prop_assert_eq!(written.into_reader().collect::<Vec<_>>(), numbers);
             prop_assert_eq!(SpooledNumbers::default().read().next(), None);
         }
 

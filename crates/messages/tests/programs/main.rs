@@ -3,18 +3,20 @@
 
 mod play;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use play::{Played, Step, With, play};
 use proptest::prelude::*;
-use proust_messages::call::{Act, Call, Partner, Received, Slots};
-use proust_messages::matched::{Matched, matched_with};
+use proust_messages::call::{Act, Call, Collective, Mode, Partner, Received, Slots};
+use proust_messages::matched::{Matched, matched_from, matched_with};
 use proust_messages::merge::AT_ONCE;
 use proust_messages::observer::Message;
+use proust_messages::replay::{self, Arrival, Dependency, replay};
 use proust_messages::requests::Endpoints;
 use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::unmatched::Part;
 use proust_messages::waits::{Pattern, Times};
+use proust_streams::{Budget, Spool};
 
 fn run_of(played: &Played, shift_ns: &[u64]) -> Run {
     let communicators =
@@ -42,7 +44,7 @@ fn pairs(run: Run, shift_ns: &[u64]) -> (Pairs, Matched) {
     };
     let mut pairs = BTreeSet::new();
     let matched = matched_with(run, |Message { sent, received, .. }: Message| {
-        assert!(pairs.insert((at(sent), at(received))), "a message was matched twice");
+        assert!(pairs.insert((at(sent.start), at(received.start))), "a message was matched twice");
     });
     (pairs, matched)
 }
@@ -176,9 +178,16 @@ proptest! {
         let run = run_of(&played, &[]);
         let calls: Vec<_> = run.processes.iter().map(|process| process.calls.clone()).collect();
         let (_, matched) = pairs(run, &[]);
-        let all: Vec<_> = calls.iter().map(|calls| (&calls[..], 0..calls.len())).collect();
-        let (replayed, dropped) = matched.dependencies.replay(&all);
+        let expected_ns = one_by_one(&calls, &matched.dependencies);
+        let part = |(calls, of): (&Vec<Times>, &Vec<_>)| {
+            let steps: Vec<_> = replay::steps(calls, of, 0..calls.len()).collect();
+            replay::Part { steps: steps.into_iter(), ..replay::Part::default() }
+        };
+        let parts = calls.iter().zip(&matched.dependencies).map(part).collect();
+        let (replayed, dropped) = replay(parts);
         prop_assert_eq!(dropped, 0);
+        let found_ns: Vec<u64> = replayed.iter().map(|one| one.ideal_ns).collect();
+        prop_assert_eq!(found_ns, expected_ns);
         let begins_ns = calls.iter().flat_map(|calls| calls.iter()).map(|call| call.begin_ns);
         let first_ns = begins_ns.min().unwrap_or(0);
         for (calls, replayed) in calls.iter().zip(replayed) {
@@ -210,6 +219,117 @@ proptest! {
     }
 }
 
+/// When each process reaches its end on an ideal network: what is known of each call is computed again from
+/// what is known of the others, until nothing changes.
+fn one_by_one(calls: &[Vec<Times>], dependencies: &[Vec<(u32, Dependency)>]) -> Vec<u64> {
+    let mut sent: BTreeMap<u64, (usize, u32)> = BTreeMap::new();
+    let mut members: BTreeMap<u64, BTreeMap<u32, (usize, u32)>> = BTreeMap::new();
+    let mut kinds: BTreeMap<u64, Arrival> = BTreeMap::new();
+    let mut roots: BTreeMap<u64, u32> = BTreeMap::new();
+    for (process, of) in dependencies.iter().enumerate() {
+        for &(call, on) in of {
+            match on {
+                Dependency::Sends(message) => drop(sent.insert(message, (process, call))),
+                Dependency::Arrives(arrival) => {
+                    members.entry(arrival.number).or_default().insert(arrival.member, (process, call));
+                    kinds.insert(arrival.number, arrival);
+                    roots.extend(arrival.is_root.then_some((arrival.number, arrival.member)));
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut begins_ns: Vec<Vec<u64>> = calls.iter().map(|calls| vec![0; calls.len()]).collect();
+    loop {
+        let (mut ends_ns, before) = (Vec::new(), begins_ns.clone());
+        for (process, times) in calls.iter().enumerate() {
+            let (mut clock_ns, mut last_ns) = (0, None);
+            for (call, one) in times.iter().enumerate() {
+                clock_ns += last_ns.map_or(0, |last_ns| one.begin_ns.saturating_sub(last_ns));
+                last_ns = last_ns.max(Some(one.end_ns));
+                begins_ns[process][call] = clock_ns;
+                let begin = |&(process, call): &(usize, u32)| before[process][call as usize];
+                for &(_, on) in dependencies[process].iter().filter(|(of, _)| *of as usize == call) {
+                    let known_ns = match on {
+                        Dependency::Takes(message) => begin(&sent[&message]),
+                        Dependency::Meets { number, member } => {
+                            let depends = |&(&other, _): &(&u32, _)| match kinds[&number].kind {
+                                Collective::OneToAll => Some(other) == roots.get(&number).copied(),
+                                Collective::Scan => other < member,
+                                _ => true,
+                            };
+                            members[&number]
+                                .iter()
+                                .filter(depends)
+                                .map(|(_, at)| begin(at))
+                                .max()
+                                .unwrap_or(0)
+                        }
+                        Dependency::Sends(_) | Dependency::Arrives(_) => 0,
+                    };
+                    clock_ns = clock_ns.max(known_ns);
+                }
+            }
+            ends_ns.push(clock_ns);
+        }
+        if before == begins_ns {
+            return ends_ns;
+        }
+    }
+}
+
+/// One rank sends everything before the other one receives anything, or does its part of all collectives. What
+/// is under way lies in a file, and is matched as it would be in memory.
+#[test]
+fn a_rank_that_is_far_ahead_is_matched_from_a_file() {
+    const AHEAD: u64 = 50_000;
+    let folder = tempfile::tempdir().unwrap();
+    let spool = Spool::new(folder.path(), Budget::new(0));
+    for act in [Act::Send(Mode::Buffered), Act::Collective(Collective::OneToAll)] {
+        let process = |rank: u32| {
+            let (mut endpoints, mut calls) = (Endpoints::default(), Vec::new());
+            for at in 0..AHEAD {
+                let begin_ns = 10 * at + 10 * AHEAD * u64::from(rank);
+                calls.push(Times { begin_ns, end_ns: begin_ns + 5 });
+                let is_collective = matches!(act, Act::Collective(_));
+                endpoints.take(&Call {
+                    begin_ns,
+                    end_ns: begin_ns + 5,
+                    act: if rank == 1 && !is_collective { Act::Receive } else { act },
+                    operation: 0,
+                    site: 0,
+                    communicator: 1,
+                    partner: Partner::Rank(if is_collective { 0 } else { 1 - rank }),
+                    tag: 5,
+                    bytes: at,
+                    slots: Slots::default(),
+                    received: &[],
+                });
+            }
+            let member = Membership { communicator: 0, rank, is_on_second_side: false };
+            let communicators = [(1, member)].into_iter().collect();
+            Process { endpoints: endpoints.finish().0, calls, communicators, ..Process::default() }
+        };
+        let communicators = vec![Communicator { size: 2, second_size: 0, is_known: true }];
+        let mut run = Run { processes: vec![process(0), process(1)], communicators };
+        let expected = matched_with(run.clone(), |_| {});
+        let endpoints = run.processes.iter_mut().map(|of| std::mem::take(&mut of.endpoints).into_iter());
+        let (mut order, endpoints) = (Vec::new(), endpoints.collect());
+        let observer = |message: Message| order.push((message.sent.start.1, message.received.start.1));
+        let found = matched_from(&run, endpoints, observer, &spool);
+        assert!(order.iter().enumerate().all(|(at, of)| *of == (at as u32, at as u32)), "{act:?}");
+        assert_eq!(found.traffic, expected.traffic);
+        assert_eq!(found.gatherings, expected.gatherings);
+        let in_all = found.traffic.values().map(|of| of.messages).sum::<u64>();
+        let instances = found.gatherings.values().map(|of| of.instances).sum::<u64>();
+        assert_eq!(in_all + instances, AHEAD);
+        assert!(found.unmatched.is_empty() && found.most_under_way as u64 >= AHEAD);
+        assert!(!spool.is_damaged());
+    }
+    // At some bytes each.
+    assert!(spool.file_bytes() > 10 * AHEAD, "{} bytes", spool.file_bytes());
+}
+
 /// Two ranks send to each other and receive in one call, again and again, from begin to end.
 fn exchanges(ranks: [(u32, [(u64, u64); 2]); 2]) -> Matched {
     let process = |(rank, calls): (u32, [(u64, u64); 2])| {
@@ -222,6 +342,7 @@ fn exchanges(ranks: [(u32, [(u64, u64); 2]); 2]) -> Matched {
                 end_ns,
                 act: Act::SendReceive,
                 operation: 0,
+                site: 0,
                 communicator: 1,
                 partner,
                 tag: 5,

@@ -464,6 +464,7 @@ impl Played {
                 end_ns,
                 act: call.act,
                 operation: call.operation,
+                site: 0,
                 communicator: call.communicator,
                 partner: call.partner,
                 tag: call.tag,
@@ -482,6 +483,6 @@ impl Played {
         let failed = self.failed[process].iter().filter(|(before, _)| *before <= calls);
         let shifted = |(_, one): &(usize, Failed)| Failed { begin_ns: one.begin_ns + shift_ns, ..*one };
         let failed = failed.map(shifted).collect();
-        Process { endpoints, calls: times.into(), communicators, failed, ..Process::default() }
+        Process { endpoints, calls: times, communicators, failed, ..Process::default() }
     }
 }
