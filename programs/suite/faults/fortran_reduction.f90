@@ -17,7 +17,8 @@ contains
     integer, intent(in) :: gauges, step
     integer :: gauge, row, column
     real(8) :: amount
-    !$omp parallel do schedule(static) private(amount, row, column) reduction(+:map) ! FAULT: many maps
+    !$omp parallel do schedule(static) private(amount, row, column) &
+    !$omp& reduction(+:map) ! FAULT: each thread clears and adds a whole map of its own, in each step
     do gauge = 1, gauges
        amount = strength(gauge, step)
        row = near + 1 + int(mod(gauge * 7919_8, int(side - 2 * near, 8)))

@@ -38,12 +38,18 @@ static void search(int worker, int workers, int starts, int to)
 static NOINLINE long take(int from, double *sum)
 {
     struct orbit orbits[32];
-    ssize_t got = read(from, orbits, sizeof orbits), more;
-    while (got > 0 && got % sizeof *orbits != 0 && (more = read(from, (char *)orbits + got, 1)) == 1)
+    size_t got = 0, rest = 0;
+    do {
+        ssize_t more = read(from, (char *)orbits + got, rest ? rest : sizeof orbits);
+        if (more <= 0)
+            break;
         got += more;
-    for (long i = 0; i < got / (long)sizeof *orbits; i++)
+        rest = (sizeof *orbits - got % sizeof *orbits) % sizeof *orbits;
+    } while (rest != 0);
+    long count = got / sizeof *orbits;
+    for (long i = 0; i < count; i++)
         *sum += orbits[i].points[POINTS - 1];
-    return got / (long)sizeof *orbits;
+    return count;
 }
 
 static NOINLINE long collect(const int *pipes, int workers, double *sum)
