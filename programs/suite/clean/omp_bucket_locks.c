@@ -15,12 +15,13 @@ static struct bucket *buckets;
 
 static NOINLINE double energy(long event)
 {
-    return refine(event * 7919 % 100003, 500);
+    double seen = refine(event * 7919 % 100003, 500);
+    return seen * (event * 104729 % 1000003);
 }
 
 static NOINLINE void keep(double energy)
 {
-    struct bucket *bucket = &buckets[(long)(energy * 1e9) % BUCKETS];
+    struct bucket *bucket = &buckets[(long)(energy * 7919) % BUCKETS];
     omp_set_lock(&bucket->lock);
     bucket->kept[bucket->count++ % KEPT] = (float)energy;
     omp_unset_lock(&bucket->lock);

@@ -24,7 +24,7 @@ public:
         thread.join();
     }
 
-    int alarms = 0;
+    std::atomic<int> alarms = 0;
 
 private:
     void watch()
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         for (auto &thread : team)
             thread.join();
         if (watchdog.alarms > 0)
-            fprintf(stderr, "%d times nothing was done\n", watchdog.alarms);
+            fprintf(stderr, "%d times nothing was done\n", watchdog.alarms.load());
     }
     double sum = 0;
     for (double end : ends)
