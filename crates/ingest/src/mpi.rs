@@ -3,11 +3,12 @@
 //! - `calls`: the records of a lane
 //! - `acts`: the functions of MPI in the words of [`proust_messages`]
 //! - `gathered`: the calls of all lanes, by process
-//! - `stored`: their endpoints, in a spool
+//! - `made`: when they were made, and where
 //! - `of_call`: what is known of each call while messages are matched, and after
 //! - `exchanges`: how the calls of a message or collective lay to each other in time
 //! - `handed_on`: which of them hand on what one process reads or writes
 //! - `matching`: the profile's tables of messages
+//! - `replayed`: what the replay reads of a process
 //! - `site`: where a call was made
 
 mod acts;
@@ -15,10 +16,11 @@ mod calls;
 mod exchanges;
 mod gathered;
 mod handed_on;
+mod made;
 mod matching;
 mod of_call;
+mod replayed;
 mod site;
-mod stored;
 
 pub(super) use acts::is_exchange;
 pub(super) use calls::MpiCalls;

@@ -5,9 +5,8 @@ use proust_log::records::{
     ClockOffset, Communicator, EVENT_CLOCK, EVENT_LEFT, Event, NO_SLOT, RECEIVED_CANCELLED, Received,
 };
 use proust_messages::call::Received as Content;
+use proust_messages::stored::{number_of, partner_of};
 use proust_profile::{NumbersReader, NumbersWriter, Spool, SpooledNumbers, far, near};
-
-use super::stored::{number_of, partner_of};
 
 /// A call.
 #[derive(Clone, Debug, PartialEq)]

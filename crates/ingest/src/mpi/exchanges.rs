@@ -1,19 +1,18 @@
 //! How the calls of a message or collective lay to each other in time: who began later and ended later, and
 //! what was computed between the halves of a call that does not block. Summed by call site.
 
-use std::sync::Arc;
-
 use proust_log::operations::{Nature, Operation};
 use proust_messages::call::{CallId, Collective, Place};
-use proust_messages::endpoint::End;
-use proust_messages::observer::{Attendance, Message, Observer};
+use proust_messages::observer::{self, Attendance, Message, Observer};
+use proust_messages::replay::Dependency;
 use proust_messages::waits::{Times, Wait};
-use proust_profile::{ContextId, ExchangeRow, LocationId, OperationId, Profile, Spool};
+use proust_profile::{ContextId, ExchangeRow, LocationId, OperationId, Spool};
 use rustc_hash::FxHashMap as Map;
 
 use super::gathered::Gathered;
-use super::handed_on::{Beside, beside};
-use super::of_call::{Meetings, Met, OfCall, completing, of_calls};
+use super::handed_on::Beside;
+use super::made::Calls;
+use super::of_call::{Meetings, Met, OfCall, OfCalls, of_calls};
 use super::site::Site;
 
 /// The processes, by their position.
@@ -23,7 +22,6 @@ pub(super) struct Exchanges {
 
 /// A process while messages are matched.
 struct Process {
-    times: Arc<[Times]>,
     beside: Beside,
     meetings: Meetings,
 }
@@ -38,20 +36,13 @@ struct Group {
 }
 
 impl Exchanges {
-    /// Of these processes, whose endpoints are not matched yet. The profile has its events.
-    pub(super) fn of(profile: &Profile, processes: &[Gathered], spool: &Spool) -> Exchanges {
-        let process = |process: &Gathered| Process {
-            times: Arc::clone(&process.times),
-            beside: beside(profile, process),
+    /// Of these processes, whose endpoints are not matched yet.
+    pub(super) fn of(processes: &mut [Gathered], spool: &Spool) -> Exchanges {
+        let process = |process: &mut Gathered| Process {
+            beside: std::mem::take(&mut process.beside),
             meetings: Meetings::new(spool),
         };
-        Exchanges { processes: processes.iter().map(process).collect() }
-    }
-
-    fn times(&self, (process, call): Place) -> Times {
-        let process = self.processes.get(process as usize);
-        let times = process.and_then(|process| process.times.get(call as usize));
-        times.copied().unwrap_or(Times { begin_ns: 0, end_ns: 0 })
+        Exchanges { processes: processes.iter_mut().map(process).collect() }
     }
 
     fn add(&mut self, (process, call): Place, met: Met) {
@@ -72,31 +63,31 @@ impl Exchanges {
         self.processes.get(process as usize).is_some_and(|process| process.beside.is_before_output(call))
     }
 
-    /// The sums by call site; `each` gets the waits of each process, in the order of calls. `sizes`: the
+    /// The sums by call site; `each` gets each process, its calls, and what was found of them. `sizes`: the
     /// members of each process's communicators.
     pub(super) fn rows(
         self,
         processes: &[Gathered],
         sizes: &[Map<u32, u32>],
         operations: &[Option<OperationId>],
-        mut each: impl FnMut(usize, &[(CallId, Wait)]),
+        mut each: impl FnMut(usize, &Calls, OfCalls),
     ) -> Vec<ExchangeRow> {
         type Key = (LocationId, ContextId, OperationId, Option<OperationId>, bool, bool);
         let mut sums: Map<Key, ExchangeRow> = Map::default();
         let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
         // What is known of each call is in memory for one process at a time.
         for (at, (process, of)) in processes.iter().zip(self.processes).enumerate() {
-            let (calls, all_waits) =
-                of_calls(process.endpoints.iter(), &of.meetings.finish(), &process.times);
-            let groups = groups(&calls, &process.times);
-            each(at, &all_waits);
-            let mut waits = &all_waits[..];
-            for (number, call) in calls.iter().enumerate() {
-                let (times, made) = (process.times[number], process.made[number]);
+            let all = process.calls.read();
+            let made_calls = all.made(&process.ways);
+            let found = of_calls(process.endpoints.iter(), &of.meetings.finish(), &all.times);
+            let groups = groups(&found.calls, &all.times);
+            let mut waits = &found.waits[..];
+            for (number, call) in found.calls.iter().enumerate() {
+                let (times, made) = (all.times[number], made_calls[number]);
                 let Some(Site { context, operation }) = made.site else { continue };
                 let own = groups.get(&(number as CallId));
                 let group = own.or_else(|| groups.get(&call.completed_by?));
-                let started = call.started_in.and_then(|start| process.made.get(start as usize));
+                let started = call.started_in.and_then(|start| made_calls.get(start as usize));
                 let completes = started.and_then(|made| of_operation(made.operation));
                 let key = (made.location, context, operation, completes, group.is_some(), call.hands_on_io);
                 let row = sums.entry(key).or_insert(ExchangeRow {
@@ -148,6 +139,7 @@ impl Exchanges {
                 row.received += u64::from(call.received);
                 row.spans_ns += call.spans_ns;
             }
+            each(at, &all, found);
         }
         let mut rows: Vec<(Key, ExchangeRow)> = sums.into_iter().collect();
         rows.sort_unstable_by_key(|(key, _)| *key);
@@ -182,57 +174,54 @@ impl Observer for &mut Exchanges {
         self.add(call, Met::Waited(wait));
     }
 
-    fn message(&mut self, Message { sent, sent_end, received, received_end, .. }: Message) {
-        let (send, receive) = (self.times(sent), self.times(received));
-        let place = |of: Place, end: End| completing(end).map(|call| (of.0, call));
-        let (sent_in, received_in) = (place(sent, sent_end), place(received, received_end));
-        self.add(sent, Met::Partners(receive));
-        self.add(received, Met::Partners(send));
+    fn depends(&mut self, call: Place, on: Dependency) {
+        self.add(call, Met::Depends(on));
+    }
+
+    fn message(&mut self, Message { sent, received }: Message) {
+        let (send, receive) = (sent.started, received.started);
+        self.add(sent.start, Met::Partners(receive));
+        self.add(received.start, Met::Partners(send));
         let starts_end_ns = send.end_ns.max(receive.end_ns);
-        for (own, start, other, other_start) in
-            [(sent_in, sent, received_in, received), (received_in, received, sent_in, sent)]
-        {
-            if let Some(own) = own.filter(|&own| own != start) {
-                let partner = self.times(other.unwrap_or(other_start));
-                self.add(own, Met::Completed(partner, starts_end_ns));
+        for (own, other) in [(&sent, &received), (&received, &sent)] {
+            if let Some(completing) = own.completing().filter(|&completing| completing != own.start) {
+                self.add(completing, Met::Completed(other.ended, starts_end_ns));
             }
         }
-        if let Some(end) = received_in {
-            let end_ns = self.times(end).end_ns;
-            let late_ns = send.begin_ns.min(end_ns).saturating_sub(receive.begin_ns);
+        if let Some(end) = received.completing() {
+            let late_ns = send.begin_ns.min(received.ended.end_ns).saturating_sub(receive.begin_ns);
             if late_ns > 0 {
-                self.add(received, Met::LateSend(late_ns));
+                self.add(received.start, Met::LateSend(late_ns));
             }
             self.add(end, Met::Received(send.begin_ns));
         }
-        let is_blocking = sent_in == Some(sent) && received_in == Some(received);
-        if is_blocking && (self.is_behind_input(sent) || self.is_before_output(received)) {
-            self.hands_on_io([sent, received].into_iter());
+        let is_blocking = |of: &observer::Calls| of.completing() == Some(of.start);
+        let is_beside = self.is_behind_input(sent.start) || self.is_before_output(received.start);
+        if is_blocking(&sent) && is_blocking(&received) && is_beside {
+            self.hands_on_io([sent.start, received.start].into_iter());
         }
     }
 
     fn collective(&mut self, kind: Collective, members: &[Attendance]) {
-        let end_of = |member: &Attendance| {
-            let end = completing(member.end).map(|call| (member.start.0, call));
-            end.filter(|&end| end != member.start)
-        };
-        let starts = latest(members.iter().map(|member| self.times(member.start)));
-        let ends = latest(members.iter().filter_map(end_of).map(|end| self.times(end)));
-        for member in members {
-            self.add(member.start, Met::Partners(starts));
-            if let Some(end) = end_of(member) {
+        let end_of = |of: &observer::Calls| of.completing().filter(|&end| end != of.start);
+        let all = || members.iter().map(|member| &member.calls);
+        let starts = latest(all().map(|of| of.started));
+        let ends = latest(all().filter(|of| end_of(of).is_some()).map(|of| of.ended));
+        for of in all() {
+            self.add(of.start, Met::Partners(starts));
+            if let Some(end) = end_of(of) {
                 self.add(end, Met::Completed(ends, starts.end_ns));
             }
         }
-        let is_blocking = members.iter().all(|member| end_of(member).is_none());
+        let is_blocking = all().all(|of| end_of(of).is_none());
         let root = members.iter().find(|member| member.is_root).filter(|_| is_blocking);
         let hands_on = root.is_some_and(|root| match kind {
-            Collective::OneToAll => self.is_behind_input(root.start),
-            Collective::AllToOne => self.is_before_output(root.start),
+            Collective::OneToAll => self.is_behind_input(root.calls.start),
+            Collective::AllToOne => self.is_before_output(root.calls.start),
             _ => false,
         });
         if hands_on {
-            self.hands_on_io(members.iter().map(|member| member.start));
+            self.hands_on_io(all().map(|of| of.start));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The calls of one process, of all its lanes in the order in which they ended, as endpoints.
 
-use std::ops::Index;
-use std::sync::Arc;
+use std::ops::Range;
 
 use proust_log::operations::Operation;
 use proust_log::records::{Communicator, Envelope};
@@ -9,79 +8,33 @@ use proust_messages::call::{ANY_TAG, Act, Call, Partner, Received, Slots};
 use proust_messages::endpoint::Endpoint;
 use proust_messages::requests::Endpoints;
 use proust_messages::run::Failed;
+use proust_messages::stored::StoredEndpoints;
 use proust_messages::unmatched::Part;
 use proust_messages::waits::Times;
-use proust_profile::{LocationId, OperationId, Profile};
+use proust_profile::{LocationId, OperationId, Profile, Spool};
 use rustc_hash::FxHashMap;
 
 use super::acts;
 use super::calls::{LaneCalls, RawCall};
+use super::handed_on::Beside;
+use super::made::{Calls, Made, StoredCalls, Ways};
 use super::site::{Site, Sites};
-use super::stored::StoredEndpoints;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
 /// Which location each thread of a log is, by lane and position.
 pub(crate) type Places = FxHashMap<(usize, usize), LocationId>;
 
-/// A call, as the profile knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Made {
-    pub(super) location: LocationId,
-    pub(super) operation: Operation,
-    /// The communicator, by the process's number; 0 = none.
-    pub(super) communicator: u32,
-    /// Where it was made, if that is known ([`sites`]).
-    pub(super) site: Option<Site>,
-}
-
-/// Calls by their number. Those of a run have few different sites.
-#[derive(Debug, Default)]
-pub(super) struct AllMade {
-    different: Vec<Made>,
-    numbers: FxHashMap<Made, u32>,
-    of: Vec<u32>,
-}
-
-impl AllMade {
-    fn push(&mut self, made: Made) {
-        let next = self.different.len() as u32;
-        let number = *self.numbers.entry(made).or_insert(next);
-        if number == next {
-            self.different.push(made);
-        }
-        self.of.push(number);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.of.len()
-    }
-
-    pub(super) fn get(&self, call: usize) -> Option<&Made> {
-        self.different.get(*self.of.get(call)? as usize)
-    }
-
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Made> {
-        self.of.iter().map(|&number| &self.different[number as usize])
-    }
-}
-
-impl Index<usize> for AllMade {
-    type Output = Made;
-
-    fn index(&self, call: usize) -> &Made {
-        &self.different[self.of[call] as usize]
-    }
-}
-
-/// The calls of a process.
+/// The calls of a process, as numbers in a spool.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) endpoints: StoredEndpoints,
-    /// Begin and end of each call since the run's start.
-    pub(super) times: Arc<[Times]>,
-    /// Likewise by call.
-    pub(super) made: AllMade,
+    pub(super) calls: StoredCalls,
+    pub(super) ways: Ways,
+    /// Calls beside its input and output.
+    pub(super) beside: Beside,
+    /// Its begin and its end of MPI.
+    pub(super) span: Span,
     /// With the bits of their heads.
     pub(super) communicators: Vec<(u16, Communicator)>,
     pub(super) unknown_requests: u64,
@@ -94,15 +47,45 @@ pub(super) struct Gathered {
     pub(super) was_cut_off: bool,
 }
 
-/// The calls of log number `number`, which gives them up, and their endpoints, which are still to be stored;
-/// None where it made none.
+/// The calls of a process between its begin and its end of MPI, and the times of these.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) calls: Range<usize>,
+    /// The end of the begin of MPI, if that is known.
+    pub(super) before_ns: Option<u64>,
+    /// The begin of the end of it.
+    pub(super) after_ns: Option<u64>,
+    /// From that end, or the first call's begin, to that begin, or the last call's end.
+    pub(super) time_ns: Range<u64>,
+}
+
+impl Span {
+    fn of(calls: &Calls, ways: &Ways) -> Span {
+        let (times, made) = (&calls.times, calls.made(ways));
+        let is_begin =
+            |made: &Made| matches!(made.operation, Operation::MPI_Init | Operation::MPI_Init_thread);
+        let begin = made.iter().position(is_begin).map_or(0, |at| at + 1);
+        let is_end = |made: &Made| made.operation == Operation::MPI_Finalize;
+        let end = made.iter().position(is_end).unwrap_or(times.len()).max(begin);
+        let before_ns = begin.checked_sub(1).map(|at| times[at].end_ns);
+        let after_ns = times.get(end).map(|call| call.begin_ns);
+        let first_ns = before_ns.or(times.first().map(|call| call.begin_ns)).unwrap_or(0);
+        let last_ns = after_ns.or(times.last().map(|call| call.end_ns)).unwrap_or(0);
+        Span { calls: begin..end, before_ns, after_ns, time_ns: first_ns..last_ns }
+    }
+}
+
+/// The calls of log number `number`, which gives them up. `each` gets them and their endpoints while they are
+/// in memory. None where it made none.
 pub(super) fn gathered(
     number: usize,
     log: &mut LogHarvest,
     places: &Places,
     clock: &RunClock,
     site: &mut impl FnMut(LocationId, Operation, u64) -> Option<Site>,
-) -> Option<(Gathered, Vec<Endpoint>)> {
+    spool: &Spool,
+    each: impl FnOnce(&Calls, &Ways, &[Endpoint]) -> Beside,
+) -> Option<Gathered> {
     let lanes: Vec<LaneCalls> = log.lanes.iter_mut().map(|lane| lane.mpi.take_calls()).collect();
     let mut order: Vec<(u64, u32, u32)> = Vec::new();
     for (l, lane) in lanes.iter().enumerate() {
@@ -117,20 +100,20 @@ pub(super) fn gathered(
     let since_start_ns = |time_ns: u64| clock.since_start_ns(number, time_ns);
     let mut all = Gathered { was_cut_off: true, ..Gathered::default() };
     let mut endpoints = Endpoints::default();
-    let mut all_times = Vec::with_capacity(order.len());
-    all.made.of.reserve_exact(order.len());
+    let mut calls = Calls::with_capacity(order.len());
     for (_, l, at) in order {
         let (l, at) = (l as usize, at as usize);
         let lane = &lanes[l];
         let raw = &lane.calls[at];
         let times = Times { begin_ns: since_start_ns(raw.begin_ns), end_ns: since_start_ns(raw.end_ns) };
         let (more, received) = lane.records_of(at);
-        endpoints.take(&Call { slots: Slots { own: own_slots(raw), more }, received, ..call(raw, times) });
-        all_times.push(times);
         let location = places.get(&(l, raw.thread as usize)).copied().unwrap_or_default();
         let communicator = u32::try_from(raw.object).unwrap_or_default();
         let site = site(location, raw.operation, times.end_ns);
-        all.made.push(Made { location, operation: raw.operation, communicator, site });
+        let made = all.ways.number(Made { location, operation: raw.operation, communicator, site });
+        calls.push(times, made);
+        let slots = Slots { own: own_slots(raw), more };
+        endpoints.take(&Call { site: made, slots, received, ..call(raw, times) });
         all.was_cut_off &= raw.operation != Operation::MPI_Finalize;
         if raw.has_failed {
             all.failed.extend(failed(raw, received, times.begin_ns));
@@ -141,8 +124,11 @@ pub(super) fn gathered(
     all.unknown_requests = unknown_requests;
     all.communicators = log.lanes.iter().flat_map(|lane| &lane.mpi.communicators).copied().collect();
     all.known_until_ns = known_until_ns(log).map(since_start_ns);
-    all.times = all_times.into();
-    Some((all, endpoints))
+    all.beside = each(&calls, &all.ways, &endpoints);
+    all.span = Span::of(&calls, &all.ways);
+    all.endpoints = StoredEndpoints::of(&endpoints, spool);
+    all.calls = calls.stored(spool);
+    Some(all)
 }
 
 /// Finds the sites of a process's calls, in the order of their ends: by location, operation and end. The
@@ -198,6 +184,7 @@ fn call(raw: &RawCall, times: Times) -> Call<'static> {
         end_ns: times.end_ns,
         act,
         operation: raw.operation as u32,
+        site: 0,
         communicator: u32::try_from(raw.object).unwrap_or_default(),
         partner: acts::partner(envelope.partner),
         tag: envelope.tag,

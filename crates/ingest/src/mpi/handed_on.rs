@@ -6,7 +6,7 @@ use proust_messages::call::CallId;
 use proust_profile::{EventRow, LocationId, Nature, Profile};
 use rustc_hash::FxHashMap;
 
-use super::gathered::Gathered;
+use super::made::{Calls, Ways};
 
 /// Calls of a process that are beside input and output; empty where it has none.
 #[derive(Debug, Default)]
@@ -42,15 +42,16 @@ impl Near {
 }
 
 /// Of all calls of a process.
-pub(super) fn beside(profile: &Profile, process: &Gathered) -> Beside {
+pub(super) fn beside(profile: &Profile, all: &Calls, ways: &Ways) -> Beside {
+    let made = all.made(ways);
     let mut of_locations: FxHashMap<LocationId, Vec<CallId>> = FxHashMap::default();
-    for (number, made) in (0..).zip(process.made.iter()) {
-        of_locations.entry(made.location).or_default().push(number);
+    for (number, one) in (0..).zip(made.iter()) {
+        of_locations.entry(one.location).or_default().push(number);
     }
     let mut beside = Beside::default();
     for (location, calls) in of_locations {
-        let operation = |call: CallId| process.made[call as usize].operation;
-        let times = |call: CallId| process.times[call as usize];
+        let operation = |call: CallId| made[call as usize].operation;
+        let times = |call: CallId| all.times[call as usize];
         let input = Io::of(profile, location, Nature::Read);
         let before = |from: CallId, to: CallId| input.in_front_of(times(from).end_ns, times(to).begin_ns);
         for call in runs(calls.iter().copied(), operation, before) {

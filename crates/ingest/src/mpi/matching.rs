@@ -1,18 +1,15 @@
 //! The calls of all processes, matched: the profile's tables of messages.
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use proust_log::operations::Operation;
 use proust_log::records::{
     COMMUNICATOR_SECOND_SIDE, COMMUNICATOR_UNKNOWN, COMMUNICATOR_WORLD, Communicator as Recorded, Subject,
 };
 use proust_messages::call::CallId;
 use proust_messages::endpoint::{Endpoint, Kind};
 use proust_messages::matched::{Matched, Wait, matched_from};
+use proust_messages::replay;
 use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::unmatched::{Part, Reason};
-use proust_messages::waits::{Pattern, Times};
+use proust_messages::waits::Pattern;
 use proust_profile::bindings;
 use proust_profile::{
     CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, MessagePart, MessageQuality, OperationId,
@@ -24,9 +21,11 @@ use rustc_hash::FxHashMap;
 use rustc_hash::FxHashMap as Map;
 
 use super::exchanges::Exchanges;
-use super::gathered::{Gathered, Made, Places, gathered, sites};
+use super::gathered::{Gathered, Places, gathered, sites};
+use super::handed_on::beside;
+use super::made::{Calls, Made, Ways};
+use super::replayed::StoredSteps;
 use super::site::Site;
-use super::stored::StoredEndpoints;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
 
@@ -45,13 +44,17 @@ pub(crate) fn fill(
     let mut calls: Vec<Gathered> = Vec::new();
     let mut rows: RowsBuilder<TransferRow> = RowsBuilder::new(spool);
     for (number, (log, places)) in logs.iter_mut().zip(places).enumerate() {
-        let read = gathered(number, log, places, clock, &mut sites(profile, operations));
-        let Some((mut gathered, endpoints)) = read else { continue };
-        // A process's locations follow those of the one before it.
-        for row in transfers(&gathered, &endpoints) {
-            profile.quality.implausible_records += u64::from(rows.push(&row).is_err());
-        }
-        gathered.endpoints = StoredEndpoints::of(&endpoints, spool);
+        let mut implausible = 0;
+        let each = |all: &Calls, ways: &Ways, endpoints: &[Endpoint]| {
+            // A process's locations follow those of the one before it.
+            for row in transfers(all, ways, endpoints) {
+                implausible += u64::from(rows.push(&row).is_err());
+            }
+            beside(profile, all, ways)
+        };
+        let read = gathered(number, log, places, clock, &mut sites(profile, operations), spool, each);
+        profile.quality.implausible_records += implausible;
+        let Some(gathered) = read else { continue };
         ids.push(ProcessId::from_index(number));
         calls.push(gathered);
     }
@@ -59,7 +62,7 @@ pub(crate) fn fill(
         return;
     }
     profile.transfers = rows.finish();
-    let mut exchanges = Exchanges::of(profile, &calls, spool);
+    let mut exchanges = Exchanges::of(&mut calls, spool);
     let mut communicators = Communicators::default();
     let jobs = jobs(profile);
     let mut run = Run::default();
@@ -74,7 +77,7 @@ pub(crate) fn fill(
             .collect();
         run.processes.push(Process {
             endpoints: Vec::new(),
-            calls: Arc::clone(&gathered.times),
+            calls: Vec::new(),
             communicators: memberships,
             known_until_ns: gathered.known_until_ns,
             failed: std::mem::take(&mut gathered.failed),
@@ -84,12 +87,15 @@ pub(crate) fn fill(
     run.communicators = communicators.all.iter().map(|of| of.as_matched()).collect();
     let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
     let endpoints = calls.iter().map(|gathered| gathered.endpoints.iter()).collect();
-    let mut matched = matched_from(run, endpoints, &mut exchanges);
-    let ideal = ideal_network(&ids, &calls, &jobs, &mut matched);
+    let matched = matched_from(&run, endpoints, &mut exchanges, spool);
     let mut waits: Vec<PartnerWaitRow> = Vec::new();
-    profile.exchanges = exchanges.rows(&calls, &sizes, operations, |process, found| {
-        waits.extend(partner_waits(&calls, process, found));
+    let mut parts: Vec<StoredSteps> = Vec::new();
+    profile.exchanges = exchanges.rows(&calls, &sizes, operations, |process, all, found| {
+        waits.extend(partner_waits(&calls, process, all, &found.waits));
+        let steps = replay::steps(&all.times, &found.dependencies, calls[process].span.calls.clone());
+        parts.push(StoredSteps::of(steps, spool));
     });
+    let ideal = ideal_network(&ids, &calls, &jobs, &matched, parts);
     waits.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
     profile.partner_waits = waits;
     tables(profile, &ids, communicators, &matched, operations);
@@ -116,7 +122,8 @@ fn sizes(process: &Process, run: &Run) -> Map<u32, u32> {
 
 /// The messages of a process that were completed, and its prepared collectives, by the calls that started
 /// them; by location and end.
-fn transfers(gathered: &Gathered, endpoints: &[Endpoint]) -> Vec<TransferRow> {
+fn transfers(all: &Calls, ways: &Ways, endpoints: &[Endpoint]) -> Vec<TransferRow> {
+    let made = all.made(ways);
     let messages = endpoints.iter().filter(|endpoint| match endpoint.kind {
         Kind::Send(_) | Kind::Receive => endpoint.end.is_complete(),
         Kind::Probe => false,
@@ -127,7 +134,7 @@ fn transfers(gathered: &Gathered, endpoints: &[Endpoint]) -> Vec<TransferRow> {
     // Endpoints are in the order in which they were started: those of a call are neighbours.
     let rows = messages.chunk_by(|a, b| a.start == b.start).filter_map(|of_call| {
         let call = of_call[0].start as usize;
-        let (times, Made { location, site, .. }) = (gathered.times[call], gathered.made[call]);
+        let (times, Made { location, site, .. }) = (all.times[call], made[call]);
         let Site { context, operation } = site?;
         let (begin_ns, end_ns) = (times.begin_ns, times.end_ns.max(times.begin_ns));
         let mut row = TransferRow { location, context, operation, begin_ns, end_ns, ..Default::default() };
@@ -152,34 +159,25 @@ fn ideal_network(
     ids: &[ProcessId],
     calls: &[Gathered],
     jobs: &[Option<u32>],
-    matched: &mut Matched,
+    matched: &Matched,
+    parts: Vec<StoredSteps>,
 ) -> Option<IdealNetwork> {
     let job = jobs[ids.first()?.index()]?;
     if ids.len() < 2 || ids.iter().any(|id| jobs[id.index()] != Some(job)) {
         return None;
     }
-    let is_begin = |made: &Made| matches!(made.operation, Operation::MPI_Init | Operation::MPI_Init_thread);
-    let range = |gathered: &Gathered| {
-        let begin = gathered.made.iter().position(is_begin).map_or(0, |at| at + 1);
-        let is_end = |made: &Made| made.operation == Operation::MPI_Finalize;
-        let end = gathered.made.iter().position(is_end).unwrap_or(gathered.made.len());
-        begin..end.max(begin)
-    };
-    let of: Vec<_> = calls.iter().map(|gathered| (&gathered.times[..], range(gathered))).collect();
-    let begin_ns = |(times, range): &(&[Times], Range<usize>)| match range.start {
-        0 => times.first().map_or(0, |call| call.begin_ns),
-        start => times[start - 1].end_ns,
-    };
-    let end_ns = |(times, range): &(&[Times], Range<usize>)| match times.get(range.end) {
-        Some(end) => end.begin_ns,
-        None => times.last().map_or(0, |call| call.end_ns),
-    };
-    let (first_ns, last_ns) = (of.iter().map(begin_ns).min()?, of.iter().map(end_ns).max()?);
+    let times = || calls.iter().map(|gathered| &gathered.span.time_ns);
+    let (first_ns, last_ns) = (times().map(|time| time.start).min()?, times().map(|time| time.end).max()?);
     let is_complete = matched.unmatched.is_empty()
         && matched.contradictions == 0
         && matched.matched_until_ns.is_none()
         && calls.iter().all(|gathered| gathered.untraced_calls == 0);
-    let (replayed, dropped) = std::mem::take(&mut matched.dependencies).replay(&of);
+    let part = |(steps, Gathered { span, .. }): (StoredSteps, &Gathered)| replay::Part {
+        before_ns: span.before_ns,
+        after_ns: span.after_ns,
+        steps: steps.into_steps(),
+    };
+    let (replayed, dropped) = replay::replay(parts.into_iter().zip(calls).map(part).collect());
     let ideal_ns = replayed.iter().map(|process| process.ideal_ns).max()?;
     Some(IdealNetwork {
         time_ns: last_ns.saturating_sub(first_ns),
@@ -327,15 +325,15 @@ fn tables(
 
 /// The waits of a process as rows, at the call sites of their events.
 fn partner_waits<'w>(
-    calls: &'w [Gathered],
+    processes: &'w [Gathered],
     process: usize,
+    all: &'w Calls,
     waits: &'w [(CallId, Wait)],
 ) -> impl Iterator<Item = PartnerWaitRow> + 'w {
+    let made = all.made(&processes[process].ways);
     waits.iter().filter_map(move |&(call, wait)| {
-        let call = call as usize;
-        let times = calls[process].times[call];
-        let Made { location, site, .. } = calls[process].made[call];
-        let late = calls[wait.late.0 as usize].made[wait.late.1 as usize];
+        let (times, Made { location, site, .. }) = (all.times[call as usize], made[call as usize]);
+        let late = processes[wait.late.0 as usize].ways.get(wait.late_site)?;
         let late_context = late.site.map_or(ContextId::PROGRAM, |site| site.context);
         site.map(|Site { context, operation }| PartnerWaitRow {
             location,

@@ -4,8 +4,11 @@
 use proust_messages::call::CallId;
 use proust_messages::endpoint::{End, Endpoint, Kind};
 use proust_messages::order::{Taken, settled};
+use proust_messages::replay::Dependency;
 use proust_messages::waits::{Pattern, Times, Wait};
 use proust_profile::{NumbersReader, NumbersWriter, Spool, SpooledNumbers, far, near};
+
+use super::replayed;
 
 /// What is known of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -49,6 +52,8 @@ pub(super) enum Met {
     HandsOnIo,
     /// It waited, perhaps for others, too.
     Waited(Wait),
+    /// It depends on others, or others on it.
+    Depends(Dependency),
 }
 
 /// Patterns of waits by their number.
@@ -77,6 +82,7 @@ pub(super) struct Meetings {
 struct Last {
     call: u64,
     time_ns: u64,
+    depends: replayed::Last,
 }
 
 impl Meetings {
@@ -85,7 +91,7 @@ impl Meetings {
     }
 
     pub(super) fn add(&mut self, call: CallId, met: Met) {
-        let Last { call: last, time_ns: last_ns } = self.last;
+        let Last { call: last, time_ns: last_ns, .. } = self.last;
         let which = match met {
             Met::Partners(_) => 0,
             Met::Completed(..) => 1,
@@ -93,6 +99,7 @@ impl Meetings {
             Met::Received(_) => 3,
             Met::HandsOnIo => 4,
             Met::Waited(_) => 5,
+            Met::Depends(_) => 6,
         };
         // Calls have 32 bits: nothing is shifted out.
         let head = near(call.into(), last) << MET_BITS | which;
@@ -110,11 +117,16 @@ impl Meetings {
             Met::LateSend(ns) => self.to.put(&[head, ns]),
             Met::Received(sent_ns) => self.to.put(&[head, near(sent_ns, last_ns)]),
             Met::HandsOnIo => self.to.put(&[head]),
-            Met::Waited(Wait { until_ns, pattern, late, misordered_ns, bytes }) => {
+            Met::Waited(Wait { until_ns, pattern, late, late_site, misordered_ns, bytes }) => {
                 let pattern = PATTERNS.iter().position(|&of| of == pattern).unwrap_or_default() as u64;
                 let late_call = near(late.1.into(), call.into());
                 let until = near(until_ns, last_ns);
-                self.to.put(&[head, until, pattern, late.0.into(), late_call, misordered_ns, bytes]);
+                let (of, site) = (late.0.into(), late_site.into());
+                self.to.put(&[head, until, pattern, of, late_call, site, misordered_ns, bytes]);
+            }
+            Met::Depends(on) => {
+                self.to.put(&[head]);
+                replayed::put(&on, &mut self.to, &mut self.last.depends);
             }
         }
     }
@@ -153,10 +165,12 @@ fn read(from: &mut NumbersReader<'_>, last: &mut Last) -> Option<(CallId, Met)> 
         2 => Met::LateSend(from.next()?),
         3 => Met::Received(far(from.next()?, last.time_ns)),
         4 => Met::HandsOnIo,
+        6 => Met::Depends(replayed::read(from.next()?, from, &mut last.depends)?),
         _ => Met::Waited(Wait {
             until_ns: far(from.next()?, last.time_ns),
             pattern: *PATTERNS.get(from.next()? as usize)?,
             late: (from.next()? as u32, far(from.next()?, call) as CallId),
+            late_site: from.next()? as u32,
             misordered_ns: from.next()?,
             bytes: from.next()?,
         }),
@@ -164,14 +178,23 @@ fn read(from: &mut NumbersReader<'_>, last: &mut Last) -> Option<(CallId, Met)> 
     Some((call as CallId, met))
 }
 
-/// All calls of a process, by their number, of which `times` are known; and the waits, one for each call that
-/// waited, in the order of calls.
+/// What is known of the calls of a process.
+pub(super) struct OfCalls {
+    /// All of them, by their number.
+    pub(super) calls: Vec<OfCall>,
+    /// The waits, one for each call that waited, in the order of calls.
+    pub(super) waits: Vec<(CallId, Wait)>,
+    /// What they depend on, and others on them, in the order in which it was found.
+    pub(super) dependencies: Vec<(CallId, Dependency)>,
+}
+
+/// All calls of a process, of which `times` are known.
 pub(super) fn of_calls(
     endpoints: impl Iterator<Item = Endpoint>,
     meetings: &StoredMeetings,
     times: &[Times],
-) -> (Vec<OfCall>, Vec<(CallId, Wait)>) {
-    let (mut waits, mut taken) = (Vec::new(), Vec::new());
+) -> OfCalls {
+    let (mut waits, mut taken, mut dependencies) = (Vec::new(), Vec::new(), Vec::new());
     let mut calls = vec![OfCall::default(); times.len()];
     for endpoint in endpoints.filter(|one| one.kind != Kind::Probe && one.end != End::Cancelled) {
         let Some(start) = calls.get_mut(endpoint.start as usize) else { continue };
@@ -203,13 +226,14 @@ pub(super) fn of_calls(
             }
             Met::HandsOnIo => call.hands_on_io = true,
             Met::Waited(wait) => waits.push((number, wait)),
+            Met::Depends(on) => dependencies.push((number, on)),
         }
     }
-    (calls, settled(waits, taken, times))
+    OfCalls { calls, waits: settled(waits, taken, times), dependencies }
 }
 
 /// The call that completed it.
-pub(super) fn completing(end: End) -> Option<CallId> {
+fn completing(end: End) -> Option<CallId> {
     match end {
         End::Waited(call) | End::Tested(call) => Some(call),
         End::Open | End::Cancelled => None,
@@ -223,7 +247,10 @@ mod tests {
     #[test]
     fn what_is_met_comes_back() {
         let times = |begin_ns, end_ns| Times { begin_ns, end_ns };
-        let wait = |pattern, late| Wait { until_ns: 77, pattern, late, misordered_ns: 3, bytes: u64::MAX };
+        let wait = |pattern, late| {
+            let (until_ns, late_site, misordered_ns, bytes) = (77, u32::MAX, 3, u64::MAX);
+            Wait { until_ns, pattern, late, late_site, misordered_ns, bytes }
+        };
         let met = [
             (7, Met::Partners(times(1_000, 900))),
             (u32::MAX, Met::Completed(times(5, u64::MAX), 3)),
@@ -231,6 +258,8 @@ mod tests {
             (1, Met::Received(1 << 63)),
             (1, Met::HandsOnIo),
             (0, Met::Received(0)),
+            (3, Met::Depends(Dependency::Sends(u64::MAX))),
+            (2, Met::Depends(Dependency::Meets { number: 7, member: 1 })),
             (9, Met::Waited(wait(Pattern::LateSender, (u32::MAX, 7)))),
             (0, Met::Waited(wait(Pattern::EarlyScan, (0, u32::MAX)))),
         ];
