@@ -122,7 +122,7 @@ impl<O: Observer> Observer for &mut Collected<O> {
     }
 }
 
-/// As [`matched_with()`], in memory for what is under way, as far as it does not lie in `spool`: the endpoints
+/// As [`matched_with()`], in memory for what is under way, as far as that is not in `spool`: the endpoints
 /// of each process, in the order in which they were started, are read from `endpoints` and not from [`Run`],
 /// nor are its calls. [`Matched::waits`] and [`Matched::dependencies`] are empty: the observer gets them all
 /// ([`order::settled`] makes of the waits of a process one for each call).

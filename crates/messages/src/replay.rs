@@ -17,62 +17,16 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::call::{CallId, Collective};
 use crate::waits::Times;
+
+mod instance;
+mod step;
+
+use instance::{Instance, gone_on};
+pub use step::{Arrival, Dependency, Step, steps};
 
 /// So many calls of a process are replayed at once.
 const AT_ONCE: usize = 16;
-
-/// What a call depends on, or others on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dependency {
-    /// It begins to send the message of this number.
-    Sends(u64),
-    /// It begins to take part in a collective.
-    Arrives(Arrival),
-    /// It goes on when this message's send has begun.
-    Takes(u64),
-    /// It goes on when others have arrived at the collective of this number, of which it is this member.
-    Meets {
-        /// The collective.
-        number: u64,
-        /// The member.
-        member: u32,
-    },
-}
-
-impl Dependency {
-    /// Whether the call depends on others.
-    pub fn is_waiting(&self) -> bool {
-        matches!(self, Dependency::Takes(_) | Dependency::Meets { .. })
-    }
-}
-
-/// A member's begin of a collective that members depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// The collective; messages are numbered with them.
-    pub number: u64,
-    /// Who depends on whom.
-    pub kind: Collective,
-    /// Whether the member is the root.
-    pub is_root: bool,
-    /// How many members there are.
-    pub members: u32,
-    /// How many of them go on when others have arrived ([`Dependency::Meets`]).
-    pub depending: u32,
-    /// The member that arrives; of a scan by its place in the order of ranks.
-    pub member: u32,
-}
-
-/// What is read of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Its next call begins; the one before is over.
-    Call(Times),
-    /// Of that call. Those on which others depend are first.
-    Depends(Dependency),
-}
 
 /// The calls of a process between its begin and its end of MPI.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,42 +49,6 @@ pub struct Replayed {
     pub ideal_ns: u64,
 }
 
-/// The calls in `range`, and what they depend on, of which the process's are given in any order.
-pub fn steps<'c>(
-    calls: &'c [Times],
-    dependencies: &[(CallId, Dependency)],
-    range: std::ops::Range<usize>,
-) -> impl Iterator<Item = Step> + 'c {
-    // By call, as the calls are numbered: that takes less time than sorting.
-    let mut ends: Vec<u32> = vec![0; calls.len() + 1];
-    let all = || dependencies.iter().filter(|(call, _)| (*call as usize) < calls.len());
-    all().for_each(|(call, _)| ends[*call as usize + 1] += 1);
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    let mut sorted = vec![Dependency::Sends(0); all().count()];
-    for is_waiting in [false, true] {
-        for (call, on) in all().filter(|(_, on)| on.is_waiting() == is_waiting) {
-            let place = &mut ends[*call as usize];
-            sorted[*place as usize] = *on;
-            *place += 1;
-        }
-    }
-    // `ends` are those of each call's own now.
-    let begin = range.start.checked_sub(1).map_or(0, |before| ends.get(before).copied().unwrap_or(0));
-    let (mut at, mut left, mut call) = (begin as usize, 0, range.start);
-    std::iter::from_fn(move || {
-        if left > 0 {
-            (left, at) = (left - 1, at + 1);
-            return Some(Step::Depends(sorted[at - 1]));
-        }
-        let times = *calls.get(call).filter(|_| call < range.end)?;
-        left = ends[call] as usize - at;
-        call += 1;
-        Some(Step::Call(times))
-    })
-}
-
 /// Replays the calls of all processes. Also the number of dependencies that were dropped.
 pub fn replay<S: Iterator<Item = Step>>(processes: Vec<Part<S>>) -> (Vec<Replayed>, u64) {
     Replay::new(processes).run()
@@ -148,21 +66,6 @@ struct Cursor<S> {
     /// The last end of a call as it was recorded; None = nothing is known of the time before.
     end_ns: Option<u64>,
     is_over: bool,
-}
-
-/// A collective at which some have arrived.
-struct Instance {
-    kind: Collective,
-    /// Of a scan: when each member arrived in the replay.
-    arrived_ns: Vec<Option<u64>>,
-    /// When the root did.
-    root_ns: Option<u64>,
-    /// Members that have not arrived.
-    missing: u32,
-    last_ns: u64,
-    /// Members that have not gone on.
-    depending: u32,
-    waiting: Vec<usize>,
 }
 
 struct Replay<S> {
@@ -345,14 +248,6 @@ impl<S: Iterator<Item = Step>> Replay<S> {
     }
 }
 
-/// One member of it needs nothing of it any more.
-fn gone_on(mut instance: std::collections::hash_map::OccupiedEntry<'_, u64, Instance>) {
-    instance.get_mut().depending -= 1;
-    if instance.get().depending == 0 && instance.get().missing == 0 {
-        instance.remove();
-    }
-}
-
 impl<S> Cursor<S> {
     fn begin(&mut self, Times { begin_ns, end_ns }: Times) {
         let between_ns = self.end_ns.map_or(0, |end_ns| begin_ns.saturating_sub(end_ns));
@@ -363,39 +258,10 @@ impl<S> Cursor<S> {
     }
 }
 
-impl Instance {
-    fn of(arrival: &Arrival) -> Instance {
-        let &Arrival { kind, members, depending, .. } = arrival;
-        Instance {
-            kind,
-            arrived_ns: if kind == Collective::Scan { vec![None; members as usize] } else { Vec::new() },
-            root_ns: None,
-            missing: members,
-            last_ns: 0,
-            depending,
-            waiting: Vec::new(),
-        }
-    }
-
-    /// When what a member depends on has happened; None = it has not yet.
-    fn known_ns(&self, member: u32) -> Option<u64> {
-        match self.kind {
-            Collective::Barrier | Collective::AllToAll | Collective::AllToOne => {
-                (self.missing == 0).then_some(self.last_ns)
-            }
-            Collective::OneToAll => self.root_ns,
-            Collective::Scan => {
-                let before = self.arrived_ns.get(..member as usize).unwrap_or_default();
-                before.iter().try_fold(0, |last, arrived| arrived.map(|ns| u64::max(last, ns)))
-            }
-            Collective::Loose | Collective::Neighbours => Some(0),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::{CallId, Collective};
 
     fn calls(times: &[(u64, u64)]) -> Vec<Times> {
         times.iter().map(|&(begin_ns, end_ns)| Times { begin_ns, end_ns }).collect()

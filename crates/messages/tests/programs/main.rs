@@ -278,8 +278,8 @@ fn one_by_one(calls: &[Vec<Times>], dependencies: &[Vec<(u32, Dependency)>]) -> 
     }
 }
 
-/// One rank sends everything before the other one receives anything, or does its part of all collectives. What
-/// is under way lies in a file, and is matched as it would be in memory.
+/// One rank sends everything before the other one receives anything, or does its part of all collectives.
+/// What is under way lies in a file, and is matched as it would be in memory.
 #[test]
 fn a_rank_that_is_far_ahead_is_matched_from_a_file() {
     const AHEAD: u64 = 50_000;
