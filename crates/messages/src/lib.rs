@@ -11,7 +11,7 @@
 //! - [`order`]: waits while other messages were there already
 //! - [`replay`]: the run on an ideal network
 //! - [`unmatched`]: why calls have no partner
-//! - [`line`]: first in, first out, in memory as far as it is short
+//! - [`mod@line`]: first in, first out, in memory as far as it is short
 //! - `failed`: channels of which a message may be missing
 //! - `known`: the communicators, and which processes are their members
 //! - [`stored`]: endpoints as numbers in a spool
