@@ -117,8 +117,8 @@ impl<S: Iterator<Item = Step>> Replay<S> {
         }
         let replayed = self.cursors.iter().map(|cursor| {
             // Until the end of MPI begins.
-            let end_ns = cursor.end_ns.unwrap_or(0);
-            let left_ns = cursor.part.after_ns.map_or(0, |after_ns| after_ns.saturating_sub(end_ns));
+            let left = cursor.part.after_ns.zip(cursor.end_ns);
+            let left_ns = left.map_or(0, |(after_ns, end_ns)| after_ns.saturating_sub(end_ns));
             Replayed { outside_ns: cursor.outside_ns + left_ns, ideal_ns: cursor.clock_ns + left_ns }
         });
         (replayed.collect(), self.dropped)
@@ -359,6 +359,13 @@ mod tests {
         assert_eq!(collective(Collective::AllToOne), [10, 30, 30]);
         assert_eq!(collective(Collective::Scan), [10, 20, 30]);
         assert_eq!(collective(Collective::Neighbours), [10, 20, 30]);
+    }
+
+    /// Recording began late: all that is known of a process is that it ended.
+    #[test]
+    fn where_nothing_is_known_before_the_end_no_time_is_counted() {
+        let part = Part { before_ns: None, after_ns: Some(500), steps: std::iter::empty() };
+        assert_eq!(replay(vec![part]), (vec![Replayed::default()], 0));
     }
 
     #[test]
