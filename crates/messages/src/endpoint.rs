@@ -76,8 +76,16 @@ impl End {
         }
     }
 
+    /// The call that completed it.
+    pub fn completing(self) -> Option<CallId> {
+        match self {
+            End::Waited(call) | End::Tested(call) => Some(call),
+            End::Open | End::Cancelled => None,
+        }
+    }
+
     /// Whether it was completed.
     pub fn is_complete(self) -> bool {
-        matches!(self, End::Waited(_) | End::Tested(_))
+        self.completing().is_some()
     }
 }

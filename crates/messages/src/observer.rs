@@ -22,10 +22,7 @@ pub struct Calls {
 impl Calls {
     /// The call that completed it.
     pub fn completing(&self) -> Option<Place> {
-        match self.end {
-            End::Waited(call) | End::Tested(call) => Some((self.start.0, call)),
-            End::Open | End::Cancelled => None,
-        }
+        Some((self.start.0, self.end.completing()?))
     }
 }
 

@@ -199,7 +199,7 @@ pub(super) fn of_calls(
     for endpoint in endpoints.filter(|one| one.kind != Kind::Probe && one.end != End::Cancelled) {
         let Some(start) = calls.get_mut(endpoint.start as usize) else { continue };
         start.started += 1;
-        let Some(end) = completing(endpoint.end).filter(|&end| end != endpoint.start) else { continue };
+        let Some(end) = endpoint.end.completing().filter(|&end| end != endpoint.start) else { continue };
         start.completed_by = Some(end);
         let Some(call) = calls.get_mut(end as usize) else { continue };
         call.completed += 1;
@@ -230,14 +230,6 @@ pub(super) fn of_calls(
         }
     }
     OfCalls { calls, waits: settled(waits, taken, times), dependencies }
-}
-
-/// The call that completed it.
-fn completing(end: End) -> Option<CallId> {
-    match end {
-        End::Waited(call) | End::Tested(call) => Some(call),
-        End::Open | End::Cancelled => None,
-    }
 }
 
 #[cfg(test)]
