@@ -113,10 +113,111 @@ static void queries(double seconds, size_t bytes)
 static void memory_clearing(double seconds) { queries(seconds, SCRATCH_BYTES); }
 static void memory_clearing_repaired(double seconds) { queries(seconds, USED_BYTES); }
 
+/* memory-copying: a table is copied for each query; repaired, it is only read. */
+enum { TABLE_BYTES = 4 << 20 };
+
+static double copied_s;
+
+KEPT static void copy_table(char *to, const char *from)
+{
+    double since = thread_cpu();
+    memcpy(to, from, TABLE_BYTES);
+    copied_s += thread_cpu() - since;
+}
+
+static void lookups(double seconds, int copies)
+{
+    char *from = fresh(TABLE_BYTES), *own = fresh(TABLE_BYTES);
+    fill_table(from, TABLE_BYTES);
+    fill_table(own, TABLE_BYTES);
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
+        if (copies)
+            copy_table(own, from);
+        kept_result += (unsigned char)own[TABLE_BYTES - 1];
+        burn_cpu(0.0005);
+    }
+    has_lost(copied_s);
+}
+
+static void memory_copying(double seconds) { lookups(seconds, 1); }
+static void memory_copying_repaired(double seconds) { lookups(seconds, 0); }
+
+/* allocation-churn: each record is made of parts that are freed with it; repaired, they are kept. */
+enum { PARTS = 2000 };
+
+static double allocated_s;
+
+KEPT static void make_parts(char **parts)
+{
+    double since = thread_cpu();
+    for (int i = 0; i < PARTS; i++) {
+        if ((parts[i] = malloc(24 + i % 64 * 8)) == NULL)
+            exit(2);
+        *parts[i] = (char)i;
+    }
+    for (int i = 0; i < PARTS; i++)
+        free(parts[i]);
+    allocated_s += thread_cpu() - since;
+}
+
+static void records(double seconds, int each)
+{
+    char *parts[PARTS];
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
+        if (each)
+            make_parts(parts);
+        burn_cpu(0.00005);
+    }
+    has_lost(allocated_s);
+}
+
+static void allocation_churn(double seconds) { records(seconds, 1); }
+static void allocation_churn_repaired(double seconds) { records(seconds, 0); }
+
+/* hot-atomic: two threads count in one place all the time; repaired, each in its own. */
+static struct {
+    _Alignas(128) _Atomic long of_all;
+    _Alignas(128) char end;
+} counted;
+
+KEPT static void *count_in_common(void *argument)
+{
+    double seconds = *(double *)argument;
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;)
+        for (int i = 0; i < 2000; i++)
+            counted.of_all++;
+    return NULL;
+}
+
+KEPT static void *count_alone(void *argument)
+{
+    double seconds = *(double *)argument;
+    volatile long own = 0;
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;)
+        for (int i = 0; i < 2000; i++)
+            own++;
+    counted.of_all += own;
+    return NULL;
+}
+
+static void two_count(double seconds, void *(*count)(void *))
+{
+    start(count, &seconds);
+    start(count, &seconds);
+    join_all();
+    kept_result += (uint64_t)counted.of_all;
+}
+
+static void hot_atomic(double seconds) { two_count(seconds, count_in_common); }
+static void hot_atomic_repaired(double seconds) { two_count(seconds, count_alone); }
+
 const struct finding_case memory_cases[] = {
     {"first-touch", first_touch, first_touch_repaired},
     {"fault-startup", fault_startup, fault_startup_repaired},
     {"fault-churn", fault_churn, fault_churn_repaired},
     {"memory-clearing", memory_clearing, memory_clearing_repaired},
+    {"memory-copying", memory_copying, memory_copying_repaired},
+    {"allocation-churn", allocation_churn, allocation_churn_repaired},
+    {"hot-atomic", hot_atomic, hot_atomic_repaired},
     {NULL, NULL, NULL},
 };

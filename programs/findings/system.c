@@ -1,6 +1,9 @@
 /* The system is asked too often. */
 #include "cases.h"
 
+#include <poll.h>
+#include <sys/wait.h>
+
 /* system-storm: the protection of a page is changed all the time; repaired, now and then. */
 static char *page;
 
@@ -121,6 +124,74 @@ static void file_churn_repaired(double seconds)
     fclose(opened);
 }
 
+/* unread-output: two processes send what they find, and the first is read to its end before the second;
+   repaired, each byte is read when it is there. */
+enum { SENT_BYTES = 4096, SENT_TIMES = 100 };
+
+static void send_all(int to, double seconds)
+{
+    static const char found[SENT_BYTES];
+    double lost = 0;
+    for (int i = 0; i < SENT_TIMES; i++) {
+        burn_cpu(seconds / SENT_TIMES);
+        double since = wall();
+        if (write(to, found, sizeof found) != (ssize_t)sizeof found)
+            _exit(2);
+        lost += wall() - since;
+    }
+    has_lost(lost);
+}
+
+static int reads_some(int from)
+{
+    static char taken[SENT_BYTES];
+    return read(from, taken, sizeof taken) > 0;
+}
+
+KEPT static void read_one_by_one(const int from[2])
+{
+    for (int i = 0; i < 2; i++)
+        while (reads_some(from[i]))
+            ;
+}
+
+KEPT static void read_as_it_comes(const int from[2])
+{
+    struct pollfd both[2] = {{.fd = from[0], .events = POLLIN}, {.fd = from[1], .events = POLLIN}};
+    while (both[0].fd >= 0 || both[1].fd >= 0) {
+        if (poll(both, 2, -1) < 0)
+            exit(2);
+        for (int i = 0; i < 2; i++)
+            if (both[i].fd >= 0 && both[i].revents != 0 && !reads_some(both[i].fd))
+                both[i].fd = -1;
+    }
+}
+
+static void two_senders(double seconds, void (*read_all)(const int *))
+{
+    int from[2];
+    for (int i = 0; i < 2; i++) {
+        int ends[2];
+        if (pipe(ends) != 0)
+            exit(2);
+        pid_t child = fork();
+        if (child == 0) {
+            send_all(ends[1], seconds);
+            _exit(0);
+        }
+        if (child < 0)
+            exit(2);
+        close(ends[1]);
+        from[i] = ends[0];
+    }
+    read_all(from);
+    while (wait(NULL) > 0)
+        ;
+}
+
+static void unread_output(double seconds) { two_senders(seconds, read_one_by_one); }
+static void unread_output_repaired(double seconds) { two_senders(seconds, read_as_it_comes); }
+
 /* sync-storm: the file is made safe after each line; repaired, at the end. */
 KEPT static void make_safe(void)
 {
@@ -153,6 +224,7 @@ const struct finding_case system_cases[] = {
     {"system-storm", system_storm, system_storm_repaired},
     {"tiny-io", tiny_io, tiny_io_repaired},
     {"file-churn", file_churn, file_churn_repaired},
+    {"unread-output", unread_output, unread_output_repaired},
     {"sync-storm", sync_storm, sync_storm_repaired},
     {NULL, NULL, NULL},
 };

@@ -20,7 +20,7 @@ const SHELLS: [&str; 7] = ["bash", "dash", "sh", "zsh", "ksh", "busybox", "fish"
 /// How functions of the languages' standard libraries and of runtimes begin, and of what compilers make for
 /// them. Where the source file is known, it decides as well: without linkage names an inlined function has no
 /// path.
-const LIBRARIES: [&str; 16] = [
+const LIBRARIES: [&str; 21] = [
     "std::",
     "core::",
     "alloc::",
@@ -38,6 +38,12 @@ const LIBRARIES: [&str; 16] = [
     "runtime/",
     "internal/",
     "syscall.",
+    // OCaml's.
+    "caml_",
+    "camlStdlib",
+    "camlCamlinternal",
+    "camlThread",
+    "camlUnix",
 ];
 
 /// Folders of the sources of standard libraries, from the root.
@@ -60,6 +66,10 @@ const SOURCES_WITHIN: [&str; 5] = [
 ];
 /// Where package managers keep sources of libraries that are compiled into programs.
 const PACKAGES: [&str; 4] = ["/.cargo/registry/", "/.cargo/git/", "/go/pkg/mod/", "/.conan2/p/"];
+
+/// How the names of copies of Rust's types end: most are written by the compiler, and what is copied is the
+/// caller's choice.
+const COPIES: [&str; 2] = [" as core::clone::Clone>::clone", " as core::clone::Clone>::clone_from"];
 
 /// Parts of the C library that are linked into programs themselves.
 const START: [&str; 2] = ["_start", "__libc_csu_init"];
@@ -121,6 +131,7 @@ impl Author {
         let file = function.file.as_deref().unwrap_or_default();
         if LIBRARIES.iter().any(|library| name.starts_with(library))
             || START.contains(&name)
+            || COPIES.iter().any(|copy| name.ends_with(copy))
             || SOURCES.iter().any(|folder| file.starts_with(folder))
             || SOURCES_WITHIN.iter().any(|folder| file.contains(folder))
         {
@@ -149,6 +160,20 @@ mod tests {
             Author::of(&profile, &Programs::of(&profile), &function)
         });
         assert_eq!(authors, [Author::System, Author::System, Author::Program, Author::Program]);
+    }
+
+    /// What the compiler writes to copy a type says less than who copies it.
+    #[test]
+    fn copies_of_rusts_types_are_the_systems() {
+        let mut profile = Profile::default();
+        profile.modules.push(Module { path: "/home/me/filter".into(), ..Module::default() });
+        let names = ["<filter::Rule as core::clone::Clone>::clone", "filter::Rule::clone"];
+        let authors = names.map(|name| {
+            let module = Some(ModuleId::from_index(0));
+            let function = Function { name: name.into(), module, ..Function::default() };
+            Author::of(&profile, &Programs::of(&profile), &function)
+        });
+        assert_eq!(authors, [Author::System, Author::Program]);
     }
 
     #[test]

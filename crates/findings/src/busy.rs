@@ -18,16 +18,16 @@ use proust_account::ledger::Account;
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_function: FxHashMap<FunctionId, Vec<&Value>> = FxHashMap::default();
     for value in facts.profile.values.iter().filter(|value| value.metric == Metric::BusyWait) {
-        if let Some(function) = waiting_function(facts, value.context) {
+        if let Some(function) = function_of_program(facts, value.context) {
             by_function.entry(function).or_default().push(value);
         }
     }
     by_function.into_values().filter_map(|values| busy_wait(facts, &values)).collect()
 }
 
-/// The program's function that waits, if it is code of its own module that does: a runtime's loops in its
-/// barriers and locks are on accounts of their own.
-fn waiting_function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
+/// The program's function, if it is code of its own module that executes: what a runtime does in its barriers
+/// and locks is on accounts of its own.
+pub(super) fn function_of_program(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
     let function = facts.places.function(context)?;
     let own = facts.profile.functions[function].module;
     (facts.places.start(context).is_some() && facts.places.leaf(context)?.module == own).then_some(function)

@@ -1,6 +1,7 @@
 //! The input of all kinds of findings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use proust_profile::{
     ContextId, FunctionId, LocationId, Metric, Nature, Ns, OperationId, OperationKind, ProcessId, Profile,
@@ -72,6 +73,8 @@ pub struct Facts<'r> {
     pub(super) samples: Vec<f64>,
     /// Page faults without I/O by context.
     pub(super) faults: Vec<f64>,
+    /// By library of Python's, where the program calls it most.
+    asked: OnceLock<FxHashMap<String, ContextId>>,
 }
 
 impl<'r> Facts<'r> {
@@ -160,6 +163,7 @@ impl<'r> Facts<'r> {
             sampling,
             samples: own(Metric::Samples),
             faults: own(Metric::MinorFaults),
+            asked: OnceLock::new(),
             places,
             profile,
             ledger,
@@ -190,6 +194,7 @@ impl<'r> Facts<'r> {
         burned: Ns,
         cause: Place,
     ) -> Finding {
+        let cause = self.asked(cause);
         Finding {
             kind,
             account: account.id().into(),
@@ -212,6 +217,38 @@ impl<'r> Facts<'r> {
             ranks: Vec::new(),
             lock: None,
         }
+    }
+
+    /// A place; or if it is in a library of Python's, where the program calls that library most: the library's
+    /// threads and processes do what the program asks them for.
+    fn asked(&self, place: Place) -> Place {
+        let Some(library) = place.context.and_then(|context| self.places.library(context)) else {
+            return place;
+        };
+        let called = self.asked.get_or_init(|| self.asking());
+        let asked = called.get(library).map(|&context| self.places.place(context));
+        asked.map_or(place.clone(), |asked| Place { processes: place.processes, ..asked })
+    }
+
+    /// By library of Python's that the program calls, the call that takes longest.
+    fn asking(&self) -> FxHashMap<String, ContextId> {
+        type Line = (Option<FunctionId>, Option<u32>);
+        let mut lines: BTreeMap<(&str, Line), (Ns, ContextId)> = BTreeMap::new();
+        let used = self.cpu.iter().enumerate().map(|(id, &cpu)| (ContextId::from_index(id), cpu));
+        let called = self.calls.iter().map(|call| (call.context, Ns::of(call.time_ns)));
+        for (context, time) in used.chain(called).filter(|(_, time)| time.is_positive()) {
+            if let Some(library) = self.places.asked_library(context) {
+                let key = (library, self.places.line_key(context));
+                let line = lines.entry(key).or_insert((Ns::ZERO, context));
+                *line = (line.0 + time, line.1.min(context));
+            }
+        }
+        let mut most: FxHashMap<&str, (Ns, ContextId)> = FxHashMap::default();
+        for ((library, _), line) in lines {
+            let known = most.entry(library).or_insert(line);
+            *known = if line.0 > known.0 { line } else { *known };
+        }
+        most.into_iter().map(|(library, (_, context))| (library.to_owned(), context)).collect()
     }
 
     /// A place of one process.

@@ -54,6 +54,12 @@ figures! {
     CpuInLibrary "cpu-in-library";
     /// Processor time in the region, by samples.
     CpuInRegion "cpu-in-region";
+    /// Processor time in allocating and freeing memory there.
+    CpuOfAllocating "cpu-of-allocating";
+    /// Processor time at atomic instructions of it.
+    CpuOfAtomics "cpu-of-atomics";
+    /// Processor time in copying memory there.
+    CpuOfCopying "cpu-of-copying";
     /// Processor time in clearing memory there.
     CpuOfClearing "cpu-of-clearing";
     /// Processor time of the lines near it.
@@ -288,6 +294,10 @@ figures! {
     Turns "turns";
     /// Until a thread went on when all had come, on average.
     UntilWentOn "until-went-on";
+    /// Waited for another one while it could have read.
+    WaitedToRead "waited-to-read";
+    /// Waited to write.
+    WaitedToWrite "waited-to-write";
     /// Waited at this barrier.
     WaitedAtBarrier "waited-at-barrier";
     /// Waited at this place.

@@ -81,6 +81,10 @@ kinds! {
     FaultChurn "fault-churn";
     /// Much processor time goes into clearing memory.
     MemoryClearing "memory-clearing";
+    /// Much processor time goes into copying memory.
+    MemoryCopying "memory-copying";
+    /// Memory is allocated and freed all the time.
+    AllocationChurn "allocation-churn";
     /// System calls take the processors.
     SystemStorm "system-storm";
     /// All threads are idle while one sleeps and checks, again and again.
@@ -91,6 +95,10 @@ kinds! {
     SpinWait "spin-wait";
     /// A thread waits in a loop that does nothing but read memory.
     BusyWait "busy-wait";
+    /// Several threads change memory atomically all the time.
+    HotAtomic "hot-atomic";
+    /// Processes wait to write, since their reader waits for another one.
+    UnreadOutput "unread-output";
     /// Very many short-lived threads.
     ThreadChurn "thread-churn";
     /// Very many short-lived processes.
@@ -105,7 +113,7 @@ kinds! {
     OmpDeepConstruct "omp-deep-construct";
     /// A loop is divided by count, and its iterations differ.
     OmpUnevenLoop "omp-uneven-loop";
-    /// A loop is handed out in so few chunks that threads wait for the last one.
+    /// A loop is handed out in chunks so large that threads wait for the last one.
     OmpLargeChunks "omp-large-chunks";
     /// A loop is handed out in chunks that take no longer than asking for them.
     OmpSmallChunks "omp-small-chunks";

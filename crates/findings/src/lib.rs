@@ -20,6 +20,9 @@
 //! - `sleepers`: threads that sleep while others work
 //! - `busy`: loops that only wait for another thread to write memory
 //! - `polls`: sleeping and spinning for something to happen
+//! - `atomics`: memory that several threads change atomically
+//! - `memory_work`: memory that is cleared, copied and allocated
+//! - `unread`: processes that wait to write
 //! - `churn`: threads that live too short
 //! - `spawning`: processes that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
@@ -42,13 +45,13 @@
 
 mod alike;
 mod amount;
+mod atomics;
 mod author;
 mod barriers;
 mod binding;
 mod busy;
 mod calls;
 mod churn;
-mod clearing;
 mod crowding;
 mod effort;
 mod facts;
@@ -62,6 +65,7 @@ mod kernel;
 mod libraries;
 mod locks;
 mod marked;
+mod memory_work;
 mod mpi;
 mod names;
 mod one_at_a_time;
@@ -86,6 +90,7 @@ pub mod thresholds;
 mod transfers;
 mod turns;
 mod unexplained;
+mod unread;
 
 use proust_profile::Profile;
 use rayon::prelude::*;
@@ -107,7 +112,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 22] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 24] = [
     locks::find,
     phases::find,
     pool::find,
@@ -118,11 +123,13 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 22] = [
     binding::find,
     faults::find,
     kernel::find,
-    clearing::find,
+    memory_work::find,
     libraries::find,
     polls::find,
     sleepers::find,
     busy::find,
+    atomics::find,
+    unread::find,
     churn::find,
     spawning::find,
     transfers::find,

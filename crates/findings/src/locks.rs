@@ -90,6 +90,7 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
         Figure::count(FigureId::ThreadsThatWaited, threads.len() as f64),
         Figure::count(FigureId::HandOvers, times as f64),
     ];
+    finding.library = language(facts, &rows);
     // Threads that leave the interpreter for most of their work wait for it when they come back.
     let is_usual = !limits::UNUSUAL_SHARE.holds(lost / facts.total.max(Ns::SHORTEST));
     finding.sure =
@@ -99,6 +100,17 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
         locks.iter().max_by_key(|(_, rows)| rows.iter().map(|row| row.ns).sum::<u64>()).map(|l| l.0);
     Some(finding)
 }
+
+/// The language whose runtime has the lock, where it is compiled and not interpreted.
+fn language(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<String> {
+    let is_of_ocaml = |row: &&BlameRow| {
+        facts.places.calls_below_own(row.context, |name| OF_OCAML.iter().any(|part| name.starts_with(part)))
+    };
+    rows.iter().any(is_of_ocaml).then(|| "OCaml".to_owned())
+}
+
+/// How functions of OCaml's runtime begin that wait for its lock.
+const OF_OCAML: [&str; 3] = ["st_masterlock", "st_thread_yield", "caml_thread"];
 
 /// A place; or where it has no function, that in which those who had the lock spend most of their processor
 /// time: an interpreter acquires and releases locks in functions of its own.

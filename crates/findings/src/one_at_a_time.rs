@@ -12,9 +12,9 @@ use proust_profile::{LocationId, Ns};
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
-use super::handovers::Wait;
+use super::handovers::{Handed, Wait};
 use super::thresholds::{self as limits, Checks};
-use proust_account::ledger::Account;
+use proust_account::ledger::{Account, PassiveReason};
 
 /// Of one program, all its waits that ended when another one of it had worked alone.
 pub(super) fn of_program(facts: &Facts<'_>, program: &str, mut waits: Vec<Wait>) -> Option<Finding> {
@@ -47,12 +47,19 @@ pub(super) fn of_program(facts: &Facts<'_>, program: &str, mut waits: Vec<Wait>)
         return None;
     }
     // Who only waits for the workers' ends is kept from nothing.
-    let is_worker = |wait: &Wait| {
-        works.get(&wait.0).is_some_and(|&work| limits::ONE_WORKER.holds(work / all.max(Ns::SHORTEST)))
+    let works_much = |location: LocationId| {
+        works.get(&location).is_some_and(|&work| limits::ONE_WORKER.holds(work / all.max(Ns::SHORTEST)))
     };
+    let is_worker = |wait: &Wait| works_much(wait.0);
     let of_workers: Ns = waits.iter().filter(|wait| is_worker(wait)).map(|wait| wait.2.waited).sum();
     if of_workers >= alone * OF_WORKERS {
         waits.retain(is_worker);
+    } else {
+        // What a worker asks for again and again, as SQLite does for a locked database, it sleeps for.
+        let asleep = asleep(facts, works_much);
+        if asleep.iter().map(|wait| wait.2.waited).sum::<Ns>() >= alone * OF_WORKERS {
+            waits = asleep;
+        }
     }
     let mut by_place: BTreeMap<_, (Ns, Vec<&Wait>)> = BTreeMap::new();
     for wait in &waits {
@@ -77,6 +84,13 @@ pub(super) fn of_program(facts: &Facts<'_>, program: &str, mut waits: Vec<Wait>)
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();
     Some(finding)
+}
+
+/// The sleeps of workers.
+fn asleep(facts: &Facts<'_>, works_much: impl Fn(LocationId) -> bool) -> Vec<Wait> {
+    let rows = facts.ledger.passive.iter();
+    let rows = rows.filter(|row| row.reason == PassiveReason::Sleep && works_much(row.location));
+    rows.map(|row| (row.location, row.context, Handed { times: 0, waited: Ns::of(row.ns) })).collect()
 }
 
 /// Where workers wait so much of the time for each other, their waits are the place.

@@ -81,6 +81,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::BoundTogether
         | Kind::BusyWait
         | Kind::SleepingWorker
+        | Kind::UnreadOutput
         | Kind::UnexplainedWait
         | Kind::MpiLateSender
         | Kind::MpiLateReceiver
@@ -95,6 +96,7 @@ const fn shape(kind: Kind) -> Shape {
         Kind::FaultStartup
         | Kind::FaultChurn
         | Kind::MemoryClearing
+        | Kind::MemoryCopying
         | Kind::SystemStorm
         | Kind::SpinWait
         | Kind::SlowLibrary => Shape::Burned,
@@ -102,6 +104,8 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LibraryLock
         | Kind::LockSpin
         | Kind::SmallTasks
+        | Kind::HotAtomic
+        | Kind::AllocationChurn
         | Kind::ThreadChurn
         | Kind::ProcessChurn
         | Kind::TinyIo

@@ -100,6 +100,10 @@ fn general(kind: Kind) -> &'static [Kind] {
         Kind::OmpNestedTeams => &[Kind::Oversubscription],
         Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask, Kind::OmpSerialPart],
         Kind::OmpSmallTasks => &[Kind::LateThread, Kind::LateWork],
+        Kind::UnreadOutput => &[Kind::SerialPhase, Kind::LongTask, Kind::IdlePool],
+        // Their own instructions are what their time is measured by.
+        Kind::HotSection | Kind::Convoy | Kind::LockSpin => &[Kind::HotAtomic],
+        Kind::FaultChurn => &[Kind::AllocationChurn],
         Kind::MpiSerialChain => &[Kind::MpiLateSender],
         _ => &[],
     }
@@ -115,6 +119,17 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
     general(special.kind).contains(&other.kind)
         && match special.kind {
             Kind::OmpNestedTeams => true,
+            // The writers are those that seemed to have a phase of their own.
+            Kind::UnreadOutput => {
+                let writers = special.victims.iter().filter_map(|victim| victim.place.context);
+                other.cause.context.is_some_and(|other| {
+                    writers.into_iter().any(|writer| facts.places.is_in_function_of(writer, other))
+                })
+            }
+            _ if matches!(other.kind, Kind::HotAtomic | Kind::AllocationChurn) => {
+                let places = special.victims.iter().map(|victim| &victim.place).chain([&special.cause]);
+                places.into_iter().any(|place| place.function == other.cause.function)
+            }
             Kind::OmpTeamOfOne => {
                 let inside = other.cause.context.zip(special.cause.context);
                 // A phase that is much more than the loop is not about the loop.

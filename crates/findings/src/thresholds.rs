@@ -121,6 +121,11 @@ thresholds! {
     USED_AFTER at_least share(0.3) "of the processor time, other threads' after the memory was touched";
     SLOW_LIBRARY at_least share(0.1) "of the processor time, in the reference implementation of a library";
     INNER_LOCK at_least share(0.02) "of the processor time, waiting and waking at locks of the C library";
+    COPYING at_least share(0.15) "of the processor time, in copying memory for one line";
+    ALLOCATING at_least share(0.2) "of the processor time, in allocating and freeing memory for one function";
+    HOT_ATOMIC at_least share(0.1) "of the processor time, at atomic instructions of one function";
+    ATOMIC_OTHERS at_least share(0.1) "of that time, other threads' than the one with the most";
+    UNREAD_OF_RUN at_least share(0.1) "of the run, waiting to write while the reader waited for another";
     CLEARING at_least share(0.1) "of the processor time, in clearing memory for one line";
     IN_KERNEL at_least share(0.3) "of the processor time of calls through a buffer, in the kernel";
     SYSTEM_SHARE at_least share(0.5) "of the processor time there, in the kernel";
@@ -168,6 +173,7 @@ thresholds! {
     UNEVEN_PART at_least share(0.05) "of the work of the busiest thread, to be one that worked";
     UNEVEN_WORKERS at_least share(0.6) "of the threads, those that worked";
     CHUNKS_EACH at_most count(3.0) "requests for iterations each time, of a thread";
+    CHUNK_ITERATIONS at_least count(2.0) "iterations in a chunk, on average";
     CHUNK_WAITS at_least share(0.1) "of the team's time in the loop, waiting at its end for a later thread";
     CHUNK_REQUESTS at_least count(10000.0) "requests for iterations";
     CHUNK_WORK_S at_most ns(2_000) "between two requests of a thread, on average";
@@ -203,7 +209,7 @@ thresholds! {
     CHAIN_WAITS at_least count(3.0) "waits of the longest chain";
     CHAIN_BY_ONE at_most share(0.8) "of the waiting in chains, for the work of one rank";
     SMALL_MESSAGES at_least count(5000.0) "messages sent, or received, in the function";
-    SMALL_MESSAGE_BYTES at_most bytes(1024.0) "in a message, on average";
+    SMALL_MESSAGE_BYTES at_most bytes(4096.0) "in a message, on average";
     GROUPED_TIMES at_least count(1000.0) "collectives that followed another one of the function at once";
     GROUPED_BYTES at_most bytes(8192.0) "in such a collective, on average";
     MISORDERED_TIMES at_least count(10.0) "waits for a message while others were there";

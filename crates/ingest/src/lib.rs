@@ -76,7 +76,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 70;
+pub const ANALYSIS_VERSION: u32 = 71;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -352,7 +352,9 @@ impl Filling<'_> {
                 paths.go_to(contexts, number, row.time_ns);
                 let place = row.context.0;
                 row.context = paths.charge(contexts, number, &lane.nodes, place, row.partial, lost_as);
-                row.is_busy_wait = !row.tail && !row.in_operation && contexts.is_waiting(place);
+                let is_at_work = !row.tail && !row.in_operation;
+                row.is_busy_wait = is_at_work && contexts.is_waiting(place);
+                row.is_atomic = is_at_work && contexts.is_atomic(place);
                 if row.partial && !paths.is_incomplete(row.context) {
                     row.partial = false;
                     *completed += u64::from(!row.tail);

@@ -226,6 +226,8 @@ impl<'m> Paths<'m> {
         let leaf = nodes.get(node).and_then(|node| self.resolved(log, node));
         if leaf.is_some_and(|(_, address)| address.waits) {
             lane.waiting.insert(place);
+        } else if leaf.is_some_and(|(_, address)| address.is_atomic) {
+            lane.atomic.insert(place);
         }
         lane.set_charged(nodes, place, partial, context);
         context

@@ -194,6 +194,8 @@ metrics! {
         MpiOtherCalls = 27, "mpi_other_calls", COUNT, Operations, Sum;
         /// Processor time in loops that do nothing but wait for another thread to write memory.
         BusyWait = 28, "busy_wait_s", SECONDS, Samples, Sum;
+        /// Processor time on instructions that change memory atomically.
+        Atomic = 31, "atomic_s", SECONDS, Samples, Sum;
         /// The most memory that a process had resident at once; at the start of its first thread.
         PeakResident = 29, "peak_resident_bytes", BYTES, Processes, Max;
         /// Memory that a process had resident when that was read last; at the start of its first thread.

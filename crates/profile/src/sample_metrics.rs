@@ -3,7 +3,7 @@
 use crate::{Metric, SampleRow};
 
 /// What samples count into.
-pub const SAMPLE_METRICS: [Metric; 11] = [
+pub const SAMPLE_METRICS: [Metric; 12] = [
     Metric::Cpu,
     Metric::User,
     Metric::System,
@@ -15,6 +15,7 @@ pub const SAMPLE_METRICS: [Metric; 11] = [
     Metric::InvoluntarySwitches,
     Metric::CpuSquares,
     Metric::BusyWait,
+    Metric::Atomic,
 ];
 
 /// What a sample adds to each of [`SAMPLE_METRICS`].
@@ -33,5 +34,6 @@ pub fn amounts_of_sample(row: &SampleRow) -> [u64; SAMPLE_METRICS.len()] {
         row.involuntary_switches.into(),
         if row.tail { 0 } else { cpu_us.saturating_mul(cpu_us) },
         if row.is_busy_wait { row.cpu_ns } else { 0 },
+        if row.is_atomic { row.cpu_ns } else { 0 },
     ]
 }

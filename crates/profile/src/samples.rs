@@ -54,6 +54,8 @@ pub struct SampleRow {
     pub in_operation: bool,
     /// Whether it fell into a loop that does nothing but wait for another thread to write memory.
     pub is_busy_wait: bool,
+    /// Whether it fell on an instruction that changes memory atomically.
+    pub is_atomic: bool,
 }
 
 impl Default for SampleRow {
@@ -76,6 +78,7 @@ impl Default for SampleRow {
             partial: false,
             in_operation: false,
             is_busy_wait: false,
+            is_atomic: false,
         }
     }
 }

@@ -94,6 +94,10 @@ fn about_stored(metric: Metric) -> &'static str {
         Metric::BusyWait => {
             "the part of `cpu_s` in loops that do nothing but wait for another thread to write memory"
         }
+        Metric::Atomic => {
+            "the part of `cpu_s` on instructions that change memory atomically: they take long where other \
+             threads change the same memory"
+        }
         Metric::PeakResident => {
             "the most memory that a process had resident at once: of several the largest, never their sum. \
              Of whole processes, at the root of the tree, and only where it is asked for"

@@ -14,7 +14,7 @@ use crate::image::hexadecimal;
 use crate::structure::Findings;
 
 /// Changes with the layout of the files and with whatever changes answers, the rules for names above all.
-const SCHEMA: &str = "v10";
+const SCHEMA: &str = "v11";
 
 /// The default place of the cache: `$XDG_CACHE_HOME/proust/structure`, else `~/.cache/proust/structure`.
 /// `None` where neither variable is set to an absolute path.

@@ -13,6 +13,7 @@
 //!
 //! This crate is not for unwinding, for variables and types, or for modules that are not 64-bit ELF.
 
+mod atomics;
 mod beginning;
 mod cache;
 mod debug_files;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ModuleNote;
+use crate::atomics;
 use crate::beginning::Beginning;
 use crate::debug_files::Sources;
 use crate::debug_info::{DebugFrame, DebugInfo};
@@ -69,13 +70,16 @@ impl<'s, 'a> Resolver<'s, 'a> {
         let mut findings = Findings::default();
         for &address in addresses {
             let frames = self.resolve(address);
-            findings.addresses.insert(address, frames);
             if let Some(function) = self.called(address) {
                 findings.calls.insert(address, function);
             }
             if waiting_loops::is_in_one(&self.sources.module, address, |function| self.is_fence(function)) {
                 findings.waiting.insert(address);
             }
+            if self.is_at_atomic(&frames, address) {
+                findings.atomic.insert(address);
+            }
+            findings.addresses.insert(address, frames);
         }
         if self.symbols.is_empty() && self.debug_info.is_none() {
             self.notes.push(ModuleNote::NoSymbols { path: self.sources.path.clone() });
@@ -110,6 +114,12 @@ impl<'s, 'a> Resolver<'s, 'a> {
         let stub = self.stubs.at(function, &self.symbols);
         stub.is_some_and(|stub| stub.name.strip_suffix("@plt").is_some_and(is_one))
             || self.symbols.starting_at(function).iter().any(|name| is_one(name))
+    }
+
+    /// Whether memory is changed atomically there.
+    fn is_at_atomic(&self, outermost_first: &[SourceFrame], address: u64) -> bool {
+        let physical = outermost_first.first().and_then(|frame| self.functions.get(frame.function));
+        physical.is_some_and(|function| atomics::is_at_one(&self.sources.module, function.address, address))
     }
 
     /// The function of this module that the call names which ends at `address`.

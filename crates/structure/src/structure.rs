@@ -60,6 +60,8 @@ pub struct ResolvedAddress {
     pub calls: Option<u32>,
     /// Whether the instruction there belongs to a loop that only waits for another thread to write memory.
     pub waits: bool,
+    /// Whether an atomic change of memory ends there, or begins.
+    pub is_atomic: bool,
 }
 
 /// A function with the place that executes in it.
@@ -111,6 +113,8 @@ pub(crate) struct Findings {
     pub(crate) calls: BTreeMap<u64, u32>,
     /// Addresses in loops that only wait.
     pub(crate) waiting: BTreeSet<u64>,
+    /// Addresses at which an atomic change of memory ends or begins.
+    pub(crate) atomic: BTreeSet<u64>,
 }
 
 impl Findings {
@@ -144,7 +148,8 @@ impl Findings {
             let calls = self.calls.get(&address);
             let calls = calls.map(|&function| table.add(self.functions[function as usize].clone()));
             let waits = self.waiting.contains(&address);
-            selected.insert(address, ResolvedAddress { address, frames, calls, waits });
+            let is_atomic = self.atomic.contains(&address);
+            selected.insert(address, ResolvedAddress { address, frames, calls, waits, is_atomic });
         }
         (table.into_functions(), selected)
     }
@@ -165,6 +170,7 @@ impl Findings {
         let calls = other.calls.into_iter();
         self.calls.extend(calls.map(|(address, function)| (address, renumbered[function as usize])));
         self.waiting.extend(other.waiting);
+        self.atomic.extend(other.atomic);
         self.functions = table.into_functions();
     }
 }

@@ -195,7 +195,7 @@ impl Loop {
 }
 
 /// An atomic instruction on the top of the stack that changes nothing there: compilers' full fence.
-fn is_locked_nothing(instruction: &Instruction) -> bool {
+pub(crate) fn is_locked_nothing(instruction: &Instruction) -> bool {
     instruction.has_lock_prefix()
         && matches!(instruction.mnemonic(), Mnemonic::Or | Mnemonic::Add)
         && instruction.memory_base() == Register::RSP

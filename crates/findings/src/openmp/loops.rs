@@ -127,7 +127,8 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     Some(finding)
 }
 
-/// A loop that is handed out, in one or two chunks a thread: who gets the last one is late.
+/// A loop that is handed out in chunks so large that threads wait for who has the last one: one or two for
+/// each thread, or larger ones at the beginning than at the end, as by a guided schedule.
 fn large_chunks(
     facts: &Facts<'_>,
     constructs: &Constructs<'_>,
@@ -140,11 +141,17 @@ fn large_chunks(
     }
     // The last request of each thread gets nothing.
     let each = requests as f64 / construct.executions().max(1) as f64;
+    let chunks = requests.saturating_sub(construct.executions()).max(1);
     let waited = (construct.wait() - construct.latency()).max(Ns::ZERO);
     let in_loop = construct.work() + construct.wait();
     let burned = waited * spinning_share(facts, construct.process);
     let mut checks = Checks::default();
-    if !checks.holds(&limits::CHUNKS_EACH, each)
+    let are_few = limits::CHUNKS_EACH.holds(each);
+    if are_few {
+        checks.holds(&limits::CHUNKS_EACH, each);
+    }
+    // One iteration that is as long as that cannot be divided by the schedule.
+    if !(are_few || checks.holds(&limits::CHUNK_ITERATIONS, iterations as f64 / chunks as f64))
         || !checks.holds(&limits::CHUNK_WAITS, waited / in_loop.max(Ns::SHORTEST))
         || !facts.matters(&mut checks, waited, burned)
     {

@@ -1,7 +1,7 @@
 //! I/O of a few bytes, synchronisation, system calls.
 
 use proust_account::ledger::Account;
-use proust_profile::{LocationId, ModuleId, Ns, ProcessSampleRow, Target};
+use proust_profile::{LocationId, ModuleId, Ns, ProcessId, ProcessSampleRow, Target};
 
 use super::super::{Kind, Sure, findings};
 use super::{Builder, cause, has, near, one};
@@ -167,6 +167,68 @@ fn synchronised_files_lose_no_more_than_all_io() {
     let io = Ns::of(ledger.accounts[Account::Io]);
     assert!(io < Ns::from_seconds(0.2), "{io:?}");
     assert!(finding.lost <= io, "{:?} of {io:?}", finding.lost);
+}
+
+#[test]
+fn memory_that_is_copied_or_allocated_much_is_named_where_it_is() {
+    let run = |ms: u64, path: &str| {
+        let mut run = Builder::new(1, 1000);
+        run.work(0, path, (0, ms)).work(0, "main answer look_up", (ms, 1000));
+        run.findings()
+    };
+    let found = run(300, "main answer pass libc:__memmove_avx512_unaligned_erms");
+    let finding = one(&found, Kind::MemoryCopying);
+    near(finding.lost, 0.3);
+    assert_eq!((cause(finding), finding.sure), ("pass", Sure::Possible));
+    assert!(!has(&run(120, "main answer pass libc:memcpy"), Kind::MemoryCopying));
+    let found = run(300, "main answer make libc:malloc libc:sysmalloc");
+    let finding = one(&found, Kind::AllocationChurn);
+    near(finding.lost, 0.3);
+    assert_eq!((cause(finding), finding.sure), ("make", Sure::Possible));
+    assert!(!has(&run(150, "main answer make libc:malloc"), Kind::AllocationChurn));
+    assert!(!has(&run(300, "main answer make libc:mallopt"), Kind::AllocationChurn));
+}
+
+/// Memory that is given back and touched again is allocated again, too.
+#[test]
+fn memory_that_is_allocated_for_its_faults_is_one_finding() {
+    let mut run = Builder::new(1, 1000);
+    for at_ms in (0..1000).step_by(100) {
+        run.work_with(0, "main step libc:malloc", (at_ms, at_ms + 50), 40, 20_000);
+        run.work(0, "main step", (at_ms + 50, at_ms + 100));
+    }
+    run.profile.processes[ProcessId(0)].peak_resident_bytes = Some(8 << 20);
+    let found = run.findings();
+    assert!(has(&found, Kind::FaultChurn) && !has(&found, Kind::AllocationChurn), "{found:#?}");
+}
+
+/// A reader that takes all from one process before it turns to the next.
+#[test]
+fn output_that_is_not_read_while_the_reader_waits_for_another_process() {
+    let run = |in_turn: bool| {
+        let mut run = Builder::new(3, 1000);
+        let process = run.profile.processes[ProcessId(0)].clone();
+        run.profile.processes = vec![process; 3].into();
+        for (id, location) in run.profile.locations.iter_mut().enumerate() {
+            (location.process, location.tid) = (ProcessId(id as u32), id as u32);
+        }
+        for at_ms in (0..1000).step_by(20) {
+            run.during(0, "main collect", Operation::Read, (at_ms, at_ms + 19)).target = Target::Pipe;
+            run.work(0, "main collect", (at_ms + 19, at_ms + 20));
+        }
+        run.during(1, "main search", Operation::Write, (0, 1)).target = Target::Pipe;
+        run.work(1, "main search", (1, 500)).work(2, "main search", (0, 60));
+        let blocked = if in_turn { (60, 500) } else { (60, 80) };
+        run.during(2, "main search", Operation::Write, blocked).target = Target::Pipe;
+        run.work(2, "main search", (blocked.1, 1000));
+        run.findings()
+    };
+    let found = run(true);
+    let finding = one(&found, Kind::UnreadOutput);
+    near(finding.lost, 0.39);
+    assert_eq!((cause(finding), finding.sure), ("collect", Sure::Possible));
+    assert!(!has(&found, Kind::SerialPhase), "{found:#?}");
+    assert!(!has(&run(false), Kind::UnreadOutput));
 }
 
 #[test]

@@ -131,6 +131,33 @@ fn an_interpreters_lock_is_one_finding_where_the_script_waits() {
     assert_eq!((cause(finding), finding.sure), ("score", Sure::Certain));
 }
 
+/// A thread of Python's library works for the script, which calls that library elsewhere.
+#[test]
+fn what_a_library_of_python_does_is_named_where_the_script_calls_it() {
+    let mut run = Builder::new(2, 1000);
+    run.profile.modules[ModuleId(0)].path = "/home/me/job.py".into();
+    for path in ["/usr/bin/python3.11", "/usr/lib/python3.11/multiprocessing/pool.py"] {
+        run.profile.modules.push(Module { path: path.into(), ..Module::default() });
+    }
+    run.work(0, "main classify next", (0, 1000));
+    for at_ms in (0..1000).step_by(100) {
+        run.work_with(1, "handle repopulate libc:memset", (at_ms, at_ms + 100), 0, 0);
+    }
+    for (name, module, file) in [
+        ("main", 0, "/home/me/job.py"),
+        ("classify", 0, "/home/me/job.py"),
+        ("next", 3, "/usr/lib/python3.11/multiprocessing/pool.py"),
+        ("handle", 3, "/usr/lib/python3.11/multiprocessing/pool.py"),
+        ("repopulate", 3, "/usr/lib/python3.11/multiprocessing/pool.py"),
+    ] {
+        let id = FunctionId(run.function(name));
+        let function = &mut run.profile.functions[id];
+        (function.module, function.file) = (Some(ModuleId(module)), Some(file.to_owned()));
+    }
+    let found = run.findings();
+    assert_eq!(cause(one(&found, Kind::MemoryClearing)), "classify", "{found:#?}");
+}
+
 #[test]
 fn what_has_no_name_is_possible_at_most() {
     let run = |name: &str, file: Option<&str>, beside: Option<&str>| {

@@ -152,7 +152,7 @@ fn many_small_messages_are_found_and_large_ones_are_not() {
     near(finding.lost, 0.2);
     assert_eq!((cause(finding), finding.sure), ("exchange", Sure::Likely));
     assert_eq!(one(&messages(64, 2), Kind::MpiSmallMessages).sure, Sure::Possible);
-    assert!(!has(&messages(4096, 1), Kind::MpiSmallMessages));
+    assert!(!has(&messages(16_384, 1), Kind::MpiSmallMessages));
 }
 
 /// Three sums one after the other, so long apart.

@@ -168,7 +168,9 @@ fn a_loop_that_is_handed_out_in_two_chunks_though_one_takes_longer() {
     near(finding.lost, 0.69);
     assert_eq!((cause(finding), finding.sure), ("region", Sure::Likely));
     assert!(!has(&found, Kind::LateWork), "{found:#?}");
-    // Ten chunks each time; and sections, of which no numbers are known.
+    // A guided schedule: some chunks, the first of them large.
+    assert!(has(&run(100, 3200), Kind::OmpLargeChunks));
+    // Ten chunks of an iteration each time; and sections, of which no numbers are known.
     assert!(!has(&run(100, 32), Kind::OmpLargeChunks));
     assert!(!has(&run(20, 0), Kind::OmpLargeChunks));
 }

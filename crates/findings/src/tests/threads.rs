@@ -260,6 +260,24 @@ fn asking_in_vain_again_and_again_is_spinning() {
 }
 
 #[test]
+fn memory_that_several_threads_change_atomically_is_named() {
+    let run = |path: &str, threads: u32| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, path, (0, 1000)).work(1, path, (0, 1000));
+        let at_work = run.samples.iter_mut().filter(|row| row.location.0 < threads).enumerate();
+        at_work.for_each(|(number, row)| row.is_atomic = number % 10 < 3);
+        run.findings()
+    };
+    let found = run("worker count", 2);
+    let finding = one(&found, Kind::HotAtomic);
+    near(finding.lost, 0.6);
+    assert_eq!((cause(finding), finding.sure), ("count", Sure::Possible));
+    // Where one thread does, no other has the memory; and those of a library are its locks.
+    assert!(!has(&run("worker count", 1), Kind::HotAtomic));
+    assert!(!has(&run("worker count libc:malloc", 2), Kind::HotAtomic));
+}
+
+#[test]
 fn a_loop_that_only_reads_memory_is_busy_waiting() {
     let run = |path: &str, of_ten: usize| {
         let mut run = Builder::new(2, 1000);

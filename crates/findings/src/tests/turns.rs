@@ -82,6 +82,22 @@ fn threads_that_never_work_at_once_do_so_one_at_a_time() {
     assert!(!has(&run(499), Kind::OneAtATime));
 }
 
+/// Workers that ask again and again whether they may, as SQLite does for its database, and sleep meanwhile.
+#[test]
+fn workers_that_sleep_until_another_has_worked_are_named_where_they_sleep() {
+    let mut run = Builder::new(3, 1000);
+    for (worker, times) in [(7, (0, 600)), (8, (600, 999))] {
+        run.during(0, "main end", Operation::Join, times).object = worker;
+    }
+    run.work(0, "main sum", (999, 1000));
+    run.work(1, "worker solve", (0, 600)).work(2, "worker solve", (600, 999));
+    for at_ms in (0..600).step_by(60) {
+        run.during(2, "worker begin", Operation::Sleep, (at_ms, at_ms + 60));
+    }
+    let found = run.findings();
+    assert_eq!(cause(one(&found, Kind::OneAtATime)), "begin", "{found:#?}");
+}
+
 #[test]
 fn processes_that_are_awaited_before_the_next_is_started_work_one_at_a_time() {
     let run = |at_once: u64| {

@@ -17,6 +17,8 @@ pub(crate) struct LaneContexts {
     others: FxHashMap<(Place, bool), ContextId>,
     /// Places whose innermost instruction is in a loop that only waits.
     pub(super) waiting: FxHashSet<Place>,
+    /// Places whose innermost instruction is at an atomic change of memory.
+    pub(super) atomic: FxHashSet<Place>,
     /// How often addresses of code that was made had become something else by then.
     epoch: usize,
 }
@@ -41,6 +43,12 @@ impl LaneContexts {
     #[inline]
     pub(crate) fn is_waiting(&self, place: Place) -> bool {
         !self.waiting.is_empty() && self.waiting.contains(&place)
+    }
+
+    /// Whether a row of this place fell on an atomic change of memory. It has been charged.
+    #[inline]
+    pub(crate) fn is_atomic(&self, place: Place) -> bool {
+        !self.atomic.is_empty() && self.atomic.contains(&place)
     }
 
     pub(super) fn set_charged(&mut self, nodes: &NodeTable, place: Place, partial: bool, context: ContextId) {

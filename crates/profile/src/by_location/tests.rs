@@ -38,7 +38,7 @@ fn event() -> impl Strategy<Value = EventRow> {
 fn sample() -> impl Strategy<Value = SampleRow> {
     let what = (0u32..4, 0u32..9, 0u64..1300, any::<u16>());
     let amounts = (any::<[u64; 4]>(), any::<[u32; 4]>(), prop_oneof![Just(u32::MAX), any::<u32>()]);
-    (what, amounts, any::<[bool; 4]>()).prop_map(|(what, amounts, flags)| SampleRow {
+    (what, amounts, any::<[bool; 5]>()).prop_map(|(what, amounts, flags)| SampleRow {
         location: LocationId(what.0),
         context: ContextId(what.1),
         time_ns: what.2,
@@ -56,6 +56,7 @@ fn sample() -> impl Strategy<Value = SampleRow> {
         partial: flags[1],
         in_operation: flags[2],
         is_busy_wait: flags[3],
+        is_atomic: flags[4],
     })
 }
 

@@ -11,6 +11,7 @@ const TAIL: u8 = 1;
 const PARTIAL: u8 = 2;
 const IN_OPERATION: u8 = 4;
 const BUSY_WAIT: u8 = 8;
+const ATOMIC: u8 = 16;
 
 impl Row for SampleRow {
     type Record = Sample;
@@ -40,7 +41,8 @@ impl Row for SampleRow {
             flags: flag(self.tail, TAIL)
                 | flag(self.partial, PARTIAL)
                 | flag(self.in_operation, IN_OPERATION)
-                | flag(self.is_busy_wait, BUSY_WAIT),
+                | flag(self.is_busy_wait, BUSY_WAIT)
+                | flag(self.is_atomic, ATOMIC),
         }
     }
 
@@ -65,6 +67,7 @@ impl Row for SampleRow {
             partial: has(PARTIAL),
             in_operation: has(IN_OPERATION),
             is_busy_wait: has(BUSY_WAIT),
+            is_atomic: has(ATOMIC),
         })
     }
 

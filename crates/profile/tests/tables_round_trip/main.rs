@@ -58,7 +58,7 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
         any::<[u64; 4]>(),
         any::<[u32; 5]>(),
         any::<u16>(),
-        any::<[bool; 4]>(),
+        any::<[bool; 5]>(),
     );
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
         let mut rows: Vec<SampleRow> = rows
@@ -82,6 +82,7 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
                 partial: flags[1],
                 in_operation: flags[2],
                 is_busy_wait: flags[3],
+                is_atomic: flags[4],
             })
             .collect();
         rows.sort_by_key(|row| (row.location, row.time_ns));

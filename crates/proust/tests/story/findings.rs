@@ -40,7 +40,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 42] = [
+const FAULTS: [Fault; 46] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -62,6 +62,10 @@ const FAULTS: [Fault; 42] = [
     fault("fault-startup", "fault", "fill_table", None, "0.8"),
     fault("fault-churn", "fault", "steps", None, "0.6"),
     fault("memory-clearing", "compute", "clear_scratch", Some(0.25), "0.8"),
+    fault("memory-copying", "compute", "copy_table", Some(0.25), "0.8"),
+    fault("allocation-churn", "compute", "make_parts", Some(0.35), "0.8"),
+    fault("hot-atomic", "compute", "count_in_common", None, "0.8"),
+    fault("unread-output", "serial", "reads_some", None, "0.8"),
     fault("system-storm", "compute", "protect_page", None, "0.6"),
     fault("sleep-poll", "asleep", "sleep_until_turn", None, "1.5"),
     fault("sleeping-worker", "serial", "rest_a_while", Some(0.35), "0.8"),
@@ -344,6 +348,10 @@ kinds! {
     threads_for_a_moment one_thread_for_all "thread-churn";
     processes_for_a_moment no_processes_for_a_moment "process-churn";
     io_of_a_few_bytes io_of_many_bytes "tiny-io";
+    memory_copied_for_each_query memory_that_is_only_read "memory-copying";
+    memory_allocated_all_the_time memory_that_is_kept "allocation-churn";
+    a_counter_of_all_threads a_counter_for_each_thread "hot-atomic";
+    output_that_is_not_read output_read_as_it_comes "unread-output";
     files_opened_all_the_time a_file_kept_open "file-churn";
     files_made_safe_all_the_time files_made_safe_once "sync-storm";
     a_construct_too_deep a_construct_further_out "omp-deep-construct";

@@ -245,7 +245,8 @@ pub fn names(module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
             frame(address >> 16, 99, false);
         }
         frame(address >> 8 & 0xff, address & 0xff, address >> 16 > 0);
-        structure.addresses.insert(address, ResolvedAddress { address, frames, calls: None, waits: false });
+        let resolved = ResolvedAddress { address, frames, calls: None, waits: false, is_atomic: false };
+        structure.addresses.insert(address, resolved);
     }
     structure
 }

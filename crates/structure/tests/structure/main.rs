@@ -1,5 +1,6 @@
 //! Whole modules, built here with the machine's compilers, through the public interface.
 
+mod atomics;
 mod build;
 mod c_programs;
 mod cache;

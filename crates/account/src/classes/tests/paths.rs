@@ -142,6 +142,11 @@ fn mpi() {
 }
 
 #[test]
+fn ocaml() {
+    check(include_str!("ocaml.paths"));
+}
+
+#[test]
 fn cpython() {
     check(include_str!("python.paths"));
 }

@@ -44,6 +44,12 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::SpinWait => {
             "a thread waits by yielding its processor, or by asking the system, again and again"
         }
+        Kind::HotAtomic => "several threads change memory atomically all the time",
+        Kind::UnreadOutput => "processes wait to write, since their reader waits for another of them",
+        Kind::MemoryCopying => "much of the processor time goes into copying memory, for one line",
+        Kind::AllocationChurn => {
+            "much of the processor time goes into allocating and freeing memory, for one function"
+        }
         Kind::BusyWait => "a thread waits in a loop that does nothing but read memory",
         Kind::UnexplainedWait => "threads wait for much of the run, and no cause can be established",
         Kind::ThreadChurn => "very many short-lived threads",
@@ -53,7 +59,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::SyncStorm => "files are synchronised with their device again and again",
         Kind::OmpDeepConstruct => "it is executed so often that each execution has hardly any work",
         Kind::OmpUnevenLoop => "a loop is divided by count, and its iterations differ",
-        Kind::OmpLargeChunks => "a loop is handed out in so few chunks that threads wait for the last one",
+        Kind::OmpLargeChunks => "a loop is handed out in chunks so large that threads wait for the last one",
         Kind::OmpSmallChunks => "threads spend more time on requesting iterations than on executing them",
         Kind::OmpHotCritical => "all threads enter it again and again",
         Kind::OmpNestedTeams => "together they have more threads than there are processors",

@@ -15,8 +15,9 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::InterpreterLock => {
             "Use processes in place of threads (multiprocessing, ProcessPoolExecutor), do the work in code \
-             that releases the lock, or take a build of the interpreter without it. If the threads are those \
-             that serve a pool of processes, give each job more work (chunksize)."
+             that releases the lock, or take a build of the interpreter without it (of OCaml version 5 and its \
+             domains). If the threads are those that serve a pool of processes, give each job more work \
+             (chunksize)."
         }
         Kind::LibraryLock => {
             "Let one thread call it, or use what has no state that all share: of OpenBLAS one thread for \
@@ -115,6 +116,23 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Block until it happens: a condition variable, a futex, a semaphore; a time to wait in place of \
              0 for poll, select or epoll_wait. The processor is free for others then."
         }
+        Kind::HotAtomic => {
+            "Give each thread memory of its own and add up at the end, or now and then; pass a shared pointer \
+             by reference, or copy it once for each thread; take pieces of work in larger ranges. Where other \
+             data lie in the same 64 bytes, move them apart."
+        }
+        Kind::UnreadOutput => {
+            "Read from all of them as their output comes: poll, select, a thread for each; or let each write \
+             to a file of its own."
+        }
+        Kind::MemoryCopying => {
+            "Pass a reference or a range of what is only read, move what is not needed any more, and copy \
+             once what several use."
+        }
+        Kind::AllocationChurn => {
+            "Keep the memory between uses, allocate once for many, pass by reference what is copied only to \
+             be read. An allocator for many threads (jemalloc, mimalloc, tcmalloc) makes each call cheaper."
+        }
         Kind::BusyWait => {
             "Find out which thread it waits for, and why that one is late. Where waits are long, or other \
              threads need the processor, look some thousand times and then block: a condition variable, a \
@@ -141,7 +159,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::OmpLargeChunks => {
             "Make the chunks smaller, schedule(dynamic, N), so that each thread gets at least ten of them, \
-             each of some microseconds; or use guided."
+             each of some microseconds. A guided schedule hands out the largest chunk first, which does not fit \
+             where the first iterations cost most."
         }
         Kind::OmpSmallChunks => {
             "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use \

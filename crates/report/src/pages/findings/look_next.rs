@@ -35,6 +35,15 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("threads", "what each thread spent its time on"),
             ("timeline", "who waited when"),
         ],
+        Kind::HotAtomic => &[
+            ("flat --by line --sort atomic_s", "the lines that change memory atomically"),
+            ("callers", "what called them"),
+        ],
+        Kind::UnreadOutput => &[("io", "who waited to read and to write"), ("timeline", "who works when")],
+        Kind::MemoryCopying => &[("callers memcpy", "who copies how much")],
+        Kind::AllocationChurn => {
+            &[("callers malloc", "who allocates how much"), ("callers free", "who frees")]
+        }
         Kind::BusyWait => &[
             ("flat --by line --sort busy_wait_s", "the lines that wait"),
             ("tree --sort busy_wait_s", "what called them"),

@@ -70,6 +70,14 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = the smaller of their sleep there while others worked and the accounts serial and narrow"
         }
         Kind::SpinWait => "lost = processor time in giving the processor away, or in asking",
+        Kind::HotAtomic => "lost = processor time at atomic instructions there (atomic_s)",
+        Kind::UnreadOutput => {
+            "lost = Σ over those that write of waiting to write + waiting of the reader − their common life"
+        }
+        Kind::MemoryCopying => "lost = processor time, outside of the kernel, in copying memory there",
+        Kind::AllocationChurn => {
+            "lost = processor time, outside of the kernel, in allocating and freeing memory there"
+        }
         Kind::BusyWait => "lost = processor time in loops that do nothing but read memory (busy_wait_s)",
         Kind::UnexplainedWait => {
             "lost = waiting at all places that no finding names, at most what the others leave of its account"
@@ -300,6 +308,15 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Likely, _) => "it follows from enough samples",
         (Sure::Possible, Kind::FirstTouch) => {
             "who touched is measured; that the others use the same memory is not known"
+        }
+        (Sure::Possible, Kind::HotAtomic) => {
+            "where the time passes is sampled; whether the threads change the same memory is not known"
+        }
+        (Sure::Possible, Kind::UnreadOutput) => {
+            "the waits are measured exactly; which of them are about the same pipe is not known"
+        }
+        (Sure::Possible, Kind::MemoryCopying | Kind::AllocationChurn) => {
+            "the processor time is sampled; how much of it the work needs is not known"
         }
         (Sure::Possible, Kind::FileChurn) => {
             "the calls are measured exactly; whether they open the same files is not known"

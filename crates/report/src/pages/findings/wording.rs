@@ -36,6 +36,10 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::SleepingWorker => "workers that sleep",
         Kind::SpinWait => "spin-waiting",
         Kind::BusyWait => "busy waiting",
+        Kind::HotAtomic => "memory that threads change atomically",
+        Kind::UnreadOutput => "output that is not read",
+        Kind::MemoryCopying => "much memory copied",
+        Kind::AllocationChurn => "memory allocated again and again",
         Kind::UnexplainedWait => "waits without a known cause",
         Kind::ThreadChurn => "short-lived threads",
         Kind::ProcessChurn => "short-lived processes",
@@ -110,6 +114,9 @@ pub(super) fn title(finding: &Finding) -> String {
     match finding.kind {
         Kind::LockAcrossIo => format!("Others wait for a lock that is held while {who} does I/O"),
         Kind::LockAcrossSleep => format!("Others wait for a lock that is held while {who} sleeps or waits"),
+        Kind::InterpreterLock if finding.library.is_some() => {
+            format!("Threads wait for the {library} runtime's lock, which lets one of them execute at a time")
+        }
         Kind::InterpreterLock => {
             "Threads wait for the interpreter's lock, which lets one of them execute at a time".into()
         }
@@ -163,6 +170,14 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("{who} asks again and again whether something has happened, and takes a processor for it")
         }
         Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
+        Kind::HotAtomic => format!("Threads change memory atomically all the time in {who}"),
+        Kind::UnreadOutput => {
+            format!("Processes wait to write, while {who} waits for what another one of them writes")
+        }
+        Kind::MemoryCopying => format!("{who} spends much of the processor time on copying memory"),
+        Kind::AllocationChurn => {
+            format!("{who} spends much of the processor time on allocating and freeing memory")
+        }
         Kind::BusyWait => format!("{who} only reads memory until another thread has written there"),
         Kind::UnexplainedWait => {
             format!("Threads wait, most of all in {who}, and no cause can be established")
@@ -177,7 +192,7 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::OmpUnevenLoop => format!("Work in {who} is divided by count, and some threads get more of it"),
         Kind::OmpLargeChunks => {
-            format!("Work in {who} is handed out in so few chunks that threads wait for the last one")
+            format!("Work in {who} is handed out in chunks so large that threads wait for the last one")
         }
         Kind::OmpSmallChunks => format!("Threads ask for iterations in {who} more than they work on them"),
         Kind::OmpHotCritical => format!("All threads enter the critical section in {who} again and again"),

@@ -1,0 +1,149 @@
+//! Processor time in the library's functions that clear, copy and allocate memory.
+//!
+//! These functions have callers in the program, and what they do there may be needed or not: a finding of
+//! these kinds is possible at most. What the kernel does meanwhile for memory that is touched for the first
+//! time is not counted here.
+
+use std::collections::BTreeSet;
+
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns};
+use rustc_hash::FxHashMap;
+
+use super::facts::Facts;
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks, Threshold};
+use proust_account::ledger::Account;
+
+/// What the functions of a sort do.
+struct Sort {
+    kind: Kind,
+    /// Whether a function of this name does it.
+    does: fn(&str) -> bool,
+    /// The least share of the processor time.
+    limit: &'static Threshold<f64>,
+    figure: FigureId,
+    /// Whether all calls in a function count together. Otherwise those of each line do.
+    in_function: bool,
+}
+
+const SORTS: [Sort; 3] = [
+    Sort {
+        kind: Kind::MemoryClearing,
+        does: |name| is_variant_of(name, &CLEAR),
+        limit: &limits::CLEARING,
+        figure: FigureId::CpuOfClearing,
+        in_function: false,
+    },
+    Sort {
+        kind: Kind::MemoryCopying,
+        does: |name| is_variant_of(name, &COPY),
+        limit: &limits::COPYING,
+        figure: FigureId::CpuOfCopying,
+        in_function: false,
+    },
+    Sort {
+        kind: Kind::AllocationChurn,
+        does: allocates,
+        limit: &limits::ALLOCATING,
+        figure: FigureId::CpuOfAllocating,
+        in_function: true,
+    },
+];
+
+/// Functions that clear memory, and that copy it, without what comes before and behind their names: the C
+/// library has one for each sort of processor.
+const CLEAR: [&str; 3] = ["memset", "bzero", "explicit_bzero"];
+const COPY: [&str; 3] = ["memcpy", "memmove", "mempcpy"];
+
+/// Functions that allocate and free memory, of the C library and of those that stand in for it.
+const ALLOCATE: [&str; 17] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "reallocarray",
+    "free",
+    "cfree",
+    "aligned_alloc",
+    "posix_memalign",
+    "memalign",
+    "_int_malloc",
+    "_int_free",
+    "malloc_consolidate",
+    "operator new",
+    "operator new[]",
+    "operator delete",
+    "operator delete[]",
+    "__libc_free",
+];
+/// What such functions of Rust have in their names.
+const ALLOCATE_PARTS: [&str; 3] = ["__rust_alloc", "__rust_dealloc", "__rust_realloc"];
+
+fn is_variant_of(name: &str, of: &[&str]) -> bool {
+    let name = name.trim_start_matches('_');
+    of.iter().any(|of| name.strip_prefix(of).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)))
+}
+
+fn allocates(name: &str) -> bool {
+    ALLOCATE.contains(&name) || ALLOCATE_PARTS.iter().any(|part| name.contains(part))
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    SORTS.iter().flat_map(|sort| of_sort(facts, sort)).collect()
+}
+
+fn of_sort(facts: &Facts<'_>, sort: &Sort) -> Vec<Finding> {
+    let mut by_place: FxHashMap<(Option<FunctionId>, Option<u32>), Vec<ContextId>> = FxHashMap::default();
+    for context in facts.profile.contexts.keys() {
+        if facts.cpu[context.index()].is_positive() && is_called(facts, sort, context) {
+            let (function, line) = facts.places.line_key(context);
+            let place = (function, line.filter(|_| !sort.in_function));
+            by_place.entry(place).or_default().push(context);
+        }
+    }
+    by_place.into_values().filter_map(|contexts| much(facts, sort, &contexts)).collect()
+}
+
+/// Whether it is in a function of the sort that the program calls itself.
+fn is_called(facts: &Facts<'_>, sort: &Sort, context: ContextId) -> bool {
+    let does = match sort.in_function {
+        true => facts.places.calls_below_own(context, sort.does),
+        false => facts.places.leaf(context).is_some_and(|function| (sort.does)(&function.name)),
+    };
+    does && facts.places.start(context).is_some()
+}
+
+fn much(facts: &Facts<'_>, sort: &Sort, contexts: &[ContextId]) -> Option<Finding> {
+    let user =
+        |context: ContextId| (facts.cpu[context.index()] - facts.system[context.index()]).max(Ns::ZERO);
+    let lost: Ns = contexts.iter().map(|&context| user(context)).sum();
+    let share = lost / facts.all_cpu.max(Ns::SHORTEST);
+    let error = facts.error(contexts.iter().copied());
+    let mut checks = Checks::default();
+    if !checks.holds(sort.limit, share)
+        || !checks.holds(&limits::SIGMAS, lost / error.max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, lost)
+    {
+        return None;
+    }
+    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
+    for &context in contexts {
+        let line = by_line.entry(facts.places.line_key(context)).or_insert((Ns::ZERO, context));
+        *line = (line.0 + user(context), line.1.min(context));
+    }
+    let (_, worst) = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let by = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
+    let by = by.filter(|value| contexts.contains(&value.context)).map(|value| value.location);
+    let by: BTreeSet<LocationId> = by.collect();
+    let cause = facts.located(facts.places.place(worst), by.iter().copied());
+    let mut finding = facts.finding(sort.kind, Account::Compute, lost, lost, cause);
+    finding.error = error;
+    finding.evidence = vec![
+        Figure::share(FigureId::ShareOfCpu, share),
+        Figure::time(sort.figure, lost),
+        Figure::count(FigureId::ThreadsThatDidIt, by.len() as f64),
+    ];
+    finding.sure = Sure::Possible;
+    finding.checks = checks.kept();
+    Some(finding)
+}
