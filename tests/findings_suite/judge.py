@@ -41,6 +41,8 @@ def names_in(function):
         name,
     )
     name = re.sub(r"(\._omp_fn\.\d+|\.omp_outlined.*|::\{\{closure\}\}.*|::h[0-9a-f]{16})$", "", name)
+    # C++'s lambdas: `f(int)::{lambda()#1}::operator()`, `f::(anonymous class)::operator()`.
+    name = re.sub(r"::(\{lambda)?$", "", name)
     # Python's: `Class.method`, `function.<locals>.inner`.
     return {name, name.rsplit("::", 1)[-1], name.rsplit(".", 1)[-1]} - {""}
 

@@ -28,6 +28,8 @@ def self_test(six):
         "Clang's outlined body": is_right(truth, at("hold.omp_outlined_debug__", "lock.c", 99)),
         "a method with arguments": is_right(truth, at("cache::hold(int, std::pair<a, b>)", "x.h", 1)),
         "a closure": is_right(truth, at("lib::hold::{{closure}}", "x.rs", 1)),
+        "a lambda of GCC": is_right(truth, at("hold::{lambda()#1}::operator()", "x.c", 1)),
+        "a lambda of Clang": is_right(truth, at("hold::(anonymous class)::operator()", "x.c", 1)),
         "a name that begins alike": not is_right(truth, at("hold_on", "x.c", 1)),
         "no place": not is_right(truth, {**made, "sure": "certain", "cause": None, "victims": []}),
         "victims where there is no cause": is_right(
