@@ -33,6 +33,7 @@ fn names(_: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
                 frames: vec![SourceFrame { function: 0, file: None, line, inlined: false }],
                 calls: None,
                 waits: false,
+                is_atomic: false,
             },
         )
     };
