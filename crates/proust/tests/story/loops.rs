@@ -116,7 +116,9 @@ fn the_last_thread_leaves_a_barrier_as_late_as_the_program_measures() {
         let (truth, page): (Value, Value) = (run.truth(), run.page("intervals", &[]));
         let found = list(&page, "/intervals").iter().find(|one| one["name"] == "iterate").expect("iterate");
         let spread_s = number(&truth, "/variation_s");
-        assert!(spread_s >= 0.45, "{truth}");
+        // Where others want the processors, the other thread leaves late, too, and for less time alone.
+        let kept_s = spread_s.min(10.0 * 0.05);
+        assert!(kept_s > 3.0 * TURNS_S, "{truth}");
         // A thread may lose its processor between the runtime's clock and its own: not less than it was kept
         // for, and not more than it measures.
         let between = |what: &str, path: &str, least_s: f64, truth_s: f64| {
@@ -124,7 +126,7 @@ fn the_last_thread_leaves_a_barrier_as_late_as_the_program_measures() {
             let is_right = (least_s..=1.1 * truth_s + TURNS_S).contains(&found_s);
             assert!(is_right, "{compiler} {what}: {found_s}, at least {least_s}, at most {truth_s}: {truth}");
         };
-        let least_s = 0.9 * 10.0 * 0.05 - TURNS_S;
+        let least_s = 0.9 * kept_s - TURNS_S;
         between("Time_variation", "/dvm/time_variation_s", least_s, spread_s);
         between("its row", "/dvm/operations/team_barrier/variation_s", least_s, spread_s);
         let potential_s = number(&truth, "/synchronization_s");
