@@ -1,6 +1,6 @@
 //! The input of all kinds of findings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use proust_profile::{
@@ -10,6 +10,7 @@ use proust_profile::{
 use rustc_hash::FxHashMap;
 
 use super::alike::{kinds, lives_in_turn, phases, starts};
+use super::asked;
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
@@ -74,7 +75,7 @@ pub struct Facts<'r> {
     /// Page faults without I/O by context.
     pub(super) faults: Vec<f64>,
     /// By library of Python's, where the program calls it most.
-    asked: OnceLock<FxHashMap<String, ContextId>>,
+    pub(super) asked: OnceLock<FxHashMap<String, ContextId>>,
 }
 
 impl<'r> Facts<'r> {
@@ -194,7 +195,7 @@ impl<'r> Facts<'r> {
         burned: Ns,
         cause: Place,
     ) -> Finding {
-        let cause = self.asked(cause);
+        let cause = asked::or_asked(self, cause);
         Finding {
             kind,
             account: account.id().into(),
@@ -217,38 +218,6 @@ impl<'r> Facts<'r> {
             ranks: Vec::new(),
             lock: None,
         }
-    }
-
-    /// A place; or if it is in a library of Python's, where the program calls that library most: the library's
-    /// threads and processes do what the program asks them for.
-    fn asked(&self, place: Place) -> Place {
-        let Some(library) = place.context.and_then(|context| self.places.library(context)) else {
-            return place;
-        };
-        let called = self.asked.get_or_init(|| self.asking());
-        let asked = called.get(library).map(|&context| self.places.place(context));
-        asked.map_or(place.clone(), |asked| Place { processes: place.processes, ..asked })
-    }
-
-    /// By library of Python's that the program calls, the call that takes longest.
-    fn asking(&self) -> FxHashMap<String, ContextId> {
-        type Line = (Option<FunctionId>, Option<u32>);
-        let mut lines: BTreeMap<(&str, Line), (Ns, ContextId)> = BTreeMap::new();
-        let used = self.cpu.iter().enumerate().map(|(id, &cpu)| (ContextId::from_index(id), cpu));
-        let called = self.calls.iter().map(|call| (call.context, Ns::of(call.time_ns)));
-        for (context, time) in used.chain(called).filter(|(_, time)| time.is_positive()) {
-            if let Some(library) = self.places.asked_library(context) {
-                let key = (library, self.places.line_key(context));
-                let line = lines.entry(key).or_insert((Ns::ZERO, context));
-                *line = (line.0 + time, line.1.min(context));
-            }
-        }
-        let mut most: FxHashMap<&str, (Ns, ContextId)> = FxHashMap::default();
-        for ((library, _), line) in lines {
-            let known = most.entry(library).or_insert(line);
-            *known = if line.0 > known.0 { line } else { *known };
-        }
-        most.into_iter().map(|(library, (_, context))| (library.to_owned(), context)).collect()
     }
 
     /// A place of one process.

@@ -45,6 +45,7 @@
 
 mod alike;
 mod amount;
+mod asked;
 mod atomics;
 mod author;
 mod barriers;

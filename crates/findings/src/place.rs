@@ -261,30 +261,6 @@ impl<'p> Places<'p> {
         self.authors[context.index()] == Author::Program
     }
 
-    /// The library of Python's that a path begins in, on which the program has no function.
-    pub(super) fn library(&self, context: ContextId) -> Option<&'p str> {
-        if self.is_written(context) || self.function(context).is_none() {
-            return None;
-        }
-        library_of(&self.profile.functions[self.function(context)?])
-    }
-
-    /// The library of Python's that the program's innermost function on a path calls.
-    pub(super) fn asked_library(&self, context: ContextId) -> Option<&'p str> {
-        if !self.is_written(context) {
-            return None;
-        }
-        let own = self.own(context);
-        let (mut at, mut first) = (context, None);
-        while at != own {
-            let one = &self.profile.contexts[at];
-            let function = one.function.map(|id| &self.profile.functions[id]);
-            first = function.filter(|_| one.kind == ContextKind::Frame).and_then(library_of).or(first);
-            at = one.parent?;
-        }
-        first
-    }
-
     /// The program's innermost function on this path.
     pub(super) fn function(&self, context: ContextId) -> Option<FunctionId> {
         self.profile.contexts[self.own(context)].function
@@ -491,17 +467,6 @@ impl<'p> Places<'p> {
         }
         false
     }
-}
-
-/// The module or package of Python's library that a function belongs to.
-fn library_of(function: &Function) -> Option<&str> {
-    let file = function.file.as_deref().filter(|_| function.is_of_pythons_library())?;
-    let (_, inside) = file.rsplit_once("/lib/python").or_else(|| file.rsplit_once("/pypy"))?;
-    // Behind the version's number.
-    let (_, inside) = inside.split_once('/')?;
-    let inside =
-        ["site-packages/", "dist-packages/"].iter().find_map(|of| inside.strip_prefix(of)).unwrap_or(inside);
-    Some(inside.split('/').next().unwrap_or(inside))
 }
 
 /// Name and place of a function's source, where that is known. Of some inlined ones it is the file alone.

@@ -15,8 +15,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::InterpreterLock => {
             "Use processes in place of threads (multiprocessing, ProcessPoolExecutor), do the work in code \
-             that releases the lock, or take a build of the interpreter without it (of OCaml version 5 and its \
-             domains). If the threads are those that serve a pool of processes, give each job more work \
+             that releases the lock, or take a build of the interpreter without it (OCaml: domains of \
+             version 5). If the threads are those that serve a pool of processes, give each job more work \
              (chunksize)."
         }
         Kind::LibraryLock => {
@@ -117,9 +117,9 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              0 for poll, select or epoll_wait. The processor is free for others then."
         }
         Kind::HotAtomic => {
-            "Give each thread memory of its own and add up at the end, or now and then; pass a shared pointer \
-             by reference, or copy it once for each thread; take pieces of work in larger ranges. Where other \
-             data lie in the same 64 bytes, move them apart."
+            "Give each thread memory of its own and add up at the end, or now and then; pass a shared \
+             pointer by reference, or copy it once for each thread; take pieces of work in larger ranges. \
+             Where other data lie in the same 64 bytes, move them apart."
         }
         Kind::UnreadOutput => {
             "Read from all of them as their output comes: poll, select, a thread for each; or let each write \
@@ -159,8 +159,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::OmpLargeChunks => {
             "Make the chunks smaller, schedule(dynamic, N), so that each thread gets at least ten of them, \
-             each of some microseconds. A guided schedule hands out the largest chunk first, which does not fit \
-             where the first iterations cost most."
+             each of some microseconds. A guided schedule hands out the largest chunk first, which does not \
+             fit where the first iterations cost most."
         }
         Kind::OmpSmallChunks => {
             "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use \

@@ -1,0 +1,77 @@
+//! What a library of Python's does is done for the script: where the script calls it.
+//!
+//! A pool's threads and the processes that it starts have paths on which the script has no function.
+
+use std::collections::BTreeMap;
+
+use proust_profile::{ContextId, ContextKind, Function, FunctionId, Ns};
+use rustc_hash::FxHashMap;
+
+use super::facts::Facts;
+use super::place::Place;
+
+/// A place; or if it is in a library of Python's, where the program calls that library most.
+pub(super) fn or_asked(facts: &Facts<'_>, place: Place) -> Place {
+    let Some(library) = place.context.and_then(|context| of_library(facts, context)) else {
+        return place;
+    };
+    let called = facts.asked.get_or_init(|| calls(facts));
+    let asked = called.get(library).map(|&context| facts.places.place(context));
+    asked.map_or(place.clone(), |asked| Place { processes: place.processes, ..asked })
+}
+
+/// By library of Python's that the program calls, the call that takes longest.
+fn calls(facts: &Facts<'_>) -> FxHashMap<String, ContextId> {
+    type Line = (Option<FunctionId>, Option<u32>);
+    let mut lines: BTreeMap<(&str, Line), (Ns, ContextId)> = BTreeMap::new();
+    let used = facts.cpu.iter().enumerate().map(|(id, &cpu)| (ContextId::from_index(id), cpu));
+    let called = facts.calls.iter().map(|call| (call.context, Ns::of(call.time_ns)));
+    for (context, time) in used.chain(called).filter(|(_, time)| time.is_positive()) {
+        if let Some(library) = called_library(facts, context) {
+            let key = (library, facts.places.line_key(context));
+            let line = lines.entry(key).or_insert((Ns::ZERO, context));
+            *line = (line.0 + time, line.1.min(context));
+        }
+    }
+    let mut most: FxHashMap<&str, (Ns, ContextId)> = FxHashMap::default();
+    for ((library, _), line) in lines {
+        let known = most.entry(library).or_insert(line);
+        *known = if line.0 > known.0 { line } else { *known };
+    }
+    most.into_iter().map(|(library, (_, context))| (library.to_owned(), context)).collect()
+}
+
+/// The library of a path on which the program has no function.
+fn of_library<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&'p str> {
+    if facts.places.is_written(context) {
+        return None;
+    }
+    library_of(&facts.profile.functions[facts.places.function(context)?])
+}
+
+/// The library that the program's innermost function on a path calls.
+fn called_library<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&'p str> {
+    if !facts.places.is_written(context) {
+        return None;
+    }
+    let own = facts.places.own(context);
+    let (mut at, mut first) = (context, None);
+    while at != own {
+        let one = &facts.profile.contexts[at];
+        let function = one.function.map(|id| &facts.profile.functions[id]);
+        first = function.filter(|_| one.kind == ContextKind::Frame).and_then(library_of).or(first);
+        at = one.parent?;
+    }
+    first
+}
+
+/// The module or package of Python's library that a function belongs to.
+fn library_of(function: &Function) -> Option<&str> {
+    let file = function.file.as_deref().filter(|_| function.is_of_pythons_library())?;
+    let (_, inside) = file.rsplit_once("/lib/python").or_else(|| file.rsplit_once("/pypy"))?;
+    // Behind the version's number.
+    let (_, inside) = inside.split_once('/')?;
+    let inside =
+        ["site-packages/", "dist-packages/"].iter().find_map(|of| inside.strip_prefix(of)).unwrap_or(inside);
+    Some(inside.split('/').next().unwrap_or(inside))
+}
