@@ -10,24 +10,27 @@ use rustc_hash::FxHashMap;
 use super::facts::Facts;
 use super::place::Place;
 
-/// A place; or if it is in a library of Python's, where the program calls that library most.
+/// A place; or if it is in a library of Python's, where the program calls that module most, or one of its
+/// package.
 pub(super) fn or_asked(facts: &Facts<'_>, place: Place) -> Place {
     let Some(library) = place.context.and_then(|context| of_library(facts, context)) else {
         return place;
     };
     let called = facts.asked.get_or_init(|| calls(facts));
-    let asked = called.get(library).map(|&context| facts.places.place(context));
+    let asked = called.get(library).or_else(|| called.get(package_of(library)?));
+    let asked = asked.map(|&context| facts.places.place(context));
     asked.map_or(place.clone(), |asked| Place { processes: place.processes, ..asked })
 }
 
-/// By library of Python's that the program calls, the call that takes longest.
+/// By module and by package of Python's library that the program calls, the call that takes longest.
 fn calls(facts: &Facts<'_>) -> FxHashMap<String, ContextId> {
     type Line = (Option<FunctionId>, Option<u32>);
     let mut lines: BTreeMap<(&str, Line), (Ns, ContextId)> = BTreeMap::new();
     let used = facts.cpu.iter().enumerate().map(|(id, &cpu)| (ContextId::from_index(id), cpu));
     let called = facts.calls.iter().map(|call| (call.context, Ns::of(call.time_ns)));
     for (context, time) in used.chain(called).filter(|(_, time)| time.is_positive()) {
-        if let Some(library) = called_library(facts, context) {
+        let module = called_library(facts, context);
+        for library in module.into_iter().chain(module.and_then(package_of)) {
             let key = (library, facts.places.line_key(context));
             let line = lines.entry(key).or_insert((Ns::ZERO, context));
             *line = (line.0 + time, line.1.min(context));
@@ -59,19 +62,30 @@ fn called_library<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&'p str> 
     while at != own {
         let one = &facts.profile.contexts[at];
         let function = one.function.map(|id| &facts.profile.functions[id]);
+        if function.is_some_and(|function| function.name.ends_with(BEGINNING)) {
+            return None;
+        }
         first = function.filter(|_| one.kind == ContextKind::Frame).and_then(library_of).or(first);
         at = one.parent?;
     }
     first
 }
 
-/// The module or package of Python's library that a function belongs to.
+/// How the functions of Python's library end in which a process begins: what such a one does is called by
+/// nothing of the program, though its path leads on to where it was started.
+const BEGINNING: &str = "_bootstrap";
+
+/// The module of Python's library that a function belongs to, as `multiprocessing/pool.py`.
 fn library_of(function: &Function) -> Option<&str> {
     let file = function.file.as_deref().filter(|_| function.is_of_pythons_library())?;
     let (_, inside) = file.rsplit_once("/lib/python").or_else(|| file.rsplit_once("/pypy"))?;
     // Behind the version's number.
     let (_, inside) = inside.split_once('/')?;
-    let inside =
-        ["site-packages/", "dist-packages/"].iter().find_map(|of| inside.strip_prefix(of)).unwrap_or(inside);
-    Some(inside.split('/').next().unwrap_or(inside))
+    let package = ["site-packages/", "dist-packages/"].iter().find_map(|of| inside.strip_prefix(of));
+    Some(package.unwrap_or(inside))
+}
+
+/// The package of a module that is in one.
+fn package_of(module: &str) -> Option<&str> {
+    module.split_once('/').map(|(package, _)| package)
 }

@@ -435,6 +435,19 @@ impl<'p> Places<'p> {
         false
     }
 
+    /// Whether a context lies in a function of this name, or below it.
+    pub(super) fn is_below_named(&self, context: ContextId, name: &str) -> bool {
+        let mut at = Some(context);
+        while let Some(id) = at {
+            let function = self.profile.contexts[id].function.map(|id| &self.profile.functions[id]);
+            if function.is_some_and(|function| function.name == name) {
+                return true;
+            }
+            at = self.profile.contexts[id].parent;
+        }
+        false
+    }
+
     /// Whether of a context's place only the function's declaration is known, and no line in it.
     pub(super) fn is_declared_only(&self, context: ContextId) -> bool {
         let at = self.at[context.index()];

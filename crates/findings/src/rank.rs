@@ -121,10 +121,9 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
             Kind::OmpNestedTeams => true,
             // The writers are those that seemed to have a phase of their own.
             Kind::UnreadOutput => {
-                let writers = special.victims.iter().filter_map(|victim| victim.place.context);
-                other.cause.context.is_some_and(|other| {
-                    writers.into_iter().any(|writer| facts.places.is_in_function_of(writer, other))
-                })
+                let mut writers = special.victims.iter().filter_map(|victim| victim.place.context);
+                let phase = other.cause.function.as_deref();
+                phase.is_some_and(|phase| writers.any(|writer| facts.places.is_below_named(writer, phase)))
             }
             _ if matches!(other.kind, Kind::HotAtomic | Kind::AllocationChurn) => {
                 let places = special.victims.iter().map(|victim| &victim.place).chain([&special.cause]);

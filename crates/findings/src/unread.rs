@@ -28,7 +28,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     let mut writers: BTreeMap<Option<FunctionId>, Blocked> = BTreeMap::new();
     let mut readers: Blocked = BTreeMap::new();
-    for call in facts.calls.iter().filter(|call| is_between_processes(call)) {
+    // Whoever writes to a socket reads from it as a rule: its waits are for answers.
+    let of_pipes = |call: &&Calls| call.state == State::Passive(PassiveReason::Pipe);
+    for call in facts.calls.iter().filter(of_pipes) {
         let of = match facts.nature(call.operation) {
             Some(Nature::Write) => writers.entry(facts.places.function(call.context)).or_default(),
             Some(Nature::Read) => &mut readers,
@@ -37,10 +39,6 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         *of.entry(call.location).or_default().entry(call.context).or_default() += Ns::of(call.time_ns);
     }
     writers.into_values().filter_map(|writers| unread(facts, &writers, &readers)).collect()
-}
-
-fn is_between_processes(call: &Calls) -> bool {
-    matches!(call.state, State::Passive(PassiveReason::Pipe | PassiveReason::Socket))
 }
 
 fn unread(facts: &Facts<'_>, writers: &Blocked, readers: &Blocked) -> Option<Finding> {

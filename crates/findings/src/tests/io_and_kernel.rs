@@ -217,10 +217,10 @@ fn output_that_is_not_read_while_the_reader_waits_for_another_process() {
             run.work(0, "main collect", (at_ms + 19, at_ms + 20));
         }
         run.during(1, "main search", Operation::Write, (0, 1)).target = Target::Pipe;
-        run.work(1, "main search", (1, 500)).work(2, "main search", (0, 60));
+        run.work(1, "main search follow", (1, 500)).work(2, "main search follow", (0, 60));
         let blocked = if in_turn { (60, 500) } else { (60, 80) };
         run.during(2, "main search", Operation::Write, blocked).target = Target::Pipe;
-        run.work(2, "main search", (blocked.1, 1000));
+        run.work(2, "main search follow", (blocked.1, 1000));
         run.findings()
     };
     let found = run(true);
