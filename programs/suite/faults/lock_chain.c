@@ -3,7 +3,7 @@
 
 #include "../suite.h"
 
-enum { PAGES = 12, SESSIONS = 12, EDITS = 3000 };
+enum { PAGES = 12, SESSIONS = 12, EDITS = 3600 };
 
 struct page {
     pthread_mutex_t lock;
@@ -46,10 +46,8 @@ static NOINLINE void edit(struct page *page)
 
 static void *session(void *unused)
 {
-    uint64_t random;
     for (int number; (number = __atomic_fetch_add(&next_edit, 1, __ATOMIC_RELAXED)) < EDITS;) {
-        random = 88172645463325252 ^ ((uint64_t)number << 20);
-        next_random(&random);
+        uint64_t random = 88172645463325252 + (uint64_t)number * 0x9e3779b97f4a7c15;
         struct page *page = open_page((long)(next_random(&random) % PAGES));
         edit(page);
         pthread_mutex_unlock(&page->lock);
@@ -59,7 +57,7 @@ static void *session(void *unused)
 
 static NOINLINE void write_to_storage(double *stored, double text)
 {
-    struct timespec answer = {0, 8000000};
+    struct timespec answer = {0, 12000000};
     nanosleep(&answer, NULL);
     *stored = text;
 }

@@ -4,7 +4,7 @@ import sys
 
 from mpi4py import MPI
 
-MOLECULES, ATOMS, STEPS = 160, 60, 1000
+MOLECULES, ATOMS, STEPS = 240, 60, 1000
 
 
 def energies(molecule):

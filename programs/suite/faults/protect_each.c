@@ -4,7 +4,7 @@
 
 #include "../suite.h"
 
-enum { LEDGERS = 8, ENTRIES = 1 << 12, BOOKINGS = 10000 };
+enum { LEDGERS = 8, ENTRIES = 1 << 12, BOOKINGS = 7000 };
 
 struct entry {
     long account, bookings;

@@ -5,7 +5,7 @@ import socket
 import sys
 import threading
 
-REPORTS, STEPS, POINTS = 150, 600, 9000
+REPORTS, STEPS, POINTS = 220, 850, 9000
 
 
 def measure(number):
