@@ -2,7 +2,7 @@
 module correlations
   use omp_lib
   implicit none
-  integer, parameter :: stations = 700, days = 2400
+  integer, parameter :: stations = 1500, days = 2400
 
 contains
 

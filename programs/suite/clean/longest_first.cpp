@@ -7,7 +7,7 @@
 
 #include "../suite.h"
 
-constexpr int SCENES = 160;
+constexpr int SCENES = 320;
 
 struct Scene {
     int lamps;

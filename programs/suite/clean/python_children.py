@@ -6,7 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-CHAPTERS, SIZE = 22, 700_000
+CHAPTERS, SIZE = 18, 700_000
 
 
 def write_chapters(folder):
