@@ -52,7 +52,7 @@ def main():
     if world.size < 2:
         sys.exit("two ranks are needed")
     if world.rank == 0:
-        print(hand_out(world), "entries")
+        print(f"{hand_out(world)} entries")
     else:
         compute(world)
 

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
             for (int batch; (batch = next++) < BATCHES;) {
                 bytes += forward(routes, &packets[batch % 16 * BATCH]);
                 if (batch % 3000 == 0)
-                    routes.change(0, batch / 3000);
+                    routes.change(1 << 20, 1 + batch / 3000);
             }
         });
     for (auto &thread : team)
