@@ -18,8 +18,10 @@ static std::vector<Scene> make_scenes()
 {
     uint64_t state = 88172645463325252;
     std::vector<Scene> scenes;
-    for (int i = 0; i < SCENES; i++)
-        scenes.push_back({i % 20 == 0 ? 150 + int(next_random(&state) % 100) : 2 + int(next_random(&state) % 40)});
+    for (int i = 0; i < SCENES; i++) {
+        int chance = int(next_random(&state) % 100);
+        scenes.push_back({i % 20 == 0 ? 150 + chance : 2 + chance % 40});
+    }
     return scenes;
 }
 
