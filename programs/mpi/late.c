@@ -6,7 +6,7 @@
  * in these is printed, too.
  * late PATTERN DELAY_SECONDS
  * PATTERN: late-sender, late-receiver, barrier, alltoall, bcast, reduce, waitall, ibarrier, sendrecv, chain,
- * earlier; since MPI 4 isendrecv, prepared
+ * earlier, probed, matched-probe, matched-later; since MPI 4 isendrecv, prepared
  */
 #include "../truth.h"
 
@@ -259,6 +259,46 @@ KEPT static void earlier(void)
         WAITS(MPI_Recv(received, 8, MPI_CHAR, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+/* Who waits is the probe, not the receive behind it. */
+KEPT static void probed(void)
+{
+    if (rank == 0) {
+        dawdle();
+        ARRIVES(MPI_Send(sent, 8, MPI_CHAR, 1, 7, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        MPI_Status status;
+        WAITS(MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
+        MPI_Recv(received, 8, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* As mpi4py receives objects. */
+KEPT static void matched_probe(void)
+{
+    if (rank == 0) {
+        dawdle();
+        ARRIVES(MPI_Send(sent, 8, MPI_CHAR, 1, 8, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        MPI_Message message;
+        WAITS(MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE));
+        MPI_Mrecv(received, 8, MPI_CHAR, &message, MPI_STATUS_IGNORE);
+    }
+}
+
+KEPT static void matched_later(void)
+{
+    if (rank == 0) {
+        dawdle();
+        ARRIVES(MPI_Send(sent, 8, MPI_CHAR, 1, 9, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        MPI_Message message;
+        MPI_Request request;
+        WAITS(MPI_Mprobe(0, 9, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE));
+        MPI_Imrecv(received, 8, MPI_CHAR, &message, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -270,6 +310,9 @@ static const struct {
     {"waitall", waitall, 1},         {"ibarrier", ibarrier, 0},           {"sendrecv", sendrecv, 0},
     {"chain", chain, -1},
     {"earlier", earlier, -1},
+    {"probed", probed, 0},
+    {"matched-probe", matched_probe, 0},
+    {"matched-later", matched_later, 0},
 #if MPI_VERSION >= 4
     {"isendrecv", isendrecv, 0},     {"prepared", prepared, 0},
 #endif

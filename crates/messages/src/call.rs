@@ -63,9 +63,11 @@ pub enum Act {
     SendReceive,
     /// Waits for a message, and leaves it where it is.
     Probe,
-    /// Waits for a message, and takes it out of the queue: a request is under way from here on.
+    /// Waits for a message, and takes it out of the queue for a call that receives it.
     MatchedProbe,
-    /// Receives what a matched probe took.
+    /// Takes a message out of the queue that is there: a request is under way from here on.
+    MatchedTest,
+    /// Receives what a matched probe or test took.
     ReceiveMatched,
     /// Starts to receive what a matched probe took in this slot; the request is another one.
     StartMatched {

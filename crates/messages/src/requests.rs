@@ -54,7 +54,13 @@ impl Endpoints {
                 }
             }
             Act::StartSend(mode) => self.begin(call, Kind::Send(mode), id),
-            Act::StartReceive | Act::MatchedProbe => self.begin(call, Kind::Receive, id),
+            Act::StartReceive | Act::MatchedTest => self.begin(call, Kind::Receive, id),
+            Act::MatchedProbe => {
+                // The message is there when it returns; the call that receives it only copies.
+                let probed = self.all.len();
+                self.begin(call, Kind::Receive, id);
+                self.all[probed..].iter_mut().for_each(|probed| probed.end = End::Waited(id));
+            }
             Act::StartCollective(kind) => self.begin(call, Kind::Collective(kind), id),
             Act::PrepareSend(mode) => self.prepare(call, Kind::Send(mode)),
             Act::PrepareReceive => self.prepare(call, Kind::Receive),
@@ -193,7 +199,10 @@ impl Endpoints {
             };
             let active = request.active.take();
             for at in active.into_iter().chain(request.sent.take()) {
-                (self.all[at].end, self.all[at].ended) = (end, times(call));
+                // A matched probe has waited for it already.
+                if !self.all[at].end.is_complete() {
+                    (self.all[at].end, self.all[at].ended) = (end, times(call));
+                }
             }
             if request.prepared.is_none() {
                 self.remove(slot);
@@ -271,5 +280,41 @@ mod tests {
         assert_eq!(ends, [(7, End::Waited(2)), (8, End::Waited(4)), (9, End::Waited(5))]);
         // The last wait is for none of them.
         assert_eq!(unknown, 1);
+    }
+
+    #[test]
+    fn who_waits_for_a_message_is_the_probe_that_takes_it() {
+        let call = |act, (begin_ns, end_ns), slot, bytes| Call {
+            begin_ns,
+            end_ns,
+            act,
+            operation: 0,
+            site: 0,
+            communicator: 1,
+            partner: Partner::Rank(1),
+            tag: 7,
+            bytes,
+            slots: Slots::one(slot),
+            received: &[],
+        };
+        let mut endpoints = Endpoints::default();
+        for (act, times, slot) in [
+            (Act::MatchedProbe, (0, 10), 3),
+            (Act::ReceiveMatched, (11, 12), 3),
+            (Act::MatchedProbe, (20, 30), 4),
+            (Act::StartMatched { from: 4 }, (31, 32), 5),
+            (Act::Wait, (33, 34), 5),
+            (Act::MatchedTest, (40, 41), 6),
+            (Act::ReceiveMatched, (50, 51), 6),
+        ] {
+            endpoints.take(&call(act, times, slot, if act == Act::ReceiveMatched { 24 } else { 16 }));
+        }
+        let (all, unknown) = endpoints.finish();
+        let ends: Vec<_> = all.iter().map(|one| (one.start, one.end, one.ended.end_ns, one.bytes)).collect();
+        assert_eq!(
+            ends,
+            [(0, End::Waited(0), 10, 24), (2, End::Waited(2), 30, 16), (5, End::Waited(6), 51, 24)]
+        );
+        assert_eq!(unknown, 0);
     }
 }

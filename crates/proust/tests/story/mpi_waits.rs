@@ -22,7 +22,7 @@ struct Case {
     late_rank: u64,
 }
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 16] = [
     Case { name: "late-sender", ranks: 2, pattern: "late-sender", late_rank: 0 },
     Case { name: "late-receiver", ranks: 2, pattern: "late-receiver", late_rank: 1 },
     Case { name: "barrier", ranks: 3, pattern: "wait-at-barrier", late_rank: 2 },
@@ -36,6 +36,9 @@ const CASES: [Case; 13] = [
     Case { name: "chain", ranks: 3, pattern: "late-sender", late_rank: 0 },
     // The last one waits iterations after the first one was late.
     Case { name: "earlier", ranks: 3, pattern: "late-sender", late_rank: 0 },
+    Case { name: "probed", ranks: 2, pattern: "late-sender", late_rank: 0 },
+    Case { name: "matched-probe", ranks: 2, pattern: "late-sender", late_rank: 0 },
+    Case { name: "matched-later", ranks: 2, pattern: "late-sender", late_rank: 0 },
     Case { name: "isendrecv", ranks: 2, pattern: "late-sender", late_rank: 0 },
     Case { name: "prepared", ranks: 3, pattern: "wait-at-n-to-n", late_rank: 0 },
 ];
