@@ -21,7 +21,8 @@ class Truth:
             pathlib.Path(file).name == self.file and abs(line - self.line) <= BESIDE_LINES
             for file, line in lines_in(place)
         )
-        return at_line or bool(names_in(place.get("function")) & self.functions)
+        names = names_in(place.get("function")) | names_in(place.get("region_in"))
+        return at_line or bool(names & self.functions)
 
 
 def lines_in(place):

@@ -28,6 +28,10 @@ def self_test(six):
         "Clang's outlined body": is_right(truth, at("hold.omp_outlined_debug__", "lock.c", 99)),
         "a method with arguments": is_right(truth, at("cache::hold(int, std::pair<a, b>)", "x.h", 1)),
         "a closure": is_right(truth, at("lib::hold::{{closure}}", "x.rs", 1)),
+        "a region in a function": is_right(
+            truth,
+            at(None, None, None, cause={"function": "parallel region at x.c:90", "region_in": "hold"}),
+        ),
         "a lambda of GCC": is_right(truth, at("hold::{lambda()#1}::operator()", "x.c", 1)),
         "a lambda of Clang": is_right(truth, at("hold::(anonymous class)::operator()", "x.c", 1)),
         "a name that begins alike": not is_right(truth, at("hold_on", "x.c", 1)),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{FunctionId, LocationId, Metric, Ns, Value};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns, Value};
 use rustc_hash::FxHashMap;
 
 use super::busy;
@@ -19,13 +19,38 @@ use proust_account::ledger::Account;
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_function: FxHashMap<FunctionId, Vec<&Value>> = FxHashMap::default();
     for value in facts.profile.values.iter().filter(|value| value.metric == Metric::Atomic) {
-        // Atomic instructions of libraries are those of their locks and allocators.
-        if let Some(function) = busy::function_of_program(facts, value.context) {
+        if let Some(function) = function(facts, value.context) {
             by_function.entry(function).or_default().push(value);
         }
     }
     by_function.into_values().filter_map(|values| hot_atomic(facts, &values)).collect()
 }
+
+/// The program's function that executes it, or that calls a lock which does: a lock for reading that hardly
+/// makes anybody wait counts its readers in one place. Other atomic instructions of libraries are those of
+/// their own locks and allocators.
+fn function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
+    let is_of_lock = |name: &str| LOCKS.contains(&name.trim_start_matches('_'));
+    let calls_lock = facts.places.calls_below_own(context, is_of_lock);
+    match calls_lock {
+        true => facts.places.function(context).filter(|_| facts.places.start(context).is_some()),
+        false => busy::function_of_program(facts, context),
+    }
+}
+
+/// Functions of locks that several may have at once, and of those that one has.
+const LOCKS: [&str; 10] = [
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_tryrdlock",
+    "pthread_rwlock_trywrlock",
+    "pthread_rwlock_unlock",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_spin_lock",
+    "pthread_spin_trylock",
+];
 
 fn hot_atomic(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
     let time = |value: &Value| Ns::of(value.amount);
@@ -47,7 +72,7 @@ fn hot_atomic(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
     {
         return None;
     }
-    let mut by_line: FxHashMap<_, (Ns, proust_profile::ContextId)> = FxHashMap::default();
+    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
     for value in values {
         let line = by_line.entry(facts.places.line_key(value.context)).or_insert((Ns::ZERO, value.context));
         *line = (line.0 + time(value), line.1.min(value.context));

@@ -20,7 +20,7 @@ const SHELLS: [&str; 7] = ["bash", "dash", "sh", "zsh", "ksh", "busybox", "fish"
 /// How functions of the languages' standard libraries and of runtimes begin, and of what compilers make for
 /// them. Where the source file is known, it decides as well: without linkage names an inlined function has no
 /// path.
-const LIBRARIES: [&str; 21] = [
+const LIBRARIES: [&str; 26] = [
     "std::",
     "core::",
     "alloc::",
@@ -38,6 +38,12 @@ const LIBRARIES: [&str; 21] = [
     "runtime/",
     "internal/",
     "syscall.",
+    // Free Pascal's.
+    "fpc_",
+    "SYSTEM_$$_",
+    "CLASSES_$$_",
+    "SYSUTILS_$$_",
+    "CTHREADS_$$_",
     // OCaml's.
     "caml_",
     "camlStdlib",

@@ -45,6 +45,9 @@ pub struct Place {
     pub file: Option<String>,
     /// The line: where the function continues, or where it is declared if that is all that is known.
     pub line: Option<u32>,
+    /// Where the function is a parallel region: the one that it is written in.
+    #[serde(default)]
+    pub region_in: Option<String>,
     /// Where no function has a name: the thread, if it was one.
     #[serde(default)]
     pub thread: Option<String>,
@@ -388,7 +391,11 @@ impl<'p> Places<'p> {
             (None, None) => (None, None),
         };
         let function = function.map(|function| function.name.clone());
-        Place { context: Some(context), function, file, line, ..Place::default() }
+        let region_in = function.as_ref().filter(|name| name.starts_with(REGION)).and_then(|_| {
+            let around = self.profile.contexts[self.own(context)].parent?;
+            Some(self.profile.functions[self.function(around)?].name.clone())
+        });
+        Place { context: Some(context), function, file, line, region_in, ..Place::default() }
     }
 
     /// Where a function is declared.
@@ -481,6 +488,9 @@ impl<'p> Places<'p> {
         false
     }
 }
+
+/// How the names of parallel regions begin, where their lines are known.
+const REGION: &str = "parallel region at ";
 
 /// Name and place of a function's source, where that is known. Of some inlined ones it is the file alone.
 fn written_at(function: &Function) -> Option<(&str, &str, Option<u32>)> {

@@ -22,44 +22,54 @@ const INSTRUCTION_BYTES: usize = 15;
 /// The prefix that makes an instruction atomic, and the first bytes of exchanges, which always are.
 const MARKS: [u8; 3] = [0xf0, 0x86, 0x87];
 
-/// Whether at `address`, in the function that begins at `begin`, an atomic change of memory ends or begins.
-pub(crate) fn is_at_one(module: &Elf<'_>, begin: u64, address: u64) -> bool {
+/// Where an atomic change of memory is, seen from an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Atomic {
+    /// It begins there.
+    Begins,
+    /// It ends there: the time passed before.
+    Ends,
+}
+
+/// The atomic change of memory that begins or ends at `address`, in the function that begins at `begin`.
+pub(crate) fn at(module: &Elf<'_>, begin: u64, address: u64) -> Option<Atomic> {
     if module.elf_header().e_machine(module.endian()) != EM_X86_64 {
-        return false;
+        return None;
     }
-    let Some(before) = address.checked_sub(begin).filter(|&bytes| bytes <= LONGEST_BYTES) else {
-        return false;
-    };
+    let before = address.checked_sub(begin).filter(|&bytes| bytes <= LONGEST_BYTES)?;
     let holds = |section: &object::read::elf::ElfSection64<'_, '_>| {
         let end = section.address().saturating_add(section.size());
         section.address() <= begin && address < end
     };
-    let Some(section) = module.sections().find(holds) else { return false };
+    let section = module.sections().find(holds)?;
     let end = section.address().saturating_add(section.size());
     let bytes = (before + INSTRUCTION_BYTES as u64).min(end - begin);
     match section.data_range(begin, bytes) {
         Ok(Some(code)) => changes(code, before as usize),
-        _ => false,
+        _ => None,
     }
 }
 
-/// As [`is_at_one`], in the `code` of a function; `at` is the place in it.
-fn changes(code: &[u8], at: usize) -> bool {
+/// As [`at`], in the `code` of a function; `at` is the place in it.
+fn changes(code: &[u8], at: usize) -> Option<Atomic> {
     let near = code.get(at.saturating_sub(INSTRUCTION_BYTES)..).unwrap_or_default();
     if !near.iter().any(|byte| MARKS.contains(byte)) {
-        return false;
+        return None;
     }
+    let mut ended = None;
     let decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     for instruction in decoder {
         if instruction.is_invalid() || instruction.ip() > at as u64 {
-            return false;
+            break;
         }
-        let is_there = instruction.ip() == at as u64 || instruction.next_ip() == at as u64;
-        if is_there && is_atomic_change(&instruction) {
-            return true;
+        if instruction.next_ip() == at as u64 && is_atomic_change(&instruction) {
+            ended = Some(Atomic::Ends);
+        }
+        if instruction.ip() == at as u64 && is_atomic_change(&instruction) {
+            return Some(Atomic::Begins);
         }
     }
-    false
+    ended
 }
 
 fn is_atomic_change(instruction: &Instruction) -> bool {
@@ -82,9 +92,11 @@ mod tests {
 
     #[test]
     fn it_is_where_an_atomic_change_begins_or_ends() {
-        let found: Vec<usize> = (0..CODE.len()).filter(|&at| changes(&CODE, at)).collect();
+        let found: Vec<_> =
+            (0..CODE.len()).filter_map(|at| changes(&CODE, at).map(|found| (at, found))).collect();
         // The fence changes nothing, and the bytes of a constant are no instruction.
-        assert_eq!(found, [5, 9, 17, 19]);
+        let (begins, ends) = (Atomic::Begins, Atomic::Ends);
+        assert_eq!(found, [(5, begins), (9, ends), (17, begins), (19, ends)]);
     }
 
     #[test]

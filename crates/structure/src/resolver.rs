@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ModuleNote;
-use crate::atomics;
+use crate::atomics::{self, Atomic};
 use crate::beginning::Beginning;
 use crate::debug_files::Sources;
 use crate::debug_info::{DebugFrame, DebugInfo};
@@ -69,15 +69,18 @@ impl<'s, 'a> Resolver<'s, 'a> {
     pub(crate) fn resolve_all(mut self, addresses: &[u64]) -> Resolved {
         let mut findings = Findings::default();
         for &address in addresses {
-            let frames = self.resolve(address);
+            let mut frames = self.resolve(address);
             if let Some(function) = self.called(address) {
                 findings.calls.insert(address, function);
             }
             if waiting_loops::is_in_one(&self.sources.module, address, |function| self.is_fence(function)) {
                 findings.waiting.insert(address);
             }
-            if self.is_at_atomic(&frames, address) {
+            if let Some(atomic) = self.atomic(&frames, address) {
                 findings.atomic.insert(address);
+                if atomic == Atomic::Ends {
+                    frames = self.resolve(address - 1);
+                }
             }
             findings.addresses.insert(address, frames);
         }
@@ -117,9 +120,9 @@ impl<'s, 'a> Resolver<'s, 'a> {
     }
 
     /// Whether memory is changed atomically there.
-    fn is_at_atomic(&self, outermost_first: &[SourceFrame], address: u64) -> bool {
-        let physical = outermost_first.first().and_then(|frame| self.functions.get(frame.function));
-        physical.is_some_and(|function| atomics::is_at_one(&self.sources.module, function.address, address))
+    fn atomic(&self, outermost_first: &[SourceFrame], address: u64) -> Option<Atomic> {
+        let function = self.functions.get(outermost_first.first()?.function)?;
+        atomics::at(&self.sources.module, function.address, address)
     }
 
     /// The function of this module that the call names which ends at `address`.

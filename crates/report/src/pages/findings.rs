@@ -131,6 +131,8 @@ struct PlaceRow {
     file: Option<String>,
     line: Option<u32>,
     handle: Option<String>,
+    /// Where the function is a parallel region: the one that it is written in.
+    region_in: Option<String>,
     /// Where no function has a name: whose it is.
     thread: Option<String>,
     process: Option<String>,
@@ -164,6 +166,7 @@ impl PlaceRow {
             file: place.file.clone(),
             line: place.line,
             handle: place.context.map(|id| Handle::Context(id).to_string()),
+            region_in: place.region_in.clone(),
             thread: place.thread.clone(),
             process: place.process.clone(),
             who: wording::who(place),

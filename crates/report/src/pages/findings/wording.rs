@@ -81,6 +81,9 @@ pub(crate) fn who(place: &Place) -> String {
     const LONGEST: usize = 120;
     // What stands in brackets is no function: `[no call path]` cannot do anything.
     let function = place.function.as_ref().filter(|name| !(name.starts_with('[') && name.ends_with(']')));
+    if let (Some(region), Some(around)) = (function, &place.region_in) {
+        return format!("{region} in {}", middle(around, LONGEST, false));
+    }
     match (function, &place.thread, &place.process) {
         (Some(function), ..) => middle(function, LONGEST, false),
         (None, Some(thread), Some(process)) if thread != process => format!("thread {thread} of {process}"),
