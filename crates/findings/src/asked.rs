@@ -8,18 +8,23 @@ use proust_profile::{ContextId, ContextKind, Function, FunctionId, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
+use super::finding::Finding;
 use super::place::Place;
 
-/// A place; or if it is in a library of Python's, where the program calls that module most, or one of its
-/// package.
-pub(super) fn or_asked(facts: &Facts<'_>, place: Place) -> Place {
-    let Some(library) = place.context.and_then(|context| of_library(facts, context)) else {
-        return place;
-    };
-    let called = facts.asked.get_or_init(|| calls(facts));
-    let asked = called.get(library).or_else(|| called.get(package_of(library)?));
-    let asked = asked.map(|&context| facts.places.place(context));
-    asked.map_or(place.clone(), |asked| Place { processes: place.processes, ..asked })
+/// Names findings in a library of Python's by where the program calls that module most, or one of its package.
+pub(super) fn name(facts: &Facts<'_>, found: &mut [Finding]) {
+    let mut called = None;
+    for finding in found {
+        let Some(library) = finding.cause.context.and_then(|context| of_library(facts, context)) else {
+            continue;
+        };
+        let called = called.get_or_insert_with(|| calls(facts));
+        let asked = called.get(library).or_else(|| called.get(package_of(library)?));
+        if let Some(&context) = asked {
+            let processes = std::mem::take(&mut finding.cause.processes);
+            finding.cause = Place { processes, ..facts.places.place(context) };
+        }
+    }
 }
 
 /// By module and by package of Python's library that the program calls, the call that takes longest.

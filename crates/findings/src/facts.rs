@@ -1,7 +1,6 @@
 //! The input of all kinds of findings.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 use proust_profile::{
     ContextId, FunctionId, LocationId, Metric, Nature, Ns, OperationId, OperationKind, ProcessId, Profile,
@@ -10,7 +9,6 @@ use proust_profile::{
 use rustc_hash::FxHashMap;
 
 use super::alike::{kinds, lives_in_turn, phases, starts};
-use super::asked;
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
@@ -74,8 +72,6 @@ pub struct Facts<'r> {
     pub(super) samples: Vec<f64>,
     /// Page faults without I/O by context.
     pub(super) faults: Vec<f64>,
-    /// By library of Python's, where the program calls it most.
-    pub(super) asked: OnceLock<FxHashMap<String, ContextId>>,
 }
 
 impl<'r> Facts<'r> {
@@ -164,7 +160,6 @@ impl<'r> Facts<'r> {
             sampling,
             samples: own(Metric::Samples),
             faults: own(Metric::MinorFaults),
-            asked: OnceLock::new(),
             places,
             profile,
             ledger,
@@ -195,7 +190,6 @@ impl<'r> Facts<'r> {
         burned: Ns,
         cause: Place,
     ) -> Finding {
-        let cause = asked::or_asked(self, cause);
         Finding {
             kind,
             account: account.id().into(),

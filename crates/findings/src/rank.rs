@@ -2,6 +2,7 @@
 
 use proust_profile::Ns;
 
+use super::asked;
 use super::facts::Facts;
 use super::finding::{Finding, Kind, Sure};
 use super::openmp::NEAR;
@@ -20,6 +21,7 @@ pub const MOST: usize = 10;
 /// More threads than processors lose time that no change gives back: that is worth a note even so. Where a
 /// kind explains a loss in more detail than a general one, only that is reported.
 pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
+    asked::name(facts, &mut found);
     found = processes::merged(facts, found);
     let special: Vec<Finding> = found.iter().filter(|one| !general(one.kind).is_empty()).cloned().collect();
     found.retain(|finding| !special.iter().any(|special| says_more(facts, special, finding)));
@@ -28,7 +30,8 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
             || facts.total.is_positive() && finding.recoverable / facts.total >= LEAST_SHARE.value
     });
     // Now that each loss is there once.
-    let unexplained = unexplained::find(facts, &found);
+    let mut unexplained = Vec::from_iter(unexplained::find(facts, &found));
+    asked::name(facts, &mut unexplained);
     found.extend(unexplained);
     for finding in &mut found {
         (finding.low, finding.high) = range::range(facts, finding);
