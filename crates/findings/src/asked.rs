@@ -11,7 +11,8 @@ use super::facts::Facts;
 use super::finding::Finding;
 use super::place::Place;
 
-/// Names findings in a library of Python's by where the program calls that module most, or one of its package.
+/// Names findings in a library of Python's by where the program calls that module most, or another one of
+/// its package.
 pub(super) fn name(facts: &Facts<'_>, found: &mut [Finding]) {
     let mut called = None;
     for finding in found {
