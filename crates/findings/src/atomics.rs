@@ -4,7 +4,7 @@
 //! instructions is known by samples. Whether several threads change the same memory is not: a finding of
 //! this kind is possible at most.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns, Value};
 use rustc_hash::FxHashMap;
@@ -56,8 +56,8 @@ fn hot_atomic(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
     let time = |value: &Value| Ns::of(value.amount);
     let lost: Ns = values.iter().map(|value| time(value)).sum();
     let share = lost.share_of(facts.all_cpu);
-    let error =
-        facts.error(values.iter().map(|value| value.context).collect::<std::collections::BTreeSet<_>>());
+    let contexts: BTreeSet<ContextId> = values.iter().map(|value| value.context).collect();
+    let error = facts.error(contexts);
     let mut by_thread: BTreeMap<LocationId, Ns> = BTreeMap::new();
     for value in values {
         *by_thread.entry(value.location).or_default() += time(value);
@@ -72,12 +72,7 @@ fn hot_atomic(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
     {
         return None;
     }
-    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
-    for value in values {
-        let line = by_line.entry(facts.places.line_key(value.context)).or_insert((Ns::ZERO, value.context));
-        *line = (line.0 + time(value), line.1.min(value.context));
-    }
-    let (_, worst) = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let (_, worst) = facts.heaviest_line(values.iter().map(|value| (value.context, time(value))))?;
     let cause = facts.located(facts.places.place(worst), by_thread.keys().copied());
     let mut finding = facts.finding(Kind::HotAtomic, Account::Compute, lost, lost, cause);
     finding.error = error;

@@ -46,14 +46,9 @@ fn busy_wait(facts: &Facts<'_>, values: &[&Value]) -> Option<Finding> {
     {
         return None;
     }
-    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
-    for value in values {
-        let line = by_line.entry(facts.places.line_key(value.context)).or_insert((Ns::ZERO, value.context));
-        *line = (line.0 + time(value), line.1.min(value.context));
-    }
-    let worst = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let (_, worst) = facts.heaviest_line(values.iter().map(|value| (value.context, time(value))))?;
     let threads: BTreeSet<LocationId> = values.iter().map(|value| value.location).collect();
-    let cause = facts.located(facts.places.place(worst.1), threads.iter().copied());
+    let cause = facts.located(facts.places.place(worst), threads.iter().copied());
     let mut finding = facts.finding(Kind::BusyWait, Account::Compute, lost, lost, cause);
     finding.error = error;
     finding.victims = facts.victims(values.iter().map(|value| (value.location, value.context, time(value))));

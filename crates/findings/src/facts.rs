@@ -214,6 +214,19 @@ impl<'r> Facts<'r> {
         }
     }
 
+    /// The line that these times sum up to most at, with one of its contexts.
+    pub(super) fn heaviest_line(
+        &self,
+        times: impl IntoIterator<Item = (ContextId, Ns)>,
+    ) -> Option<(Ns, ContextId)> {
+        let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
+        for (context, time) in times {
+            let line = by_line.entry(self.places.line_key(context)).or_insert((Ns::ZERO, context));
+            *line = (line.0 + time, line.1.min(context));
+        }
+        by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
+    }
+
     /// A place of one process.
     pub(super) fn in_process(&self, place: Place, process: ProcessId) -> Place {
         Place { processes: vec![process], ..place }

@@ -126,12 +126,7 @@ fn much(facts: &Facts<'_>, sort: &Sort, contexts: &[ContextId]) -> Option<Findin
     {
         return None;
     }
-    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
-    for &context in contexts {
-        let line = by_line.entry(facts.places.line_key(context)).or_insert((Ns::ZERO, context));
-        *line = (line.0 + user(context), line.1.min(context));
-    }
-    let (_, worst) = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let (_, worst) = facts.heaviest_line(contexts.iter().map(|&context| (context, user(context))))?;
     let by = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     let by = by.filter(|value| contexts.contains(&value.context)).map(|value| value.location);
     let by: BTreeSet<LocationId> = by.collect();

@@ -58,15 +58,11 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
     {
         return None;
     }
-    let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
     // The threads of a scheduler are started by it: what they execute lies below no line of the program's.
     let has_line = |context: ContextId| facts.places.start(context).is_some();
     let is_known = by_context.keys().any(|&context| has_line(context));
-    for (&context, &time) in by_context.iter().filter(|&(&context, _)| !is_known || has_line(context)) {
-        let sum = by_line.entry(facts.places.line_key(context)).or_insert((Ns::ZERO, context));
-        (sum.0, sum.1) = (sum.0 + time, sum.1.min(context));
-    }
-    let (worst_time, worst) = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    let named = by_context.iter().filter(|&(&context, _)| !is_known || has_line(context));
+    let (worst_time, worst) = facts.heaviest_line(named.map(|(&context, &time)| (context, time)))?;
     let place = facts.in_process(facts.places.place(worst), process);
     let mut finding = facts.finding(Kind::SmallTasks, Account::Compute, lost, lost, place);
     finding.error = error;

@@ -246,11 +246,9 @@ mod tests {
     use super::*;
     use crate::call::Slots;
 
-    /// Two threads: the second one's receive ends before the first one's wait, by their records, and got its
-    /// slot after that.
-    #[test]
-    fn threads_that_overtake_each_other_at_a_slot_keep_their_requests() {
-        let call = |act, (begin_ns, end_ns), tag| Call {
+    /// A call with the request in that slot.
+    fn call(act: Act, (begin_ns, end_ns): (u64, u64), slot: u16) -> Call<'static> {
+        Call {
             begin_ns,
             end_ns,
             act,
@@ -258,11 +256,17 @@ mod tests {
             site: 0,
             communicator: 1,
             partner: Partner::Rank(1),
-            tag,
+            tag: 7,
             bytes: 8,
-            slots: Slots::one(3),
+            slots: Slots::one(slot),
             received: &[],
-        };
+        }
+    }
+
+    /// Two threads: the second one's receive ends before the first one's wait, by their records, and got its
+    /// slot after that.
+    #[test]
+    fn threads_that_overtake_each_other_at_a_slot_keep_their_requests() {
         let mut endpoints = Endpoints::default();
         for (act, times, tag) in [
             (Act::StartReceive, (0, 1), 7),
@@ -273,7 +277,7 @@ mod tests {
             (Act::Wait, (7, 8), 0),
             (Act::Wait, (9, 10), 0),
         ] {
-            endpoints.take(&call(act, times, tag));
+            endpoints.take(&Call { tag, ..call(act, times, 3) });
         }
         let (all, unknown) = endpoints.finish();
         let ends: Vec<(i32, End)> = all.iter().map(|one| (one.tag, one.end)).collect();
@@ -284,19 +288,6 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_message_is_the_probe_that_takes_it() {
-        let call = |act, (begin_ns, end_ns), slot, bytes| Call {
-            begin_ns,
-            end_ns,
-            act,
-            operation: 0,
-            site: 0,
-            communicator: 1,
-            partner: Partner::Rank(1),
-            tag: 7,
-            bytes,
-            slots: Slots::one(slot),
-            received: &[],
-        };
         let mut endpoints = Endpoints::default();
         for (act, times, slot) in [
             (Act::MatchedProbe, (0, 10), 3),
@@ -307,7 +298,8 @@ mod tests {
             (Act::MatchedTest, (40, 41), 6),
             (Act::ReceiveMatched, (50, 51), 6),
         ] {
-            endpoints.take(&call(act, times, slot, if act == Act::ReceiveMatched { 24 } else { 16 }));
+            let bytes = if act == Act::ReceiveMatched { 24 } else { 16 };
+            endpoints.take(&Call { bytes, ..call(act, times, slot) });
         }
         let (all, unknown) = endpoints.finish();
         let ends: Vec<_> = all.iter().map(|one| (one.start, one.end, one.ended.end_ns, one.bytes)).collect();
