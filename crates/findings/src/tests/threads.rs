@@ -272,7 +272,9 @@ fn memory_that_several_threads_change_atomically_is_named() {
     let finding = one(&found, Kind::HotAtomic);
     near(finding.lost, 0.6);
     assert_eq!((cause(finding), finding.sure), ("count", Sure::Possible));
-    // Where one thread does, no other has the memory; and those of a library are its locks.
+    // A lock for reading counts its readers in one place, though nobody waits for it.
+    assert_eq!(cause(one(&run("worker find libc:__pthread_rwlock_rdlock", 2), Kind::HotAtomic)), "find");
+    // Where one thread does, no other has the memory; and what a library locks for itself is its own.
     assert!(!has(&run("worker count", 1), Kind::HotAtomic));
     assert!(!has(&run("worker count libc:malloc", 2), Kind::HotAtomic));
 }
