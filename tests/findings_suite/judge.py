@@ -49,9 +49,10 @@ def names_in(function):
 
 
 def places_of(finding):
-    """The cause; where a finding names none, those who lost."""
-    cause = finding.get("cause") or {}
-    return [cause] if cause.get("function") or cause.get("file") else finding.get("victims") or []
+    """The cause, and where its end is awaited; where a finding names none, those who lost."""
+    cause, awaited = finding.get("cause") or {}, finding.get("awaited")
+    named = [cause] if cause.get("function") or cause.get("file") else finding.get("victims") or []
+    return named + ([awaited] if awaited else [])
 
 
 def is_right(truth, finding):

@@ -1,4 +1,7 @@
 //! Which threads are alike: what each was started for, and whether they live one after the other.
+//!
+//! Processes that one process forks and that execute the same program as it are alike as threads are, if they
+//! spend most of their time in the same function: pools of processes divide work as pools of threads do.
 
 use proust_profile::{ContextId, FunctionId, Location, LocationId, Metric, Ns, ProcessId, Profile};
 use rustc_hash::FxHashMap;
@@ -44,11 +47,77 @@ fn is_closure(name: &str) -> bool {
     CLOSURES.iter().any(|part| name.contains(part))
 }
 
+/// What locations have in common that are alike.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Origin<'p> {
+    /// Threads of a process, with what each was started for.
+    Thread(ProcessId, FunctionId),
+    /// Processes that a process of a host forked, with the function that each spends most of its time in.
+    Fork(&'p str, u32, FunctionId),
+}
+
+/// The locations of a run by what they were started for.
+#[derive(Debug)]
+pub(super) struct Alike {
+    groups: Vec<Vec<LocationId>>,
+    /// The group of each location, if it is known what that was started for.
+    of: Vec<Option<usize>>,
+    /// Whether none of those alike lives beside a location.
+    in_turn: Vec<bool>,
+}
+
+impl Alike {
+    /// `starts` and `phases`: of each location the start function, and the one that it spends most of its
+    /// time in.
+    pub(super) fn of(
+        profile: &Profile,
+        starts: &[Option<FunctionId>],
+        phases: &[Option<FunctionId>],
+    ) -> Alike {
+        let mut known: FxHashMap<Origin<'_>, usize> = FxHashMap::default();
+        let mut groups: Vec<Vec<LocationId>> = Vec::new();
+        let mut of = vec![None; profile.locations.len()];
+        // Threads that are too short for a sample, of which it is not known what they were started for.
+        let mut unseen: FxHashMap<ProcessId, Vec<LocationId>> = FxHashMap::default();
+        let kinds = kinds(profile, starts, phases);
+        for ((id, location), (kind, phase)) in
+            profile.locations.iter_enumerated().zip(kinds.iter().zip(phases))
+        {
+            let process = &profile.processes[location.process];
+            let is_fork = process.origin == "fork" && location.tid == process.pid;
+            let origin = match (is_fork, *kind, *phase) {
+                (true, _, Some(phase)) => Origin::Fork(&process.host, process.parent_pid, phase),
+                (_, Some(kind), _) => Origin::Thread(location.process, kind),
+                _ => {
+                    unseen.entry(location.process).or_default().push(id);
+                    continue;
+                }
+            };
+            let group = *known.entry(origin).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+            groups[group].push(id);
+            of[id.index()] = Some(group);
+        }
+        let in_turn = lives_in_turn(profile, groups.iter().chain(unseen.values()));
+        Alike { groups, of, in_turn }
+    }
+
+    /// Those that were started for the same as this one, itself included; none if that is not known.
+    pub(super) fn to(&self, location: LocationId) -> &[LocationId] {
+        self.of[location.index()].map_or(&[], |group| &self.groups[group])
+    }
+
+    /// Whether it is one of several that were started for the same, of which each has ended before the next
+    /// begins: what they do is serial.
+    pub(super) fn lives_in_turn(&self, location: LocationId) -> bool {
+        self.in_turn[location.index()]
+    }
+}
+
 /// Whether each lives in turn, of locations alike.
-pub(super) fn lives_in_turn<'a>(
-    profile: &Profile,
-    alike: impl Iterator<Item = &'a Vec<LocationId>>,
-) -> Vec<bool> {
+fn lives_in_turn<'a>(profile: &Profile, alike: impl Iterator<Item = &'a Vec<LocationId>>) -> Vec<bool> {
     let mut in_turn = vec![false; profile.locations.len()];
     for group in alike.filter(|group| group.len() >= 2) {
         let mut lives: Vec<(Ns, Ns, LocationId)> =
@@ -88,7 +157,7 @@ pub(super) fn phases(profile: &Profile, places: &Places<'_>) -> Vec<Option<Funct
 
 /// By location the function that makes it alike to others. Two closures in one function may do the same or
 /// not, so of them it is the function that they spend most of their time in.
-pub(super) fn kinds(
+fn kinds(
     profile: &Profile,
     starts: &[Option<FunctionId>],
     phases: &[Option<FunctionId>],

@@ -15,15 +15,17 @@ use super::place::Place;
 /// its package.
 pub(super) fn name(facts: &Facts<'_>, found: &mut [Finding]) {
     let mut called = None;
-    for finding in found {
-        let Some(library) = finding.cause.context.and_then(|context| of_library(facts, context)) else {
+    let places =
+        found.iter_mut().flat_map(|finding| [&mut finding.cause].into_iter().chain(&mut finding.awaited));
+    for place in places {
+        let Some(library) = place.context.and_then(|context| of_library(facts, context)) else {
             continue;
         };
         let called = called.get_or_insert_with(|| calls(facts));
         let asked = called.get(library).or_else(|| called.get(package_of(library)?));
         if let Some(&context) = asked {
-            let processes = std::mem::take(&mut finding.cause.processes);
-            finding.cause = Place { processes, ..facts.places.place(context) };
+            let processes = std::mem::take(&mut place.processes);
+            *place = Place { processes, ..facts.places.place(context) };
         }
     }
 }

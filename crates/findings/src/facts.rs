@@ -8,7 +8,7 @@ use proust_profile::{
 };
 use rustc_hash::FxHashMap;
 
-use super::alike::{kinds, lives_in_turn, phases, starts};
+use super::alike::{Alike, phases, starts};
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
@@ -53,12 +53,7 @@ pub struct Facts<'r> {
     pub(super) reach: f64,
     /// The start function of each location.
     pub(super) starts: Vec<Option<FunctionId>>,
-    /// The locations of a process that were started for the same.
-    started_alike: FxHashMap<(ProcessId, FunctionId), Vec<LocationId>>,
-    /// The key by which locations are alike: the start function; of closures what they call.
-    kinds: Vec<Option<FunctionId>>,
-    /// Whether none of those alike lives beside a location.
-    lives_in_turn: Vec<bool>,
+    alike: Alike,
     /// The function that each location spends most of its time in.
     phases: Vec<Option<FunctionId>>,
     /// Own processor time, and that in the kernel, by context.
@@ -120,29 +115,12 @@ impl<'r> Facts<'r> {
         let (cpu, squares) = (own_times(Metric::Cpu), own(Metric::CpuSquares));
         let sampling = Sampling { cpu: cpu.iter().sum(), squares: squares.iter().sum() };
         let starts = starts(profile, &calls, &places);
-        let mut started_alike: FxHashMap<_, Vec<LocationId>> = FxHashMap::default();
         let phases = phases(profile, &places);
-        let kinds = kinds(profile, &starts, &phases);
-        for (id, kind) in kinds.iter().enumerate() {
-            if let Some(kind) = *kind {
-                let process = profile.locations[LocationId::from_index(id)].process;
-                started_alike.entry((process, kind)).or_default().push(LocationId::from_index(id));
-            }
-        }
-        // Threads that are too short for a sample, of which the kind is not known.
-        let mut unseen: FxHashMap<ProcessId, Vec<LocationId>> = FxHashMap::default();
-        let unknown = kinds.iter().enumerate().filter(|(_, kind)| kind.is_none());
-        for id in unknown.map(|(id, _)| LocationId::from_index(id)) {
-            unseen.entry(profile.locations[id].process).or_default().push(id);
-        }
-        let lives_in_turn = lives_in_turn(profile, started_alike.values().chain(unseen.values()));
         Facts {
+            alike: Alike::of(profile, &starts, &phases),
             starts,
-            kinds,
-            lives_in_turn,
             reach: width.max(2.0).min(available),
             phases,
-            started_alike,
             calls,
             sums,
             regions: Regions::of(profile, &operations),
@@ -201,6 +179,7 @@ impl<'r> Facts<'r> {
             on_path: None,
             error: Ns::ZERO,
             cause,
+            awaited: None,
             victims: Vec::new(),
             evidence: Vec::new(),
             checks: Vec::new(),
@@ -292,7 +271,7 @@ impl<'r> Facts<'r> {
     /// Whether it is one of several that were started for the same, of which each has ended before the next
     /// begins: what they do is serial.
     pub(super) fn lives_in_turn(&self, location: LocationId) -> bool {
-        self.lives_in_turn[location.index()]
+        self.alike.lives_in_turn(location)
     }
 
     /// Of the locations beside this one those that spend their time in the same function, if any do: threads
@@ -320,11 +299,21 @@ impl<'r> Facts<'r> {
         self.account_of(location).map_or(Ns::ZERO, |row| Ns::of(sum(row)))
     }
 
-    /// The locations of its process that were started for the same as this one, itself included.
+    /// The locations that were started for the same as this one, itself included.
     pub(super) fn alike(&self, location: LocationId) -> &[LocationId] {
-        let process = self.profile.locations[location].process;
-        let Some(kind) = self.kinds[location.index()] else { return &[] };
-        self.started_alike.get(&(process, kind)).map_or(&[], Vec::as_slice)
+        self.alike.to(location)
+    }
+
+    /// Where locations wait for what one of these does alone, most of all; not those that were started for
+    /// the same, which wait for more work.
+    pub(super) fn awaited(&self, late: &[LocationId]) -> Option<Place> {
+        let alike = self.alike(*late.first()?);
+        let waits = (self.stretches.awaits.iter())
+            .filter(|((location, _, worker), _)| late.contains(worker) && !alike.contains(location))
+            .map(|(&(_, context, _), &lasted)| (context, lasted));
+        let written = waits.clone().filter(|&(context, _)| self.places.is_written(context));
+        let (_, context) = self.heaviest_line(written).or_else(|| self.heaviest_line(waits))?;
+        Some(self.places.place(context)).filter(|place| place.function.is_some())
     }
 
     /// A place with the processes whose it is; and where it has no function, the thread, or the process of

@@ -28,6 +28,8 @@ macro_rules! figures {
 figures! {
     /// All of them.
     AllOfThem "all-of-them";
+    /// Answers that were waited for.
+    Answers "answers";
     /// Times that a thread came there.
     Arrivals "arrivals";
     /// Asking, by some of many requests.
@@ -126,6 +128,8 @@ figures! {
     LongestStretch "longest-stretch";
     /// Lost in the one that loses most, which the numbers below are of.
     LostInWorst "lost-in-worst";
+    /// How long an answer took, on average.
+    MeanAnswer "mean-answer";
     /// Mean life of such a thread.
     MeanLife "mean-life";
     /// Mean life of such a process.
@@ -321,7 +325,7 @@ figures! {
     /// Waited for this lock.
     WaitedForLock "waited-for-lock";
     /// Waited for a sender that waited itself.
-    WaitedForWaitingSender "waited-for-waiting-sender";
+    WaitedForWaitingRank "waited-for-waiting-rank";
     /// Threads waited for work, in all.
     WaitedForWork "waited-for-work";
     /// Waited in chains.

@@ -99,6 +99,8 @@ kinds! {
     HotAtomic "hot-atomic";
     /// Processes wait to write, since their reader waits for another one.
     UnreadOutput "unread-output";
+    /// Requests are sent one by one, each when the one before is answered, and nothing works meanwhile.
+    RoundTrips "round-trips";
     /// Very many short-lived threads.
     ThreadChurn "thread-churn";
     /// Very many short-lived processes.
@@ -247,6 +249,10 @@ pub struct Finding {
     pub error: Ns,
     /// What to look at.
     pub cause: Place,
+    /// Where the program waits for the end of what one thread does alone: most often it has divided the work
+    /// there as well.
+    #[serde(default)]
+    pub awaited: Option<Place>,
     /// The places that lost it, most first. Empty where none waited.
     pub victims: Vec<Victim>,
     /// The numbers it was found by.

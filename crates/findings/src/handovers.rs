@@ -91,7 +91,7 @@ impl<'s> Observer<'s> {
         let Some(worker) = self.worker.filter(|&worker| worker != at) else { return };
         if self.alone.is_positive()
             && self.programs[worker] == self.programs[at]
-            && FOR_ANOTHER.contains(&reason)
+            && is_for_another(State::Passive(reason))
         {
             let key = (location, wait.context, self.locations[worker]);
             let handed = out.alone.entry(key).or_default();
@@ -99,6 +99,11 @@ impl<'s> Observer<'s> {
             handed.waited += std::mem::take(&mut self.alone).min(waited);
         }
     }
+}
+
+/// Whether a location may wait for another one of its program.
+pub(super) fn is_for_another(state: State) -> bool {
+    matches!(state, State::Passive(reason) if FOR_ANOTHER.contains(&reason))
 }
 
 /// Why a location is passive that waits for another one of its program.

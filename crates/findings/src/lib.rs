@@ -23,6 +23,7 @@
 //! - `atomics`: memory that several threads change atomically
 //! - `memory_work`: memory that is cleared, copied and allocated
 //! - `unread`: processes that wait to write
+//! - `round_trips`: requests of which each is sent when the one before is answered
 //! - `churn`: threads that live too short
 //! - `spawning`: processes that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
@@ -80,6 +81,7 @@ mod processes;
 mod range;
 mod rank;
 mod regions;
+mod round_trips;
 mod sections;
 mod sleepers;
 mod spawning;
@@ -113,7 +115,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 24] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 25] = [
     locks::find,
     phases::find,
     pool::find,
@@ -131,6 +133,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 24] = [
     busy::find,
     atomics::find,
     unread::find,
+    round_trips::find,
     churn::find,
     spawning::find,
     transfers::find,

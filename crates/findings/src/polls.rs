@@ -74,7 +74,9 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let place = facts.places.place(all.context);
+    let there = facts.places.line_key(all.context);
+    let pollers = all.places.iter().filter(|poller| facts.places.line_key(poller.1) == there);
+    let place = facts.located(facts.places.place(all.context), pollers.map(|poller| poller.0));
     let mut finding = facts.finding(Kind::SleepPoll, Account::Asleep, lost, Ns::ZERO, place);
     finding.victims = facts.victims(all.places);
     finding.evidence = vec![

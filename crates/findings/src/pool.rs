@@ -140,6 +140,7 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Alone>) -> Op
     if of_pool && is_long {
         checks.holds(&limits::POOL_EXCESS, excess);
     }
+    finding.awaited = facts.awaited(&late);
     finding.sure = if is_long || !of_pool { Sure::Certain } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)

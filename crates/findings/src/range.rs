@@ -82,6 +82,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::BusyWait
         | Kind::SleepingWorker
         | Kind::UnreadOutput
+        | Kind::RoundTrips
         | Kind::UnexplainedWait
         | Kind::MpiLateSender
         | Kind::MpiLateReceiver

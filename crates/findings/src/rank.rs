@@ -103,11 +103,12 @@ fn general(kind: Kind) -> &'static [Kind] {
         Kind::OmpNestedTeams => &[Kind::Oversubscription],
         Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask, Kind::OmpSerialPart],
         Kind::OmpSmallTasks => &[Kind::LateThread, Kind::LateWork],
+        Kind::RoundTrips => &[Kind::SleepPoll],
         Kind::UnreadOutput => &[Kind::SerialPhase, Kind::LongTask, Kind::IdlePool],
         // Their own instructions are what their time is measured by.
         Kind::HotSection | Kind::Convoy | Kind::LockSpin => &[Kind::HotAtomic],
         Kind::FaultChurn => &[Kind::AllocationChurn],
-        Kind::MpiSerialChain => &[Kind::MpiLateSender],
+        Kind::MpiSerialChain => &[Kind::MpiLateSender, Kind::MpiLateReceiver, Kind::MpiImbalance],
         _ => &[],
     }
 }
@@ -127,6 +128,10 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
                 let mut writers = special.victims.iter().filter_map(|victim| victim.place.context);
                 let phase = other.cause.function.as_deref();
                 phase.is_some_and(|phase| writers.any(|writer| facts.places.is_below_named(writer, phase)))
+            }
+            // A slow service may sleep; a client that sleeps itself waits for that.
+            Kind::RoundTrips => {
+                !other.cause.processes.iter().any(|one| special.cause.processes.contains(one))
             }
             _ if matches!(other.kind, Kind::HotAtomic | Kind::AllocationChurn) => {
                 let places = special.victims.iter().map(|victim| &victim.place).chain([&special.cause]);

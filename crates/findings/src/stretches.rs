@@ -8,9 +8,10 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{ContextId, LocationId, Ns};
+use proust_profile::{ContextId, LocationId, Ns, ProcessId};
 
-use super::handovers::{Handovers, Observer};
+use super::handovers::{Handovers, Observer, is_for_another};
+use super::round_trips::{self, Answers};
 use super::thresholds::LONG_STRETCH_S;
 use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, Spans, State, Work};
 use rustc_hash::FxHashMap as Map;
@@ -24,6 +25,8 @@ const SLEEPERS: usize = 16;
 const PAUSE_NS: u64 = 2_000_000;
 /// And after so short a moment in which another one was.
 const OTHERS_NS: u64 = 100_000;
+/// What one did alone may reach those that wait for it by way of others, within so long.
+const AFTER_NS: u64 = 20_000_000;
 
 /// A stretch in which one location worked, and no other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +61,11 @@ pub(super) struct Stretches {
     pub(super) beside: Ns,
     /// Waits by whose ends it was over that one location worked alone, or that none did.
     pub(super) handovers: Handovers,
+    /// Waits for bytes from elsewhere while no location did anything.
+    pub(super) answers: Answers,
+    /// Waits that ended during a long stretch or as the next ones after it: by the location that waited,
+    /// where, and the one that had worked alone, how much of the stretch they lasted.
+    pub(super) awaits: Map<(LocationId, ContextId, LocationId), Ns>,
 }
 
 impl Stretches {
@@ -77,10 +85,15 @@ impl Stretches {
                 .map(|row| row.location)
                 .collect();
             let timelines = run.timelines.iter().filter(|timeline| mine.contains(&timeline.location));
-            let (locations, spans): (Vec<LocationId>, Vec<_>) =
-                timelines.map(|timeline| (timeline.location, timeline.spans.spans())).unzip();
+            let (mut locations, mut processes, mut spans) = (Vec::new(), Vec::new(), Vec::new());
+            for timeline in timelines {
+                locations.push(timeline.location);
+                processes.push(timeline.process);
+                spans.push(timeline.spans.spans());
+            }
             let programs = locations.iter().map(|&location| program_of(location)).collect();
-            Sweep::new(&locations, programs, (width * share).max(1.0)).run(spans, &mut stretches);
+            let sweep = Sweep::new(&locations, programs, processes, (width * share).max(1.0));
+            sweep.run(spans, &mut stretches);
         }
         stretches
     }
@@ -96,13 +109,21 @@ struct Sweep<'s> {
     sleeping: Members,
     open: Stretch,
     is_open: bool,
+    /// The last long stretch: the location, its begin and end.
+    last: Option<(LocationId, u64, u64)>,
     /// How long others were active since it was interrupted, ns.
     others_ns: u64,
     observer: Observer<'s>,
+    answers: round_trips::Observer<'s>,
 }
 
 impl<'s> Sweep<'s> {
-    fn new(locations: &'s [LocationId], programs: Vec<usize>, width: f64) -> Sweep<'s> {
+    fn new(
+        locations: &'s [LocationId],
+        programs: Vec<usize>,
+        processes: Vec<ProcessId>,
+        width: f64,
+    ) -> Sweep<'s> {
         Sweep {
             locations,
             width,
@@ -112,8 +133,10 @@ impl<'s> Sweep<'s> {
             sleeping: Members::of(locations.len()),
             open: Stretch::default(),
             is_open: false,
+            last: None,
             others_ns: 0,
             observer: Observer::new(locations, programs),
+            answers: round_trips::Observer::new(locations, processes),
         }
     }
 
@@ -128,9 +151,31 @@ impl<'s> Sweep<'s> {
             }
             let (before, began) = (self.now[edge.source], edge.began.copied());
             self.observer.change(edge.source, before, began, edge.at_ns, &mut out.handovers);
+            self.answers.change(edge.source, before, began, &mut out.answers);
+            self.awaited(edge.source, began, edge.at_ns, out);
             self.enter(edge.source, began);
         }
         self.close(out);
+    }
+
+    /// Whether what a location goes on from was a wait for what one did alone, most likely: it lasted for a
+    /// long part of that.
+    fn awaited(&self, at: usize, began: Option<Span>, now_ns: u64, out: &mut Stretches) {
+        let Some(wait) = self.now[at].filter(|span| is_for_another(span.state)) else { return };
+        if !began.is_some_and(|span| matches!(span.state, State::Working(_))) {
+            return;
+        }
+        let open = self.is_open.then_some((self.open.location, self.open.start_ns, self.open.end_ns));
+        let is_long = |&(_, start_ns, end_ns): &(LocationId, u64, u64)| {
+            LONG_STRETCH_S.holds(Ns::of(end_ns.min(now_ns).saturating_sub(wait.start_ns.max(start_ns))))
+        };
+        let Some((worker, start_ns, end_ns)) = open.filter(is_long).or(self.last.filter(is_long)) else {
+            return;
+        };
+        if worker != self.locations[at] && now_ns <= end_ns + AFTER_NS {
+            let lasted = Ns::of(end_ns.min(now_ns) - wait.start_ns.max(start_ns));
+            *out.awaits.entry((self.locations[at], wait.context, worker)).or_default() += lasted;
+        }
     }
 
     fn enter(&mut self, at: usize, span: Option<Span>) {
@@ -162,6 +207,7 @@ impl<'s> Sweep<'s> {
         }
         if active == 0 {
             self.interrupt(to_ns, 0, out);
+            self.answers.rest(passed, &self.sleeping.all, &mut out.answers);
             if self.sleeping.all.len() <= SLEEPERS {
                 let each = passed / self.sleeping.all.len().max(1) as f64;
                 for &at in &self.sleeping.all {
@@ -218,6 +264,7 @@ impl<'s> Sweep<'s> {
         }
         let stretch = std::mem::take(&mut self.open);
         if LONG_STRETCH_S.holds(Ns::of(stretch.end_ns - stretch.start_ns)) {
+            self.last = Some((stretch.location, stretch.start_ns, stretch.end_ns));
             out.long.push(stretch);
             return;
         }
@@ -270,7 +317,6 @@ fn on_processor(span: &Span) -> f64 {
 mod tests {
     use super::*;
     use proust_account::ledger::{Process, Processors, Timeline, Windows};
-    use proust_profile::ProcessId;
 
     const MS: u64 = 1_000_000;
 

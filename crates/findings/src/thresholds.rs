@@ -136,6 +136,8 @@ thresholds! {
     SLEEPER_WORK at_least share(0.2) "of a thread's life, its work, to be a worker that sleeps";
     SLEEPS_BESIDE at_least count(20.0) "sleeps of such threads at one place";
     SLEEP_SHARE at_least share(0.05) "of the run's total, such sleeps while others worked";
+    ANSWERS at_least count(20.0) "answers that were waited for while nothing worked";
+    ANSWERS_OF_RUN at_least share(0.1) "of the run, waiting for them while nothing worked";
     YIELDS at_least count(1000.0) "times that the processor was given away";
     GIVEN_BACK at_least share(0.02)
         "of what the faults took, the time of giving memory back, to be named as their cause";
@@ -205,7 +207,7 @@ thresholds! {
     MPI_ALONE_BY_ONE at_least share(0.9) "of the waiting for it, for the rank that spends most in it";
     MPI_ALONE_WAITED at_least share(0.5)
         "of the other ranks' time while it is on the critical path, waiting for it";
-    CHAIN_SHARE at_least share(0.5) "of the waiting for messages there, in chains of waits";
+    CHAIN_SHARE at_least share(0.5) "of the waiting for other ranks there, in chains of waits";
     CHAIN_WAITS at_least count(3.0) "waits of the longest chain";
     CHAIN_BY_ONE at_most share(0.8) "of the waiting in chains, for the work of one rank";
     SMALL_MESSAGES at_least count(5000.0) "messages sent, or received, in the function";

@@ -76,6 +76,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         unnamed: false,
         processes: Vec::new(),
         library: None,
+        awaited: None,
         ranks: Vec::new(),
         lock: None,
     }

@@ -1,10 +1,12 @@
-//! Serial chains: a rank waits for a message of another one that waited for a third one before, so that they
-//! work one after the other.
+//! Serial chains: a rank waits for another one that waited for a third one before, so that they work one after
+//! the other: for its message, for it to receive, or for it in a collective.
 //!
-//! A wait belongs to a chain where the sender had waited for a message itself until some time in it, or just
-//! before it began. All that such a wait consists of is the sender's own wait and what it did with the
-//! message that it got. Where one rank's work is all that the others wait for, it is not a chain but a late
-//! sender whose effects travel.
+//! A wait belongs to a chain where the late rank had waited itself until some time in it, or just before it
+//! began. All that such a wait consists of is the late rank's own wait and what it did afterwards. Where one
+//! rank's work is all that the others wait for, it is not a chain but a late rank whose effects travel.
+//!
+//! Two that take turns may wait in functions of their own, such as one that hands out work and one that does
+//! it. Each waits for one rank only, and the chain is found where both are taken together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,71 +22,98 @@ use super::super::thresholds::{self as limits, Checks};
 use super::sites::{Site, Sites};
 use super::{ranks, spinning_share, time};
 
-/// Of a wait's length, the time before it began that counts as its beginning.
-const BEFORE: f64 = 0.1;
+/// The part of a wait's length that hardly counts beside it.
+const MOMENT: f64 = 0.1;
 
-/// What is known of a wait for a sender.
+/// What is known of a wait.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     is_linked: bool,
     /// Waits that led to this one, itself included.
     length: u32,
-    /// The part of it in which the sender waited, too.
-    sender_waited: Ns,
+    /// The part of it in which the late rank waited, too.
+    late_waited: Ns,
 }
 
-/// The waits for senders in one function.
-#[derive(Debug, Default)]
+/// The waits in one function.
+#[derive(Clone, Debug, Default)]
 struct Chained {
     /// All of them.
     all: Ns,
     /// Those in chains.
     chained: Ns,
-    sender_waited: Ns,
+    /// Those of them for messages.
+    by_message: Ns,
+    late_waited: Ns,
     waits: u64,
     longest: u32,
-    /// What is left of them by sender: it did something else than wait meanwhile.
+    /// What is left of them by late rank: it did something else than wait meanwhile.
     worked: BTreeMap<LocationId, Ns>,
     sites: FxHashSet<Site>,
     victims: Vec<(LocationId, ContextId, Ns)>,
 }
 
+impl Chained {
+    fn add(&mut self, wait: &PartnerWaitRow, link: &Link) {
+        self.all += time(wait);
+        if !link.is_linked {
+            return;
+        }
+        self.chained += time(wait);
+        if wait.pattern == WaitPattern::LateSender {
+            self.by_message += time(wait);
+        }
+        self.late_waited += link.late_waited;
+        *self.worked.entry(wait.late).or_default() += time(wait) - link.late_waited;
+        self.waits += 1;
+        self.longest = self.longest.max(link.length);
+        self.sites.insert((wait.location, wait.context));
+        self.victims.push((wait.location, wait.context, time(wait)));
+    }
+
+    /// Whether its waits are a chain for the most part.
+    fn is_chain(&self, checks: &mut Checks) -> bool {
+        checks.holds(&limits::CHAIN_SHARE, self.chained / self.all.max(Ns::SHORTEST))
+    }
+}
+
 pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
-    let waits: Vec<&PartnerWaitRow> =
-        (facts.profile.partner_waits.iter()).filter(|wait| wait.pattern == WaitPattern::LateSender).collect();
-    let links = links(&waits);
+    let waits = &facts.profile.partner_waits;
+    let links = links(waits);
     let mut groups: BTreeMap<Option<FunctionId>, Chained> = BTreeMap::new();
     for (wait, link) in waits.iter().zip(&links) {
-        let of = groups.entry(facts.places.function(wait.context)).or_default();
-        of.all += time(wait);
-        if link.is_linked {
-            of.chained += time(wait);
-            of.sender_waited += link.sender_waited;
-            *of.worked.entry(wait.late).or_default() += time(wait) - link.sender_waited;
-            of.waits += 1;
-            of.longest = of.longest.max(link.length);
-            of.sites.insert((wait.location, wait.context));
-            of.victims.push((wait.location, wait.context, time(wait)));
+        groups.entry(facts.places.function(wait.context)).or_default().add(wait, link);
+    }
+    let found: Vec<Finding> = groups.values().filter_map(|of| finding(facts, sites, of)).collect();
+    if !found.is_empty() || groups.len() < 2 {
+        return found;
+    }
+    groups.retain(|_, of| of.is_chain(&mut Checks::default()));
+    let mut together = Chained::default();
+    for (wait, link) in waits.iter().zip(&links) {
+        if groups.contains_key(&facts.places.function(wait.context)) {
+            together.add(wait, link);
         }
     }
-    groups.values().filter_map(|of| finding(facts, sites, of)).collect()
+    finding(facts, sites, &together).into_iter().collect()
 }
 
 /// Which waits follow from each other, in the order of `waits`.
-fn links(waits: &[&PartnerWaitRow]) -> Vec<Link> {
+fn links(waits: &[PartnerWaitRow]) -> Vec<Link> {
     let mut order: Vec<usize> = (0..waits.len()).collect();
     order.sort_by_key(|&at| (waits[at].until_ns, waits[at].location));
     let mut links = vec![Link { length: 1, ..Link::default() }; waits.len()];
     let mut last: FxHashMap<LocationId, usize> = FxHashMap::default();
     for at in order {
-        let wait = waits[at];
-        let before_ns = (BEFORE * wait.length_ns() as f64) as u64;
+        let wait = &waits[at];
+        let moment_ns = |wait: &PartnerWaitRow| (MOMENT * wait.length_ns() as f64) as u64;
         let led = last.get(&wait.late).copied();
-        if let Some(led) = led.filter(|&led| waits[led].until_ns + before_ns >= wait.begin_ns) {
+        if let Some(led) = led.filter(|&led| waits[led].until_ns + moment_ns(wait) >= wait.begin_ns) {
             let both_ns = waits[led].until_ns.saturating_sub(waits[led].begin_ns.max(wait.begin_ns));
-            let sender_waited = Ns::of(both_ns);
-            links[at] = Link { is_linked: true, length: links[led].length + 1, sender_waited };
-            links[led].is_linked = true;
+            let late_waited = Ns::of(both_ns);
+            links[at] = Link { is_linked: true, length: links[led].length + 1, late_waited };
+            // A long wait is no link of a chain for a short one behind it.
+            links[led].is_linked |= wait.length_ns() >= moment_ns(&waits[led]);
         }
         last.insert(wait.location, at);
     }
@@ -108,7 +137,7 @@ fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
     let mut checks = Checks::default();
     if !checks.holds(&limits::LEAST_TOTAL_S, facts.total)
         || !checks.holds(&limits::LARGE_SHARE, facts.recoverable(lost, burned) / facts.total)
-        || !checks.holds(&limits::CHAIN_SHARE, of.chained / of.all.max(Ns::SHORTEST))
+        || !of.is_chain(&mut checks)
         || !checks.holds(&limits::CHAIN_WAITS, f64::from(of.longest))
         || !checks.holds(&limits::CHAIN_BY_ONE, largest)
         || !checks.holds(&limits::MPI_LATE_EXCESS, excess)
@@ -127,12 +156,14 @@ fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
         Figure::count(FigureId::RanksInChains, members.len() as f64),
         Figure::count(FigureId::WaitsInChains, of.waits as f64),
         Figure::count(FigureId::WaitsThereInAll, times as f64),
-        Figure::time(FigureId::WaitedForWaitingSender, of.sender_waited),
+        Figure::time(FigureId::WaitedForWaitingRank, of.late_waited),
         Figure::share(FigureId::ShareOfLatestRankOfRest, largest),
         Figure::time(FigureId::WaitedForDisplacedRanks, displaced),
     ];
     finding.ranks = ranks;
-    finding.sure = Sure::Likely;
+    // Ranks may have to meet in a collective, but no message has to be sent late.
+    let is_by_message = of.by_message >= of.chained * 0.25;
+    finding.sure = if is_by_message { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }
@@ -157,9 +188,8 @@ mod tests {
     }
 
     fn of(waits: &[PartnerWaitRow]) -> Vec<(bool, u32, u64)> {
-        let waits: Vec<&PartnerWaitRow> = waits.iter().collect();
-        let ns = |link: &Link| link.sender_waited.unsigned();
-        links(&waits).iter().map(|link| (link.is_linked, link.length, ns(link))).collect()
+        let ns = |link: &Link| link.late_waited.unsigned();
+        links(waits).iter().map(|link| (link.is_linked, link.length, ns(link))).collect()
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use proust_account::ledger::Account;
 use proust_profile::{LocationId, ModuleId, Ns, ProcessId, ProcessSampleRow, Target};
 
-use super::super::{Kind, Sure, findings};
-use super::{Builder, cause, has, near, one};
+use super::super::{Finding, Kind, Sure, findings};
+use super::{Builder, MS, cause, has, near, one};
 use proust_log::operations::Operation;
 
 #[test]
@@ -300,4 +300,53 @@ fn locks_inside_of_the_c_library_are_told_by_samples_in_them() {
     near(finding.lost, 0.8);
     assert_eq!((cause(finding), finding.library.as_deref()), ("walk", Some("libc.so.6")));
     assert!(!has(&run(1), Kind::LibraryLock));
+}
+
+/// A client of one process asks a server of another one, which needs 8 ms for each answer, and works for 2 ms
+/// with it.
+fn asking(server: Operation, client: Operation, accepts: bool) -> Vec<Finding> {
+    let mut run = Builder::new(2, 1000);
+    let process = run.profile.processes[ProcessId(0)].clone();
+    run.profile.processes = vec![process; 2].into();
+    for (id, location) in run.profile.locations.iter_mut().enumerate() {
+        (location.process, location.tid) = (ProcessId(id as u32), id as u32);
+    }
+    run.profile.processes[ProcessId(1)].start = Ns::of(MS / 2);
+    if accepts {
+        run.during(0, "main serve", Operation::Accept, (0, 1)).target = Target::Socket;
+    }
+    let mut sends = |run: &mut Builder, location, path: &str, at_ms| {
+        run.short(location, path, Operation::Send, (at_ms, at_ms), (1, 64, 0));
+        run.events.last_mut().unwrap().target = Target::Socket;
+    };
+    for at_ms in (0..1000).step_by(10) {
+        sends(&mut run, 1, "main collect fetch", at_ms);
+        run.during(1, "main collect", client, (at_ms, at_ms + 8)).target = Target::Socket;
+        run.during(0, "main serve", server, (at_ms, at_ms + 8)).target = Target::Socket;
+        sends(&mut run, 0, "main serve answer", at_ms + 8);
+        run.work(1, "main collect evaluate", (at_ms + 8, at_ms + 10));
+    }
+    run.findings()
+}
+
+#[test]
+fn requests_that_are_sent_one_by_one_are_named_where_they_are_sent() {
+    // Of the two that was there first, unless it accepts connections.
+    for (client, accepts, place) in [
+        (Operation::Receive, true, "collect"),
+        (Operation::EpollWait, true, "fetch"),
+        (Operation::EpollWait, false, "answer"),
+    ] {
+        let found = asking(Operation::EpollWait, client, accepts);
+        let finding = one(&found, Kind::RoundTrips);
+        assert_eq!((cause(finding), finding.sure), (place, Sure::Possible));
+        assert!(!has(&found, Kind::UnexplainedWait), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_service_that_sleeps_is_asked_one_by_one() {
+    let found = asking(Operation::NanoSleep, Operation::Receive, true);
+    assert_eq!(cause(one(&found, Kind::RoundTrips)), "collect");
+    assert!(!has(&found, Kind::SleepPoll), "{found:#?}");
 }

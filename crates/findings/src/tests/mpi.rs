@@ -108,6 +108,55 @@ fn ranks_that_work_one_after_the_other_are_a_chain() {
     assert!(!has(&found, Kind::MpiLateSender), "{found:#?}");
 }
 
+/// What one sends when it has worked lets the other one begin, and all meet before the first begins again.
+#[test]
+fn ranks_that_take_turns_by_a_message_and_a_collective_are_a_chain() {
+    let mut run = ranks(2, 400);
+    for round in 0..20 {
+        let (first, second) = ((20 * round, 20 * round + 10), (20 * round + 10, 20 * round + 20));
+        run.work(0, "main step advance", first);
+        run.waits((1, 0), "main step", RECEIVE, first);
+        run.work(1, "main step advance", second);
+        run.waits((0, 1), "main step", SUM, second);
+    }
+    let found = run.found();
+    let finding = one(&found, Kind::MpiSerialChain);
+    near(finding.lost, 0.4);
+    assert_eq!((cause(finding), finding.sure), ("step", Sure::Likely));
+    assert!(!has(&found, Kind::MpiImbalance) && !has(&found, Kind::MpiLateSender), "{found:#?}");
+}
+
+#[test]
+fn ranks_that_take_turns_in_functions_of_their_own_are_a_chain() {
+    let mut run = ranks(2, 400);
+    for round in 0..20 {
+        let (first, second) = ((20 * round, 20 * round + 8), (20 * round + 8, 20 * round + 20));
+        run.work(0, "main hand_out enter", first);
+        run.waits((1, 0), "main compute", RECEIVE, first);
+        run.work(1, "main compute energies", second);
+        run.waits((0, 1), "main hand_out", RECEIVE, second);
+    }
+    let found = run.found();
+    let finding = one(&found, Kind::MpiSerialChain);
+    near(finding.lost, 0.4);
+    assert_eq!((cause(finding), finding.ranks.len()), ("hand_out", 2));
+}
+
+/// Where they meet twice in a row, the second wait begins when the first is over, but hardly takes any time.
+#[test]
+fn a_moment_behind_a_wait_makes_it_no_chain() {
+    let mut run = ranks(2, 800);
+    for round in 0..20 {
+        let (late, at) = ((round % 2) as u32, 40 * round);
+        run.work(late, "main step", (at, at + 40));
+        run.work(1 - late, "main step", (at, at + 20));
+        run.waits((1 - late, late), "main step", SUM, (at + 20, at + 40));
+        let wait = run.waits((late, 1 - late), "main step", SUM, (at + 40, at + 41));
+        wait.until_ns = wait.begin_ns + MS / 10;
+    }
+    assert!(!has(&run.found(), Kind::MpiSerialChain));
+}
+
 /// A rank receives for 16 ms and works for 4 ms, 20 times, and could have worked in so many of the waits.
 fn in_order(misordered: u64) -> Vec<Finding> {
     let mut run = ranks(2, 400);

@@ -96,6 +96,9 @@ pub(super) struct FindingRow {
     error_s: f64,
     title: String,
     cause: PlaceRow,
+    /// Where the program waits for the end of what one thread does alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    awaited: Option<PlaceRow>,
     /// The marked interval in which the cause lies, where it lies in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<String>,
@@ -228,6 +231,7 @@ impl FindingRow {
             error_s: finding.error.as_seconds(),
             title: wording::title(finding),
             cause: PlaceRow::new(&finding.cause),
+            awaited: finding.awaited.as_ref().map(PlaceRow::new),
             victims: (finding.victims.iter())
                 .map(|victim| VictimRow {
                     place: PlaceRow::new(&victim.place),
@@ -348,7 +352,8 @@ fn text_of(row: &FindingRow, total_s: f64, style: &Style) -> String {
     let interval = row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
     let whose = row.whose.as_ref().map(|whose| format!(", in {whose}")).unwrap_or_default();
     let cause = row.cause.text_behind(&row.title);
-    let title = printable(format!("{}{cause}{interval}{whose}.", row.title));
+    let awaited = row.awaited.as_ref().map(|place| format!(" Its end is awaited in {}.", place.text()));
+    let title = printable(format!("{}{cause}{interval}{whose}.", row.title)) + &awaited.unwrap_or_default();
     text.push_str(&wrapped(&title, INDENT, style.width));
     let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
     let numbers = wrapped(&numbers.join("; "), INDENT, style.width);

@@ -55,6 +55,7 @@ fn finding() -> Finding {
         unnamed: false,
         processes: Vec::new(),
         library: None,
+        awaited: None,
         ranks: Vec::new(),
         lock: Some(0),
     }

@@ -46,6 +46,9 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         }
         Kind::HotAtomic => "several threads change memory atomically all the time",
         Kind::UnreadOutput => "processes wait to write, since their reader waits for another of them",
+        Kind::RoundTrips => {
+            "each request is sent when the one before is answered, and nothing works meanwhile"
+        }
         Kind::MemoryCopying => "much of the processor time goes into copying memory, for one line",
         Kind::AllocationChurn => {
             "much of the processor time goes into allocating and freeing memory, for one function"

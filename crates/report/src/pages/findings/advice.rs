@@ -125,6 +125,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Read from all of them as their output comes: poll, select, a thread for each; or let each write \
              to a file of its own."
         }
+        Kind::RoundTrips => {
+            "Have several requests on their way at once: send the next before the answer is there, let more \
+             threads or tasks wait at the same time (asyncio.gather), or ask for several things in one request."
+        }
         Kind::MemoryCopying => {
             "Pass a reference or a range of what is only read, move what is not needed any more, and copy \
              once what several use."

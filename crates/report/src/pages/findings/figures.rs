@@ -16,6 +16,7 @@ pub(super) fn what(figure: &Figure) -> String {
 fn of(id: FigureId) -> &'static str {
     match id {
         FigureId::AllOfThem => "all of them",
+        FigureId::Answers => "answers waited for",
         FigureId::Arrivals => "times that a thread came there",
         FigureId::Asking => "asking, by some of many requests",
         FigureId::BarrierCost => "what a barrier takes here when all have arrived",
@@ -64,6 +65,7 @@ fn of(id: FigureId) -> &'static str {
         FigureId::LongerThanMean => "more on the critical path than ranks spend in it on average",
         FigureId::LongestStretch => "the longest such stretch",
         FigureId::LostInWorst => "lost in the one that loses most, which the numbers below are of",
+        FigureId::MeanAnswer => "until an answer came, on average",
         FigureId::MeanLife => "mean life of such a thread",
         FigureId::MeanLifeOfProcess => "mean life of such a process",
         FigureId::MeanSection => "mean length of such a section",
@@ -158,7 +160,7 @@ fn of(id: FigureId) -> &'static str {
         FigureId::WaitedForLateRanks => "waited for what late ranks did there",
         FigureId::WaitedForLater => "waited for who came later",
         FigureId::WaitedForLock => "waited for this lock",
-        FigureId::WaitedForWaitingSender => "waited for a sender that waited itself",
+        FigureId::WaitedForWaitingRank => "waited for a rank that waited itself",
         FigureId::WaitedForWork => "threads waited for work, in all",
         FigureId::WaitedInChains => "waited in chains",
         FigureId::WaitedInRegion => "waited in the region for tasks and for each other",

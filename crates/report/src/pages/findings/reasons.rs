@@ -74,6 +74,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::UnreadOutput => {
             "lost = Σ over those that write of waiting to write + waiting of the reader − their common life"
         }
+        Kind::RoundTrips => {
+            "lost = time in which nothing worked during these waits × processors; not while its process slept"
+        }
         Kind::MemoryCopying => "lost = processor time, outside of the kernel, in copying memory there",
         Kind::AllocationChurn => {
             "lost = processor time, outside of the kernel, in allocating and freeing memory there"
@@ -131,8 +134,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
              of MPI, Σ over ranks that wait there of what it did meanwhile in operations or on a processor"
         }
         Kind::MpiSerialChain => {
-            "lost = waits for messages in chains × the part of their causes that had a processor; a wait is \
-             in a chain if the sender had waited for a message itself until some time in it, or just before"
+            "lost = waits in chains × the part of their causes that had a processor; a wait is in a chain if \
+             the late rank had waited itself until some time in it, or just before"
         }
         Kind::MpiSmallMessages => {
             "lost = time in these calls without waits for partners × (1 − bytes a message / 65 536)"
@@ -314,6 +317,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::UnreadOutput) => {
             "the waits are measured exactly; which of them are about the same pipe is not known"
+        }
+        (Sure::Possible, Kind::RoundTrips) => {
+            "the waits are measured exactly; whether a request needs the answer to the one before is not known"
         }
         (Sure::Possible, Kind::MemoryCopying | Kind::AllocationChurn) => {
             "the processor time is sampled; how much of it the work needs is not known"

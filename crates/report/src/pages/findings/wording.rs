@@ -38,6 +38,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::BusyWait => "busy waiting",
         Kind::HotAtomic => "memory that threads change atomically",
         Kind::UnreadOutput => "output that is not read",
+        Kind::RoundTrips => "answers awaited one by one",
         Kind::MemoryCopying => "much memory copied",
         Kind::AllocationChurn => "memory allocated again and again",
         Kind::UnexplainedWait => "waits without a known cause",
@@ -177,6 +178,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::UnreadOutput => {
             format!("Processes wait to write, while {who} waits for what another one of them writes")
         }
+        Kind::RoundTrips => {
+            format!("{who} waits for an answer before the next request is sent, and nothing works meanwhile")
+        }
         Kind::MemoryCopying => format!("{who} spends much of the processor time on copying memory"),
         Kind::AllocationChurn => {
             format!("{who} spends much of the processor time on allocating and freeing memory")
@@ -230,7 +234,7 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("The other ranks wait while {} works alone in {who}", ranks(finding))
         }
         Kind::MpiSerialChain => {
-            format!("Ranks work one after the other in {who}: each begins when the one before it has sent")
+            format!("Ranks work one after the other in {who}: each begins when the one before it is done")
         }
         Kind::MpiSmallMessages => format!("{who} exchanges very many messages of a few bytes"),
         Kind::MpiGroupableCollectives => {
@@ -296,6 +300,7 @@ mod tests {
             unnamed: false,
             processes: Vec::new(),
             library: None,
+            awaited: None,
             ranks: Vec::new(),
             lock: None,
         })
