@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 /* system-storm: the protection of a page is changed all the time; repaired, now and then. */
@@ -192,6 +193,66 @@ static void two_senders(double seconds, void (*read_all)(const int *))
 static void unread_output(double seconds) { two_senders(seconds, read_one_by_one); }
 static void unread_output_repaired(double seconds) { two_senders(seconds, read_as_it_comes); }
 
+/* round-trips: a process answers a while after it was asked, and each question is sent when the one before is
+   answered; repaired, all are sent at once. */
+enum { QUESTIONS = 100, ANSWER_MS = 5 };
+
+static void answer_late(int with)
+{
+    char asked[QUESTIONS];
+    ssize_t count;
+    while ((count = read(with, asked, sizeof asked)) > 0) {
+        poll(NULL, 0, ANSWER_MS);
+        if (write(with, asked, (size_t)count) != count)
+            _exit(2);
+    }
+    _exit(0);
+}
+
+KEPT static void fetch_answer(int with)
+{
+    char one = 1;
+    if (write(with, &one, 1) != 1 || read(with, &one, 1) != 1)
+        exit(2);
+}
+
+KEPT static void take_answer(int with)
+{
+    char one;
+    if (read(with, &one, 1) != 1)
+        exit(2);
+}
+
+static void ask(double seconds, int at_once)
+{
+    static const char questions[QUESTIONS];
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        exit(2);
+    pid_t child = fork();
+    if (child < 0)
+        exit(2);
+    if (child == 0) {
+        close(ends[0]);
+        answer_late(ends[1]);
+    }
+    close(ends[1]);
+    if (at_once && write(ends[0], questions, sizeof questions) != (ssize_t)sizeof questions)
+        exit(2);
+    for (int i = 0; i < QUESTIONS; i++) {
+        if (at_once)
+            take_answer(ends[0]);
+        else
+            fetch_answer(ends[0]);
+        burn_cpu(seconds / QUESTIONS);
+    }
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+}
+
+static void round_trips(double seconds) { ask(seconds, 0); }
+static void round_trips_repaired(double seconds) { ask(seconds, 1); }
+
 /* sync-storm: the file is made safe after each line; repaired, at the end. */
 KEPT static void make_safe(void)
 {
@@ -225,6 +286,7 @@ const struct finding_case system_cases[] = {
     {"tiny-io", tiny_io, tiny_io_repaired},
     {"file-churn", file_churn, file_churn_repaired},
     {"unread-output", unread_output, unread_output_repaired},
+    {"round-trips", round_trips, round_trips_repaired},
     {"sync-storm", sync_storm, sync_storm_repaired},
     {NULL, NULL, NULL},
 };

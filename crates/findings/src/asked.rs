@@ -30,6 +30,11 @@ pub(super) fn name(facts: &Facts<'_>, found: &mut [Finding]) {
     }
 }
 
+/// Where the program calls a module or a package of Python's library most.
+pub(super) fn call_of(facts: &Facts<'_>, library: &str) -> Option<ContextId> {
+    calls(facts).get(library).copied()
+}
+
 /// By module and by package of Python's library that the program calls, the call that takes longest.
 fn calls(facts: &Facts<'_>) -> FxHashMap<String, ContextId> {
     type Line = (Option<FunctionId>, Option<u32>);
@@ -84,7 +89,7 @@ fn called_library<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&'p str> 
 const BEGINNING: &str = "_bootstrap";
 
 /// The module of Python's library that a function belongs to, as `multiprocessing/pool.py`.
-fn library_of(function: &Function) -> Option<&str> {
+pub(super) fn library_of(function: &Function) -> Option<&str> {
     let file = function.file.as_deref().filter(|_| function.is_of_pythons_library())?;
     let (_, inside) = file.rsplit_once("/lib/python").or_else(|| file.rsplit_once("/pypy"))?;
     // Behind the version's number.

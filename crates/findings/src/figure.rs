@@ -62,6 +62,8 @@ figures! {
     CpuOfAtomics "cpu-of-atomics";
     /// Processor time in copying memory there.
     CpuOfCopying "cpu-of-copying";
+    /// Processor time in sending data to other processes and receiving it.
+    CpuOfExchange "cpu-of-exchange";
     /// Processor time in clearing memory there.
     CpuOfClearing "cpu-of-clearing";
     /// Processor time of the lines near it.

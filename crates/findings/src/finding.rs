@@ -101,6 +101,8 @@ kinds! {
     UnreadOutput "unread-output";
     /// Requests are sent one by one, each when the one before is answered, and nothing works meanwhile.
     RoundTrips "round-trips";
+    /// Processes of Python spend much of the processor time on handing data to each other.
+    ProcessExchange "process-exchange";
     /// Very many short-lived threads.
     ThreadChurn "thread-churn";
     /// Very many short-lived processes.

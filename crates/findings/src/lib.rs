@@ -23,6 +23,7 @@
 //! - `atomics`: memory that several threads change atomically
 //! - `memory_work`: memory that is cleared, copied and allocated
 //! - `unread`: processes that wait to write
+//! - `exchange`: processes of Python that spend much time on sending data to each other
 //! - `round_trips`: requests of which each is sent when the one before is answered
 //! - `churn`: threads that live too short
 //! - `spawning`: processes that live too short
@@ -56,6 +57,7 @@ mod calls;
 mod churn;
 mod crowding;
 mod effort;
+mod exchange;
 mod facts;
 mod faults;
 mod figure;
@@ -115,7 +117,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 25] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 26] = [
     locks::find,
     phases::find,
     pool::find,
@@ -134,6 +136,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 25] = [
     atomics::find,
     unread::find,
     round_trips::find,
+    exchange::find,
     churn::find,
     spawning::find,
     transfers::find,

@@ -107,6 +107,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::SmallTasks
         | Kind::HotAtomic
         | Kind::AllocationChurn
+        | Kind::ProcessExchange
         | Kind::ThreadChurn
         | Kind::ProcessChurn
         | Kind::TinyIo

@@ -122,6 +122,7 @@ thresholds! {
     SLOW_LIBRARY at_least share(0.1) "of the processor time, in the reference implementation of a library";
     INNER_LOCK at_least share(0.02) "of the processor time, waiting and waking at locks of the C library";
     COPYING at_least share(0.15) "of the processor time, in copying memory for one line";
+    EXCHANGE at_least share(0.15) "of the processor time, in handing data to other processes";
     ALLOCATING at_least share(0.2) "of the processor time, in allocating and freeing memory for one function";
     HOT_ATOMIC at_least share(0.1) "of the processor time, at atomic instructions of one function";
     ATOMIC_OTHERS at_least share(0.1) "of that time, other threads' than the one with the most";

@@ -315,7 +315,7 @@ fn asking(server: Operation, client: Operation, accepts: bool) -> Vec<Finding> {
     if accepts {
         run.during(0, "main serve", Operation::Accept, (0, 1)).target = Target::Socket;
     }
-    let mut sends = |run: &mut Builder, location, path: &str, at_ms| {
+    let sends = |run: &mut Builder, location, path: &str, at_ms| {
         run.short(location, path, Operation::Send, (at_ms, at_ms), (1, 64, 0));
         run.events.last_mut().unwrap().target = Target::Socket;
     };

@@ -2,7 +2,8 @@
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
-use proust_profile::{LocationId, ProcessId};
+use proust_log::operations::Operation;
+use proust_profile::{FunctionId, LocationId, ProcessId};
 
 #[test]
 fn memory_that_one_thread_touches_for_all_is_told() {
@@ -106,4 +107,29 @@ fn faults_of_loading_are_nobodys_and_those_of_many_processes_are_not_added_up() 
     };
     assert!(has(&run(1), Kind::FaultStartup));
     assert!(!run(20).iter().any(|finding| finding.account == "fault"), "{:#?}", run(20));
+}
+
+/// A worker of Python unpickles what it gets for so long.
+#[test]
+fn time_in_handing_data_to_other_processes_is_named_where_the_pool_is_used() {
+    let run = |exchange_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        for (name, file) in [("get", "queues.py"), ("map", "pool.py"), ("_bootstrap", "process.py")] {
+            let id = run.function(name);
+            let file = format!("/usr/lib/python3.11/multiprocessing/{file}");
+            run.profile.functions[FunctionId(id)].file = Some(file);
+        }
+        run.work(0, "main score_all map", (0, 20));
+        run.during(0, "main score_all map", Operation::ConditionWait, (20, 1000));
+        run.work(1, "main _bootstrap get loads", (0, exchange_ms));
+        run.work(1, "main _bootstrap get score", (exchange_ms, 1000));
+        let at = run.function("score");
+        run.profile.functions[FunctionId(at)].file = Some("/src/a.py".into());
+        run.findings()
+    };
+    let found = run(400);
+    let finding = one(&found, Kind::ProcessExchange);
+    near(finding.lost, 0.42);
+    assert_eq!((cause(finding), finding.sure), ("score_all", Sure::Possible));
+    assert!(!has(&run(80), Kind::ProcessExchange));
 }

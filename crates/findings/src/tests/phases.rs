@@ -1,7 +1,7 @@
 //! Serial phases, long tasks, idle pools, late threads.
 
 use proust_log::operations::Operation;
-use proust_profile::{LocationId, ModuleId, Ns, ProcessId};
+use proust_profile::{LocationId, ModuleId, Ns, ProcessId, Target};
 
 use super::super::{Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
@@ -402,4 +402,33 @@ fn who_worked_alone_before_does_not_hide_a_late_thread() {
     assert_eq!(cause(finding), "large");
     // But for the first time, before which the one worked alone for as long as the other one had no work.
     assert!(finding.lost.as_seconds() > 0.9 * 20.0 * 0.059, "{finding:#?}");
+}
+
+/// A process forks two that do the same, one of them for longer, and awaits both.
+#[test]
+fn a_process_of_a_pool_that_goes_on_alone_has_a_long_task_and_is_awaited_where_the_work_is_divided() {
+    let run = |origin: &str| {
+        let mut run = Builder::new(3, 1000);
+        let process = run.profile.processes[ProcessId(0)].clone();
+        run.profile.processes = vec![process; 3].into();
+        for (id, location) in run.profile.locations.iter_mut().enumerate() {
+            (location.process, location.tid) = (ProcessId(id as u32), id as u32 + 1);
+        }
+        for (id, process) in run.profile.processes.iter_mut().enumerate() {
+            (process.pid, process.parent_pid) = (id as u32 + 1, u32::from(id > 0));
+            process.origin = if id > 0 { origin.into() } else { "image".into() };
+        }
+        run.work(1, "worker compare", (0, 1000)).work(2, "worker compare", (0, 300));
+        run.during(2, "worker", Operation::Read, (300, 1000)).target = Target::Pipe;
+        run.during(0, "main divide", Operation::Read, (0, 996)).target = Target::Pipe;
+        run.work(0, "main divide", (996, 1000));
+        run.findings()
+    };
+    let found = run("fork");
+    let finding = one(&found, Kind::LongTask);
+    near(finding.lost, 0.7);
+    let awaited = finding.awaited.as_ref().and_then(|place| place.function.as_deref());
+    assert_eq!((cause(finding), awaited), ("compare", Some("divide")));
+    // What are programs of their own may do anything.
+    assert!(!has(&run("image"), Kind::LongTask));
 }

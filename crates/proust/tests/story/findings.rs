@@ -40,7 +40,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 46] = [
+const FAULTS: [Fault; 47] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -66,6 +66,7 @@ const FAULTS: [Fault; 46] = [
     fault("allocation-churn", "compute", "make_parts", Some(0.35), "0.8"),
     fault("hot-atomic", "compute", "count_in_common", None, "0.8"),
     fault("unread-output", "serial", "reads_some", None, "0.8"),
+    fault("round-trips", "asleep", "fetch_answer", None, "0.5"),
     fault("system-storm", "compute", "protect_page", None, "0.6"),
     fault("sleep-poll", "asleep", "sleep_until_turn", None, "1.5"),
     fault("sleeping-worker", "serial", "rest_a_while", Some(0.35), "0.8"),
@@ -352,6 +353,7 @@ kinds! {
     memory_allocated_all_the_time memory_that_is_kept "allocation-churn";
     a_counter_of_all_threads a_counter_for_each_thread "hot-atomic";
     output_that_is_not_read output_read_as_it_comes "unread-output";
+    requests_sent_one_by_one requests_sent_at_once "round-trips";
     files_opened_all_the_time a_file_kept_open "file-churn";
     files_made_safe_all_the_time files_made_safe_once "sync-storm";
     a_construct_too_deep a_construct_further_out "omp-deep-construct";

@@ -9,7 +9,7 @@ use crate::programs::{built, folder, has};
 use crate::recording::{Recorded, number, record};
 
 /// The kinds that are told of libraries, each with a story here.
-pub(super) const KINDS: [&str; 3] = ["interpreter-lock", "library-lock", "slow-library"];
+pub(super) const KINDS: [&str; 4] = ["interpreter-lock", "library-lock", "process-exchange", "slow-library"];
 
 /// Where Debian has the reference implementation of BLAS.
 const REFERENCE: &str = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";
@@ -43,6 +43,31 @@ fn the_lock_of_pythons_interpreter() {
     assert!(of_kind(&found, "long-section").is_none(), "one loss, one finding: {found:#?}");
     let found = findings(&run("processes"));
     assert!(of_kind(&found, "interpreter-lock").is_none(), "{found:#?}");
+}
+
+#[test]
+fn data_that_processes_of_python_hand_to_each_other() {
+    if !has("python3") {
+        println!("SKIP: python3 is not installed");
+        return;
+    }
+    let script = folder().join("findings/exchange.py");
+    let run = |how: &str| record("/usr/bin/python3", &[script.to_str().unwrap(), how]).succeeded();
+    let sent = run("sent");
+    let found = findings(&sent);
+    let finding = of_kind(&found, "process-exchange").unwrap_or_else(|| panic!("{found:#?}"));
+    assert_eq!(finding["cause"]["function"], "main", "{finding:#}");
+    let lines = 27.0..=28.0;
+    assert!(lines.contains(&number(finding, "/cause/line")), "{finding:#}");
+    assert_range(&sent, finding);
+    let inherited = run("inherited");
+    let found = findings(&inherited);
+    assert!(of_kind(&found, "process-exchange").is_none(), "{found:#?}");
+    // What the second saves is what was found.
+    let cpu_s = |run: &Recorded| number(&run.truth(), "/cpu_s");
+    let saved_s = cpu_s(&sent) - cpu_s(&inherited);
+    let lost_s = number(finding, "/lost_s");
+    assert!((0.5..2.0).contains(&(lost_s / saved_s)), "{lost_s} s are found, {saved_s} s saved");
 }
 
 #[test]

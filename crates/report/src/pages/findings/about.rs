@@ -49,6 +49,9 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::RoundTrips => {
             "each request is sent when the one before is answered, and nothing works meanwhile"
         }
+        Kind::ProcessExchange => {
+            "processes of Python spend much of the processor time on handing data to each other"
+        }
         Kind::MemoryCopying => "much of the processor time goes into copying memory, for one line",
         Kind::AllocationChurn => {
             "much of the processor time goes into allocating and freeing memory, for one function"

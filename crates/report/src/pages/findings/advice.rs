@@ -129,6 +129,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Have several requests on their way at once: send the next before the answer is there, let more \
              threads or tasks wait at the same time (asyncio.gather), or ask for several things in one request."
         }
+        Kind::ProcessExchange => {
+            "Hand large data over once: before the processes are forked, by the pool's initializer, or in \
+             shared memory; send several jobs at a time (chunksize), and return what is needed only."
+        }
         Kind::MemoryCopying => {
             "Pass a reference or a range of what is only read, move what is not needed any more, and copy \
              once what several use."

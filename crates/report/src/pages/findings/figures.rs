@@ -33,6 +33,7 @@ fn of(id: FigureId) -> &'static str {
         FigureId::CpuOfAllocating => "processor time in allocating and freeing memory there",
         FigureId::CpuOfAtomics => "processor time at its atomic instructions",
         FigureId::CpuOfCopying => "processor time in copying memory there",
+        FigureId::CpuOfExchange => "processor time in pickling, sending, receiving and unpickling",
         FigureId::CpuOfClearing => "processor time in clearing memory there",
         FigureId::CpuOfLinesNear => "processor time of the lines near it",
         FigureId::CpuOfLoading => "processor time of loading them, before they can be measured",

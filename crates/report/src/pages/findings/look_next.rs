@@ -39,6 +39,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("flat --by line --sort atomic_s", "the lines that change memory atomically"),
             ("callers", "what called them"),
         ],
+        Kind::ProcessExchange => &[("flat", "which functions take it"), ("io", "what is sent and received")],
         Kind::RoundTrips => &[("io", "what is sent and received"), ("waits", "how long each wait was")],
         Kind::UnreadOutput => &[("io", "who waited to read and to write"), ("timeline", "who works when")],
         Kind::MemoryCopying => &[("callers memcpy", "who copies how much")],

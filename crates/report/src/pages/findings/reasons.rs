@@ -77,6 +77,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::RoundTrips => {
             "lost = time in which nothing worked during these waits × processors; not while its process slept"
         }
+        Kind::ProcessExchange => {
+            "lost = processor time in the modules of Python's library that send and receive, and below them"
+        }
         Kind::MemoryCopying => "lost = processor time, outside of the kernel, in copying memory there",
         Kind::AllocationChurn => {
             "lost = processor time, outside of the kernel, in allocating and freeing memory there"
@@ -320,6 +323,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::RoundTrips) => {
             "the waits are measured exactly; whether a request needs the answer to the one before is not known"
+        }
+        (Sure::Possible, Kind::ProcessExchange) => {
+            "the processor time is sampled; how much of the data has to be sent is not known"
         }
         (Sure::Possible, Kind::MemoryCopying | Kind::AllocationChurn) => {
             "the processor time is sampled; how much of it the work needs is not known"

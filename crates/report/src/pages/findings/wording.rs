@@ -39,6 +39,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::HotAtomic => "memory that threads change atomically",
         Kind::UnreadOutput => "output that is not read",
         Kind::RoundTrips => "answers awaited one by one",
+        Kind::ProcessExchange => "data handed from process to process",
         Kind::MemoryCopying => "much memory copied",
         Kind::AllocationChurn => "memory allocated again and again",
         Kind::UnexplainedWait => "waits without a known cause",
@@ -180,6 +181,11 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::RoundTrips => {
             format!("{who} waits for an answer before the next request is sent, and nothing works meanwhile")
+        }
+        Kind::ProcessExchange => {
+            format!(
+                "Pickling and sending what {who} hands to other processes takes much of the processor time"
+            )
         }
         Kind::MemoryCopying => format!("{who} spends much of the processor time on copying memory"),
         Kind::AllocationChurn => {
