@@ -1,4 +1,4 @@
-"""Processes of a pool score the rows of a table. Argument: sent, with the table for each row; or inherited."""
+"""Processes of a pool score the rows of a table. Argument: sent (with the table for each), or inherited."""
 
 import json
 import multiprocessing
@@ -31,8 +31,9 @@ def main():
             total = sum(pool.imap(score_inherited, range(rows)))
         pool.close()
         pool.join()
-    in_children = os.times()
-    print(json.dumps({"how": how, "total": total, "cpu_s": time.process_time() + in_children.children_user}))
+    of_children = os.times()
+    cpu_s = time.process_time() + of_children.children_user + of_children.children_system
+    print(json.dumps({"how": how, "total": total, "cpu_s": cpu_s}))
 
 
 if __name__ == "__main__":

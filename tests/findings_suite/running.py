@@ -180,7 +180,7 @@ def record(stage, proust, kind):
 def kept_of(finding):
     kept = {
         key: finding.get(key)
-        for key in ("kind", "sure", "title", "seconds", "low_s", "high_s", "error_s", "cause")
+        for key in ("kind", "sure", "title", "seconds", "low_s", "high_s", "error_s", "cause", "awaited")
     }
     kept["victims"] = [
         {key: victim.get(key) for key in ("function", "file", "line")}

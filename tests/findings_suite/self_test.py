@@ -45,6 +45,9 @@ def self_test(six):
                 "victims": [{"function": "hold", "file": None, "line": None}],
             },
         ),
+        "where its end is awaited": is_right(
+            truth, at("other", "x.c", 1, awaited={"function": "hold", "file": "x.c", "line": 2})
+        ),
         "no victims where there is a cause": not is_right(
             truth, at("other", "x.c", 1, victims=[{"function": "hold", "file": "lock.c", "line": 20}])
         ),

@@ -134,6 +134,7 @@ fn one_by_one(facts: &Facts<'_>) -> Option<Finding> {
     let mut checks = Checks::default();
     if !facts.matters(&mut checks, lost, Ns::ZERO)
         || !checks.holds(&limits::ANSWERS, times as f64)
+        || !checks.holds(&limits::ANSWER_S, waited(&of) / times.max(1) as f64)
         || !checks.holds(&limits::ANSWERS_OF_RUN, rested / facts.wall.max(Ns::SHORTEST))
     {
         return None;

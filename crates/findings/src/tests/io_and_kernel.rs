@@ -344,6 +344,19 @@ fn requests_that_are_sent_one_by_one_are_named_where_they_are_sent() {
     }
 }
 
+/// Threads that wait for each other need a moment to wake, in which nothing works.
+#[test]
+fn answers_that_come_as_soon_as_their_thread_is_awake_are_none() {
+    let mut run = Builder::new(2, 1000);
+    for at_ms in 0..1000 {
+        run.short(1, "main fetch", Operation::Send, (at_ms, at_ms), (1, 64, 0));
+        run.events.last_mut().unwrap().target = Target::Socket;
+        let wait = run.during(1, "main fetch", Operation::Receive, (at_ms, at_ms));
+        (wait.target, wait.end_ns, wait.time_ns) = (Target::Socket, at_ms * MS + 300_000, 300_000);
+    }
+    assert!(!has(&run.findings(), Kind::RoundTrips));
+}
+
 #[test]
 fn a_service_that_sleeps_is_asked_one_by_one() {
     let found = asking(Operation::NanoSleep, Operation::Receive, true);

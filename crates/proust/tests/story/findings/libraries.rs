@@ -57,7 +57,7 @@ fn data_that_processes_of_python_hand_to_each_other() {
     let found = findings(&sent);
     let finding = of_kind(&found, "process-exchange").unwrap_or_else(|| panic!("{found:#?}"));
     assert_eq!(finding["cause"]["function"], "main", "{finding:#}");
-    let lines = 27.0..=28.0;
+    let lines = 28.0..=29.0;
     assert!(lines.contains(&number(finding, "/cause/line")), "{finding:#}");
     assert_range(&sent, finding);
     let inherited = run("inherited");
