@@ -23,6 +23,8 @@ COMPILERS = {
     "clang-openmp": (CLANGS, ["-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-fopenmp"], ["-lm"]),
     "c++": (["c++", "g++"], ["-D_GNU_SOURCE", "-O2", "-g", "-std=c++20", "-Wall", "-Wextra", "-pthread"], []),
     "fortran-openmp": (["gfortran"], ["-O2", "-g", "-Wall", "-fopenmp"], []),
+    "mpi-c": (["mpicc.openmpi"], ["-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra"], ["-lm"]),
+    "mpi-fortran": (["mpifort.openmpi"], ["-O2", "-g", "-Wall"], []),
     "rust": (["rustc"], ["--edition=2021", "-O", "-g"], []),
 }
 
