@@ -49,10 +49,10 @@ def names_in(function):
 
 
 def places_of(finding):
-    """The cause, and where its end is awaited; where a finding names none, those who lost."""
-    cause, awaited = finding.get("cause") or {}, finding.get("awaited")
+    """The cause, and where its end is awaited or others go on from; where a finding names none, those who lost."""
+    cause, ends = finding.get("cause") or {}, [finding.get("awaited"), finding.get("handed_over")]
     named = [cause] if cause.get("function") or cause.get("file") else finding.get("victims") or []
-    return named + ([awaited] if awaited else [])
+    return named + [place for place in ends if place]
 
 
 def is_right(truth, finding):

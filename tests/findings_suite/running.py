@@ -180,10 +180,8 @@ def record(stage, proust, kind):
 
 
 def kept_of(finding):
-    kept = {
-        key: finding.get(key)
-        for key in ("kind", "sure", "title", "seconds", "low_s", "high_s", "error_s", "cause", "awaited")
-    }
+    of_loss = ("kind", "sure", "title", "seconds", "low_s", "high_s", "error_s")
+    kept = {key: finding.get(key) for key in (*of_loss, "cause", "awaited", "handed_over")}
     kept["victims"] = [
         {key: victim.get(key) for key in ("function", "file", "line")}
         for victim in (finding.get("victims") or [])[:3]

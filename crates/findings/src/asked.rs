@@ -15,8 +15,9 @@ use super::place::Place;
 /// its package.
 pub(super) fn name(facts: &Facts<'_>, found: &mut [Finding]) {
     let mut called = None;
-    let places =
-        found.iter_mut().flat_map(|finding| [&mut finding.cause].into_iter().chain(&mut finding.awaited));
+    let places = found.iter_mut().flat_map(|finding| {
+        [&mut finding.cause].into_iter().chain(&mut finding.awaited).chain(&mut finding.handed_over)
+    });
     for place in places {
         let Some(library) = place.context.and_then(|context| of_library(facts, context)) else {
             continue;
@@ -74,19 +75,12 @@ fn called_library<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&'p str> 
     let (mut at, mut first) = (context, None);
     while at != own {
         let one = &facts.profile.contexts[at];
-        let function = one.function.map(|id| &facts.profile.functions[id]);
-        if function.is_some_and(|function| function.name.ends_with(BEGINNING)) {
-            return None;
-        }
-        first = function.filter(|_| one.kind == ContextKind::Frame).and_then(library_of).or(first);
+        let function = one.function.filter(|_| one.kind == ContextKind::Frame);
+        first = function.and_then(|id| library_of(&facts.profile.functions[id])).or(first);
         at = one.parent?;
     }
     first
 }
-
-/// How the functions of Python's library end in which a process begins: what such a one does is called by
-/// nothing of the program, though its path leads on to where it was started.
-const BEGINNING: &str = "_bootstrap";
 
 /// The module of Python's library that a function belongs to, as `multiprocessing/pool.py`.
 pub(super) fn library_of(function: &Function) -> Option<&str> {

@@ -13,7 +13,7 @@ use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
 use super::regions::Regions;
-use super::stretches::Stretches;
+use super::stretches::{Stretch, Stretches};
 use super::thresholds::{self as limits, Checks};
 use proust_account::blame::{Blame, Lock, LockId, Queues};
 use proust_account::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run, Spans};
@@ -180,6 +180,7 @@ impl<'r> Facts<'r> {
             error: Ns::ZERO,
             cause,
             awaited: None,
+            handed_over: None,
             victims: Vec::new(),
             evidence: Vec::new(),
             checks: Vec::new(),
@@ -304,6 +305,26 @@ impl<'r> Facts<'r> {
         self.alike.to(location)
     }
 
+    /// Where one hands over what others go on with, as such times in which it works alone end; most of all.
+    /// `phase` is where it works.
+    pub(super) fn handed_over<'s>(
+        &self,
+        stretches: impl IntoIterator<Item = &'s Stretch>,
+        phase: ContextId,
+    ) -> Option<Place> {
+        let (mut all, mut ends) = (Ns::ZERO, Vec::new());
+        for stretch in stretches {
+            all += stretch.sum();
+            let after_ns = stretch.end_ns.saturating_sub(MOMENT_NS);
+            let releases = self.profile.releases.ending_after(stretch.location, after_ns);
+            let last = releases.take_while(|release| release.time_ns <= stretch.end_ns + MOMENT_NS).last();
+            ends.extend(last.map(|release| (release.context, stretch.sum())));
+        }
+        let (time, context) = self.heaviest_line(ends)?;
+        let place = self.places.leaving(context, phase);
+        Some(place).filter(|place| time * 2.0 >= all && place.function.is_some())
+    }
+
     /// Where locations wait for what one of these does alone, most of all; not those that were started for
     /// the same, which wait for more work.
     pub(super) fn awaited(&self, late: &[LocationId]) -> Option<Place> {
@@ -375,6 +396,9 @@ impl<'r> Facts<'r> {
 
 /// Places of victims that a finding names.
 pub(super) const VICTIMS: usize = 4;
+
+/// Others go on within so short a time of what lets them.
+const MOMENT_NS: u64 = 1_000_000;
 
 /// Accounts of unused processors.
 const EMPTY: [Account; 3] = [Account::Serial, Account::Narrow, Account::Asleep];

@@ -255,6 +255,9 @@ pub struct Finding {
     /// there as well.
     #[serde(default)]
     pub awaited: Option<Place>,
+    /// Where it hands over what others go on with.
+    #[serde(default)]
+    pub handed_over: Option<Place>,
     /// The places that lost it, most first. Empty where none waited.
     pub victims: Vec<Victim>,
     /// The numbers it was found by.

@@ -115,6 +115,8 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
             Figure::count(FigureId::StretchesAlone, stretches as f64),
             Figure::time(FigureId::Longest, longest),
         ]);
+        let long = phases.iter().flat_map(|(_, phase)| phase.long.iter().copied());
+        finding.handed_over = finding.cause.context.and_then(|phase| facts.handed_over(long, phase));
     }
     finding.evidence.push(Figure::count(FigureId::ProcessorsKeptBusy, facts.width));
     finding.sure = Sure::Certain;

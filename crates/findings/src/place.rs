@@ -10,7 +10,7 @@ use proust_profile::{ContextId, ContextKind, Function, FunctionId, Ns, ProcessId
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::author::{Author, Programs};
+use super::author::{Author, Programs, begins};
 use super::calls::{Calls, synchronises};
 use super::names::{Called, called, is_unnamed};
 
@@ -105,6 +105,10 @@ impl<'p> Places<'p> {
             places.authors[id] = above;
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
             let function = context.function.filter(|_| is_call);
+            if function.is_some_and(|function| begins(&profile.functions[function])) {
+                (places.outer[id], places.authors[id]) = (None, Author::System);
+                continue;
+            }
             let author = function.map_or(Author::System, |function| authors[function.index()]);
             if author > Author::System && author >= above {
                 places.authors[id] = author;
@@ -177,6 +181,26 @@ impl<'p> Places<'p> {
         let at = &contexts[above.map_or(called, |above| self.at[above.index()])];
         let (file, line) = (at.file.clone(), at.line);
         Place { context: Some(called), function, file, line, ..Place::default() }
+    }
+
+    /// Where a path leaves another one: the line at which it goes on, in the innermost function of the program
+    /// that is on both; its own place if none is.
+    pub(super) fn leaving(&self, path: ContextId, other: ContextId) -> Place {
+        let mut called = self.own(path);
+        if self.is_below(other, called) {
+            return self.place(path);
+        }
+        while let Some(parent) = self.profile.contexts[called].parent {
+            let around = self.own(parent);
+            if self.outer[around.index()].is_none() {
+                break;
+            }
+            if self.is_below(other, around) {
+                return self.calling(around, called);
+            }
+            called = around;
+        }
+        self.place(path)
     }
 
     /// The part of the program that most of these amounts have in common: the outermost function in which

@@ -8,13 +8,15 @@
 //!   the rest, or left out, d = L / (P − 1).
 //! - Of waits at locks and barriers, all threads share the time gained: L / P. If only the waiting threads
 //!   are on the critical path, as much as they waited, at most L.
+//! - Of waits for a section at most twice that: what is done in it may be done elsewhere or left out, and of
+//!   two threads the one works in it as long as the other waits.
 //! - Processor time that the loss itself burns: L / A where all threads burn alike, L where one does.
 //! - Where all threads are idle, L is wall time.
 //!
 //! No change is perfect: the interval begins at half of the smaller figure, of the time that could be saved
 //! at all. It ends where the rest of the run's work would take all processors, T − (CPU − burned) / P. Losses
 //! whose side effects are not measured (threads that are created and woken, caches that system calls and
-//! locks empty, work that begins late) may end there, too, with twice as much again taken for those effects:
+//! locks empty, memory that is copied, work that begins late) may end there, too, with twice as much again taken for those effects:
 //! programs whose chunks, tasks or sections were made larger saved up to 2.4 times what had been measured
 //! (docs/findings-suite.md). It ends a tenth later, since the run that is compared with may last longer; but
 //! it is never more than the run lasts.
@@ -43,6 +45,10 @@ enum Shape {
     Alone,
     /// Threads wait for each other.
     Waiting,
+    /// Threads wait for what one of them does in a section.
+    Section,
+    /// The same, where the section is short, and what it does has effects elsewhere.
+    HotSection,
     /// Processor time, and nothing else.
     Burned,
     /// Processor time, and its effects elsewhere.
@@ -68,11 +74,10 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IntervalSequential
         | Kind::IntervalNarrow
         | Kind::FirstTouch => Shape::Alone,
+        Kind::Convoy | Kind::LongSection => Shape::Section,
         Kind::LockAcrossIo
         | Kind::LockAcrossSleep
         | Kind::InterpreterLock
-        | Kind::Convoy
-        | Kind::LongSection
         | Kind::LateThread
         | Kind::LateWork
         | Kind::OmpUnevenLoop
@@ -94,19 +99,17 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IntervalCompensated
         | Kind::IntervalIo
         | Kind::IntervalOperations => Shape::Waiting,
-        Kind::FaultStartup
-        | Kind::FaultChurn
-        | Kind::MemoryClearing
-        | Kind::MemoryCopying
-        | Kind::SystemStorm
-        | Kind::SpinWait
-        | Kind::SlowLibrary => Shape::Burned,
-        Kind::HotSection
-        | Kind::LibraryLock
+        Kind::FaultStartup | Kind::FaultChurn | Kind::SystemStorm | Kind::SpinWait | Kind::SlowLibrary => {
+            Shape::Burned
+        }
+        Kind::HotSection => Shape::HotSection,
+        Kind::LibraryLock
         | Kind::LockSpin
         | Kind::SmallTasks
         | Kind::HotAtomic
         | Kind::AllocationChurn
+        | Kind::MemoryClearing
+        | Kind::MemoryCopying
         | Kind::ProcessExchange
         | Kind::ThreadChurn
         | Kind::ProcessChurn
@@ -189,6 +192,8 @@ fn interval(shape: Shape, of: &Amounts) -> (Ns, Ns) {
     let (low, high) = match shape {
         Shape::Alone => (least * (SHORT / of.width), (most / (of.width - 1.0).max(1.0)).min(left)),
         Shape::Waiting => (least * (SHORT / of.width), most.min(left)),
+        Shape::Section => (least * (SHORT / of.width), (most * 2.0).min(without(of.burned.max(most)))),
+        Shape::HotSection => (least * (SHORT / of.width), without((of.burned * SIDE).max(most))),
         Shape::Burned => (least * (SHORT / of.active), most.min(left)),
         Shape::BurnedAndMore => (least * (SHORT / of.width), without(of.burned * SIDE)),
         Shape::Still => (least * SHORT, most.min(of.wall)),
@@ -224,6 +229,14 @@ mod tests {
         assert_eq!(interval(Shape::Alone, &Amounts { cpu: ms(1000), ..RUN }), (ms(100), ms(400)));
     }
 
+    /// Two threads of which one always works in the section for which the other waits.
+    #[test]
+    fn a_section_that_is_left_out_saves_what_is_done_in_it_too() {
+        let of = Amounts { cpu: ms(1000), lost: ms(900), least: ms(500), ..RUN };
+        assert_eq!(interval(Shape::Section, &of), (ms(125), ms(950)));
+        assert_eq!(interval(Shape::Waiting, &of), (ms(125), ms(500)));
+    }
+
     #[test]
     fn burned_time_of_one_thread_is_saved_as_it_is() {
         let of_one = Amounts { active: 1.0, cpu: ms(1000), burned: ms(400), ..RUN };
@@ -233,7 +246,7 @@ mod tests {
     #[test]
     fn nothing_saves_more_than_the_run_lasts() {
         for shape in
-            [Shape::Alone, Shape::Waiting, Shape::Burned, Shape::BurnedAndMore, Shape::Still, Shape::Crowd]
+            [Shape::Alone, Shape::Section, Shape::Burned, Shape::BurnedAndMore, Shape::Still, Shape::Crowd]
         {
             for lost in [0, 300, 5800, 100_000].map(ms) {
                 let of = Amounts { lost, burned: ms(1600), error: ms(100), ..RUN };

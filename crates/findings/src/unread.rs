@@ -5,7 +5,7 @@
 //!
 //! Which pipe a call is about is not known across processes. So the writers write in the same function, and
 //! it is known how long one was blocked in it and the reader was blocked in reading at the same time: at
-//! least what both waits are longer than their common life.
+//! least what both waits are longer than the time in which any of the two lives.
 
 use std::collections::BTreeMap;
 
@@ -51,8 +51,8 @@ fn unread(facts: &Facts<'_>, writers: &Blocked, readers: &Blocked) -> Option<Fin
     let of_reader = &facts.profile.locations[reader];
     let both = |location: LocationId, writes: &FxHashMap<ContextId, Ns>| {
         let of_writer = &facts.profile.locations[location];
-        let life = of_writer.end.min(of_reader.end) - of_writer.start.max(of_reader.start);
-        (all(writes) + all(reads) - life.max(Ns::ZERO)).clamp(Ns::ZERO, all(writes))
+        let lives = of_writer.end.max(of_reader.end) - of_writer.start.min(of_reader.start);
+        (all(writes) + all(reads) - lives).clamp(Ns::ZERO, all(writes))
     };
     let blocked: Vec<(LocationId, ContextId, Ns)> = writers
         .iter()

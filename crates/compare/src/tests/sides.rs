@@ -77,6 +77,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         processes: Vec::new(),
         library: None,
         awaited: None,
+        handed_over: None,
         ranks: Vec::new(),
         lock: None,
     }

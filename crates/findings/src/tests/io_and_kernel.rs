@@ -231,6 +231,27 @@ fn output_that_is_not_read_while_the_reader_waits_for_another_process() {
     assert!(!has(&run(false), Kind::UnreadOutput));
 }
 
+/// The reader waits for something else before and after the writers live.
+#[test]
+fn output_of_processes_that_live_for_a_moment_is_read() {
+    let mut run = Builder::new(3, 1000);
+    let process = run.profile.processes[ProcessId(0)].clone();
+    run.profile.processes = vec![process; 3].into();
+    for (id, location) in run.profile.locations.iter_mut().enumerate() {
+        (location.process, location.tid) = (ProcessId(id as u32), id as u32);
+    }
+    run.during(0, "main collect", Operation::Read, (0, 400)).target = Target::Pipe;
+    run.work(0, "main collect", (400, 600));
+    run.during(0, "main collect", Operation::Read, (600, 1000)).target = Target::Pipe;
+    for id in [1, 2] {
+        run.profile.locations[LocationId(id)].start = Ns::of(400 * MS);
+        run.profile.locations[LocationId(id)].end = Ns::of(600 * MS);
+        run.work(id, "main search", (400, 450));
+        run.during(id, "main search", Operation::Write, (450, 600)).target = Target::Pipe;
+    }
+    assert!(!has(&run.findings(), Kind::UnreadOutput));
+}
+
 #[test]
 fn memory_that_is_cleared_much_is_told_where_it_is() {
     let run = |cleared_ms: u64, leaf: &str, system_percent: u64| {

@@ -133,3 +133,21 @@ fn time_in_handing_data_to_other_processes_is_named_where_the_pool_is_used() {
     assert_eq!((cause(finding), finding.sure), ("score_all", Sure::Possible));
     assert!(!has(&run(80), Kind::ProcessExchange));
 }
+
+/// A process that was forked for a pool has the path of the one that forked it above its own.
+#[test]
+fn what_a_process_of_a_pool_does_is_not_done_where_it_was_forked() {
+    let mut run = Builder::new(1, 1000);
+    run.profile.processes[ProcessId(0)].peak_resident_bytes = Some(16 << 20);
+    for (name, file) in [("BaseProcess._bootstrap", "process.py"), ("worker", "pool.py")] {
+        let id = run.function(name);
+        let file = format!("/usr/lib/python3.11/multiprocessing/{file}");
+        run.profile.functions[FunctionId(id)].file = Some(file);
+    }
+    let worker = "main divide BaseProcess._bootstrap worker";
+    for at_ms in (0..1000).step_by(20) {
+        run.work_with(0, &format!("{worker} job load"), (at_ms, at_ms + 14), 60, 3_000);
+        run.work(0, &format!("{worker} libc:munmap"), (at_ms + 14, at_ms + 20));
+    }
+    assert_eq!(cause(one(&run.findings(), Kind::FaultChurn)), "load");
+}

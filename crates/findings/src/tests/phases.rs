@@ -432,3 +432,22 @@ fn a_process_of_a_pool_that_goes_on_alone_has_a_long_task_and_is_awaited_where_t
     // What are programs of their own may do anything.
     assert!(!has(&run("image"), Kind::LongTask));
 }
+
+/// A thread reads half of the work, alone, before it lets the others begin.
+#[test]
+fn a_serial_phase_names_where_others_are_given_what_they_go_on_with() {
+    let run = |unlocked_ms: u64| {
+        let mut run = Builder::new(3, 1000);
+        run.work(0, "main read_all read_one", (0, 400));
+        run.unlock(0, "main read_all put", 1, 100, 1);
+        run.unlock(0, "main read_all put", 1, unlocked_ms, 1);
+        run.during(0, "main", Operation::Join, (400, 1000));
+        run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
+        let found = run.findings();
+        let finding = one(&found, Kind::SerialPhase);
+        finding.handed_over.as_ref().map(|place| (place.function.clone().unwrap(), place.line))
+    };
+    let (function, line) = run(400).unwrap();
+    assert_eq!((&*function, line.is_some()), ("read_all", true));
+    assert_eq!(run(200), None);
+}

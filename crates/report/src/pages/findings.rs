@@ -99,6 +99,9 @@ pub(super) struct FindingRow {
     /// Where the program waits for the end of what one thread does alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     awaited: Option<PlaceRow>,
+    /// Where that thread hands over what others go on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handed_over: Option<PlaceRow>,
     /// The marked interval in which the cause lies, where it lies in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<String>,
@@ -232,6 +235,7 @@ impl FindingRow {
             title: wording::title(finding),
             cause: PlaceRow::new(&finding.cause),
             awaited: finding.awaited.as_ref().map(PlaceRow::new),
+            handed_over: finding.handed_over.as_ref().map(PlaceRow::new),
             victims: (finding.victims.iter())
                 .map(|victim| VictimRow {
                     place: PlaceRow::new(&victim.place),
@@ -352,8 +356,13 @@ fn text_of(row: &FindingRow, total_s: f64, style: &Style) -> String {
     let interval = row.interval.as_ref().map(|label| format!(", in interval {label}")).unwrap_or_default();
     let whose = row.whose.as_ref().map(|whose| format!(", in {whose}")).unwrap_or_default();
     let cause = row.cause.text_behind(&row.title);
-    let awaited = row.awaited.as_ref().map(|place| format!(" Its end is awaited in {}.", place.text()));
-    let title = printable(format!("{}{cause}{interval}{whose}.", row.title)) + &awaited.unwrap_or_default();
+    let mut title = printable(format!("{}{cause}{interval}{whose}.", row.title));
+    if let Some(place) = &row.awaited {
+        title.push_str(&format!(" Its end is awaited in {}.", place.text()));
+    }
+    if let Some(place) = &row.handed_over {
+        title.push_str(&format!(" Others go on with what it hands over in {}.", place.text()));
+    }
     text.push_str(&wrapped(&title, INDENT, style.width));
     let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
     let numbers = wrapped(&numbers.join("; "), INDENT, style.width);

@@ -56,6 +56,7 @@ fn finding() -> Finding {
         processes: Vec::new(),
         library: None,
         awaited: None,
+        handed_over: None,
         ranks: Vec::new(),
         lock: Some(0),
     }

@@ -72,7 +72,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SpinWait => "lost = processor time in giving the processor away, or in asking",
         Kind::HotAtomic => "lost = processor time at atomic instructions there (atomic_s)",
         Kind::UnreadOutput => {
-            "lost = Σ over those that write of waiting to write + waiting of the reader − their common life"
+            "lost = Σ over those that write of waiting to write + waiting of the reader − the time that either lives"
         }
         Kind::RoundTrips => {
             "lost = time in which nothing worked during these waits × processors; not while its process slept"

@@ -307,6 +307,7 @@ mod tests {
             processes: Vec::new(),
             library: None,
             awaited: None,
+            handed_over: None,
             ranks: Vec::new(),
             lock: None,
         })
