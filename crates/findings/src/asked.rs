@@ -12,22 +12,24 @@ use super::finding::Finding;
 use super::place::Place;
 
 /// Names findings in a library of Python's by where the program calls that module most, or another one of
-/// its package.
+/// its package. That the program can do anything about what the library does is not known.
 pub(super) fn name(facts: &Facts<'_>, found: &mut [Finding]) {
     let mut called = None;
-    let places = found.iter_mut().flat_map(|finding| {
-        [&mut finding.cause].into_iter().chain(&mut finding.awaited).chain(&mut finding.handed_over)
-    });
-    for place in places {
-        let Some(library) = place.context.and_then(|context| of_library(facts, context)) else {
-            continue;
+    for finding in found {
+        let mut ask = |place: &mut Place| {
+            let library = place.context.and_then(|context| of_library(facts, context))?;
+            let called = called.get_or_insert_with(|| calls(facts));
+            let asked = called.get(library).or_else(|| called.get(package_of(library)?));
+            if let Some(&context) = asked {
+                let processes = std::mem::take(&mut place.processes);
+                *place = Place { processes, ..facts.places.place(context) };
+            }
+            Some(library)
         };
-        let called = called.get_or_insert_with(|| calls(facts));
-        let asked = called.get(library).or_else(|| called.get(package_of(library)?));
-        if let Some(&context) = asked {
-            let processes = std::mem::take(&mut place.processes);
-            *place = Place { processes, ..facts.places.place(context) };
-        }
+        finding.unnamed = ask(&mut finding.cause).is_some();
+        finding.awaited.iter_mut().chain(&mut finding.handed_over).for_each(|place| {
+            ask(place);
+        });
     }
 }
 

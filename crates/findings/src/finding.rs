@@ -269,7 +269,7 @@ pub struct Finding {
     /// Whether it would be surer if it were not a small part of the run's total only.
     #[serde(default)]
     pub small: bool,
-    /// Whether it would be surer if the place had a name.
+    /// Whether it would be surer if the place were the program's and had a name.
     #[serde(default)]
     pub unnamed: bool,
     /// The processes that lose the time.

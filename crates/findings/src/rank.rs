@@ -59,9 +59,10 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
 }
 
 /// Every program loses a little to each sort of thing: what is small is no fault for sure, however exactly it
-/// was measured. Neither is what has no name: most programs without symbols are finished ones, which their
+/// was measured. Neither is what a library does for the program, and what has no name: most programs without symbols are finished ones, which their
 /// users run, and the loss may be the price of what they do.
 fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
+    let is_of_library = std::mem::take(&mut finding.unnamed);
     if finding.sure == Sure::Possible {
         return;
     }
@@ -80,7 +81,7 @@ fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
     let mut checks = Checks::default();
     if !checks.holds(limit, share) {
         (finding.sure, finding.small) = (Sure::Possible, true);
-    } else if facts.places.is_unnamed(&finding.cause) {
+    } else if is_of_library || facts.places.is_unnamed(&finding.cause) {
         (finding.sure, finding.unnamed) = (Sure::Possible, true);
     } else if !finding.checks.iter().any(|check: &Check| check.threshold == limit.id) {
         finding.checks.extend(checks.kept());

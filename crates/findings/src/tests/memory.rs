@@ -1,9 +1,9 @@
 //! Page faults: the threads that touched it, and when.
 
 use super::super::{Kind, Sure};
-use super::{Builder, cause, has, near, one};
+use super::{Builder, MS, cause, has, near, one};
 use proust_log::operations::Operation;
-use proust_profile::{FunctionId, LocationId, ProcessId};
+use proust_profile::{FunctionId, LocationId, Ns, ProcessId};
 
 #[test]
 fn memory_that_one_thread_touches_for_all_is_told() {
@@ -150,4 +150,23 @@ fn what_a_process_of_a_pool_does_is_not_done_where_it_was_forked() {
         run.work(0, &format!("{worker} libc:munmap"), (at_ms + 14, at_ms + 20));
     }
     assert_eq!(cause(one(&run.findings(), Kind::FaultChurn)), "load");
+}
+
+/// Threads that work unevenly, in the program's own code and in a library's.
+#[test]
+fn what_a_library_does_is_possible_at_most() {
+    let run = |file: &str| {
+        let mut run = Builder::new(3, 1000);
+        let id = run.function("evaluate");
+        run.profile.functions[FunctionId(id)].file = Some(file.into());
+        run.during(0, "main", Operation::Join, (0, 1000));
+        run.work(1, "evaluate", (0, 400)).work(2, "evaluate", (0, 1000));
+        for (id, end_ms) in [(1, 400), (2, 1000)] {
+            run.profile.locations[LocationId(id)].end = Ns::of(end_ms * MS);
+        }
+        let found = run.findings();
+        (found[0].sure, found[0].unnamed)
+    };
+    assert_eq!(run("/src/a.py"), (Sure::Certain, false));
+    assert_eq!(run("/usr/lib/python3.11/concurrent/futures/thread.py"), (Sure::Possible, true));
 }

@@ -174,8 +174,8 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
                 something";
     }
     if finding.unnamed {
-        return "it was found as surely as others, but the program has no names for the place: what happens \
-                there, and whether it could be otherwise, is not known";
+        return "it was found as surely as others, but the place has no name in the program, or is a \
+                library's: whether it could be otherwise is not known";
     }
     match (finding.sure, finding.kind) {
         (Sure::Certain, _) => "measured from begin to end",
