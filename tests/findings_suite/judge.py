@@ -49,7 +49,7 @@ def names_in(function):
 
 
 def places_of(finding):
-    """The cause, and where its end is awaited or others go on from; where a finding names none, those who lost."""
+    """The cause, and where its end is awaited or others go on; where a finding names none, those who lost."""
     cause, ends = finding.get("cause") or {}, [finding.get("awaited"), finding.get("handed_over")]
     named = [cause] if cause.get("function") or cause.get("file") else finding.get("victims") or []
     return named + [place for place in ends if place]

@@ -80,8 +80,8 @@ const COPIES: [&str; 2] = [" as core::clone::Clone>::clone", " as core::clone::C
 /// Parts of the C library that are linked into programs themselves.
 const START: [&str; 2] = ["_start", "__libc_csu_init"];
 
-/// Whether it is where Python's library begins a process or a thread. What such a one does is called by nothing
-/// of the program, though the path of a forked process leads on to where it was started.
+/// Whether it is where Python's library begins a process or a thread. What such a one does is called by
+/// nothing of the program, though the path of a forked process leads on to where it was started.
 pub(super) fn begins(function: &Function) -> bool {
     function.name.ends_with("_bootstrap") && function.is_of_pythons_library()
 }

@@ -47,6 +47,7 @@
 
 mod alike;
 mod amount;
+mod answers;
 mod asked;
 mod atomics;
 mod author;

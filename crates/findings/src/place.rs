@@ -1,5 +1,7 @@
 //! Places in the program as its author knows them: a function of the program's own, and a line in it.
 
+mod paths;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::iter::Sum;
@@ -183,26 +185,6 @@ impl<'p> Places<'p> {
         Place { context: Some(called), function, file, line, ..Place::default() }
     }
 
-    /// Where a path leaves another one: the line at which it goes on, in the innermost function of the program
-    /// that is on both; its own place if none is.
-    pub(super) fn leaving(&self, path: ContextId, other: ContextId) -> Place {
-        let mut called = self.own(path);
-        if self.is_below(other, called) {
-            return self.place(path);
-        }
-        while let Some(parent) = self.profile.contexts[called].parent {
-            let around = self.own(parent);
-            if self.outer[around.index()].is_none() {
-                break;
-            }
-            if self.is_below(other, around) {
-                return self.calling(around, called);
-            }
-            called = around;
-        }
-        self.place(path)
-    }
-
     /// The part of the program that most of these amounts have in common: the outermost function in which
     /// threads neither wait for nor wake each other. The start function of a thread is more than that; if
     /// nothing else is left, it is [`Places::cause`]. Of a helper that several functions call it is the call.
@@ -364,31 +346,6 @@ impl<'p> Places<'p> {
         self.outer[frame.index()].is_none_or(|outer| outer == frame)
     }
 
-    /// The name of the function that is called innermost, the program's own or not.
-    pub(super) fn leaf(&self, mut context: ContextId) -> Option<&'p Function> {
-        loop {
-            let at = &self.profile.contexts[context];
-            if matches!(at.kind, ContextKind::Frame | ContextKind::Inline) {
-                return at.function.map(|id| &self.profile.functions[id]);
-            }
-            context = at.parent?;
-        }
-    }
-
-    /// Whether a function whose name is one of these is called below the program's own.
-    pub(super) fn calls_below_own(&self, context: ContextId, is_one: impl Fn(&str) -> bool) -> bool {
-        let own = self.own(context);
-        let mut at = Some(context);
-        while let Some(id) = at.filter(|&id| id != own) {
-            let function = self.profile.contexts[id].function.map(|id| &self.profile.functions[id]);
-            if function.is_some_and(|function| is_one(&function.name)) {
-                return true;
-            }
-            at = self.profile.contexts[id].parent;
-        }
-        false
-    }
-
     /// Where in the program a context is. Without a function where none of the program is on its path. Of an
     /// interpreter it is what the script calls.
     pub(super) fn place(&self, context: ContextId) -> Place {
@@ -453,32 +410,6 @@ impl<'p> Places<'p> {
             .max()
     }
 
-    /// Whether a context lies in, or below, a call of the program's function that another one is in.
-    pub(super) fn is_in_function_of(&self, context: ContextId, other: ContextId) -> bool {
-        let Some(function) = self.function(other) else { return false };
-        let mut at = Some(context);
-        while let Some(id) = at {
-            if self.profile.contexts[id].function == Some(function) {
-                return true;
-            }
-            at = self.profile.contexts[id].parent;
-        }
-        false
-    }
-
-    /// Whether a context lies in a function of this name, or below it.
-    pub(super) fn is_below_named(&self, context: ContextId, name: &str) -> bool {
-        let mut at = Some(context);
-        while let Some(id) = at {
-            let function = self.profile.contexts[id].function.map(|id| &self.profile.functions[id]);
-            if function.is_some_and(|function| function.name == name) {
-                return true;
-            }
-            at = self.profile.contexts[id].parent;
-        }
-        false
-    }
-
     /// Whether of a context's place only the function's declaration is known, and no line in it.
     pub(super) fn is_declared_only(&self, context: ContextId) -> bool {
         let at = self.at[context.index()];
@@ -498,18 +429,6 @@ impl<'p> Places<'p> {
             at = parent;
         }
         None
-    }
-
-    /// Whether a context is another one or below it.
-    pub(super) fn is_below(&self, context: ContextId, root: ContextId) -> bool {
-        let mut at = Some(context);
-        while let Some(id) = at.filter(|&id| id >= root) {
-            if id == root {
-                return true;
-            }
-            at = self.profile.contexts[id].parent;
-        }
-        false
     }
 }
 

@@ -59,8 +59,8 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
 }
 
 /// Every program loses a little to each sort of thing: what is small is no fault for sure, however exactly it
-/// was measured. Neither is what a library does for the program, and what has no name: most programs without symbols are finished ones, which their
-/// users run, and the loss may be the price of what they do.
+/// was measured. Neither is what a library does for the program, nor what has no name: most programs without
+/// symbols are finished ones, which their users run, and the loss may be the price of what they do.
 fn weigh(facts: &Facts<'_>, finding: &mut Finding) {
     let is_of_library = std::mem::take(&mut finding.unnamed);
     if finding.sure == Sure::Possible {

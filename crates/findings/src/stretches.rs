@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use proust_profile::{ContextId, LocationId, Ns, ProcessId};
 
+use super::answers::{self, Answers};
 use super::handovers::{Handovers, Observer, is_for_another};
-use super::round_trips::{self, Answers};
 use super::thresholds::LONG_STRETCH_S;
 use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, Spans, State, Work};
 use rustc_hash::FxHashMap as Map;
@@ -114,7 +114,7 @@ struct Sweep<'s> {
     /// How long others were active since it was interrupted, ns.
     others_ns: u64,
     observer: Observer<'s>,
-    answers: round_trips::Observer<'s>,
+    answers: answers::Observer<'s>,
 }
 
 impl<'s> Sweep<'s> {
@@ -136,7 +136,7 @@ impl<'s> Sweep<'s> {
             last: None,
             others_ns: 0,
             observer: Observer::new(locations, programs),
-            answers: round_trips::Observer::new(locations, processes),
+            answers: answers::Observer::new(locations, processes),
         }
     }
 

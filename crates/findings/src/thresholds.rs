@@ -138,7 +138,7 @@ thresholds! {
     SLEEPS_BESIDE at_least count(20.0) "sleeps of such threads at one place";
     SLEEP_SHARE at_least share(0.05) "of the run's total, such sleeps while others worked";
     ANSWERS at_least count(20.0) "answers that were waited for while nothing worked";
-    ANSWER_S at_least ns(500_000) "that nothing worked for each of them, on average: waking threads takes less";
+    ANSWER_S at_least ns(500_000) "that nothing worked for each of them, on average: waking takes less";
     ANSWERS_OF_RUN at_least share(0.1) "of the run, waiting for them while nothing worked";
     YIELDS at_least count(1000.0) "times that the processor was given away";
     GIVEN_BACK at_least share(0.02)

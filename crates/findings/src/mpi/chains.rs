@@ -1,5 +1,5 @@
-//! Serial chains: a rank waits for another one that waited for a third one before, so that they work one after
-//! the other: for its message, for it to receive, or for it in a collective.
+//! Serial chains: a rank waits for another one that waited for a third one before, so that they work one
+//! after the other. It waits for a message, for a receiver, or in a collective.
 //!
 //! A wait belongs to a chain where the late rank had waited itself until some time in it, or just before it
 //! began. All that such a wait consists of is the late rank's own wait and what it did afterwards. Where one

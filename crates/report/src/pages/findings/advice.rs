@@ -127,7 +127,7 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::RoundTrips => {
             "Have several requests on their way at once: send the next before the answer is there, let more \
-             threads or tasks wait at the same time (asyncio.gather), or ask for several things in one request."
+             threads or tasks wait at the same time (asyncio.gather), or ask for several things at once."
         }
         Kind::ProcessExchange => {
             "Hand large data over once: before the processes are forked, by the pool's initializer, or in \

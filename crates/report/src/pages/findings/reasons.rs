@@ -72,7 +72,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::SpinWait => "lost = processor time in giving the processor away, or in asking",
         Kind::HotAtomic => "lost = processor time at atomic instructions there (atomic_s)",
         Kind::UnreadOutput => {
-            "lost = Σ over those that write of waiting to write + waiting of the reader − the time that either lives"
+            "lost = Σ over those that write of waiting to write + waiting of the reader − either life"
         }
         Kind::RoundTrips => {
             "lost = time in which nothing worked during these waits × processors; not while its process slept"
@@ -322,7 +322,7 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "the waits are measured exactly; which of them are about the same pipe is not known"
         }
         (Sure::Possible, Kind::RoundTrips) => {
-            "the waits are measured exactly; whether a request needs the answer to the one before is not known"
+            "the waits are measured exactly; whether a request needs the answer before it is not known"
         }
         (Sure::Possible, Kind::ProcessExchange) => {
             "the processor time is sampled; how much of the data has to be sent is not known"
