@@ -1,7 +1,7 @@
 //! Waits for bytes from elsewhere, and how long nothing worked meanwhile.
 //!
-//! The sum of all times in which nothing works is a clock. What it shows more at the end of a wait than at its
-//! begin is what that wait stood still for, less the times in which its own process slept.
+//! The sum of all times in which nothing works is a clock. What it shows more at the end of a wait than at
+//! its begin is what that wait stood still for, less the times in which its own process slept.
 
 use std::collections::BTreeSet;
 

@@ -72,8 +72,8 @@ impl<'p> Places<'p> {
         false
     }
 
-    /// Where a path leaves another one: the line at which it goes on, in the innermost function of the program
-    /// that is on both; its own place if none is.
+    /// Where a path leaves another one: the line at which it goes on, in the innermost function of the
+    /// program that is on both; its own place if none is.
     pub(in super::super) fn leaving(&self, path: ContextId, other: ContextId) -> Place {
         let mut called = self.own(path);
         if self.is_below(other, called) {
