@@ -10,7 +10,7 @@ table = []
 
 
 def score(row, whole):
-    return sum(whole[(row * step) % len(whole)] for step in range(20_000)) % 1000
+    return sum(whole[(row * step) % len(whole)] for step in range(60_000)) % 1000
 
 
 def score_sent(job):
