@@ -16,8 +16,8 @@ use crate::recording::{Recorded, list, number, record, report};
 const READ: std::ops::RangeInclusive<u32> = 8..=13;
 
 /// An interpreter, and its minor version.
-struct Interpreter {
-    path: PathBuf,
+pub struct Interpreter {
+    pub path: PathBuf,
     minor: u32,
 }
 
@@ -47,7 +47,7 @@ fn interpreters() -> Vec<Interpreter> {
 }
 
 /// Those of which functions are read; says so where there are none.
-fn read_interpreters() -> Vec<Interpreter> {
+pub fn read_interpreters() -> Vec<Interpreter> {
     let found: Vec<_> = interpreters().into_iter().filter(|one| READ.contains(&one.minor)).collect();
     if found.is_empty() {
         println!("SKIP: no Python 3.8 to 3.13 is installed");

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{findings, of_kind};
 use crate::programs::{built, folder, has};
+use crate::python::read_interpreters;
 use crate::recording::{Recorded, number, record};
 
 /// The kinds that are told of libraries, each with a story here.
@@ -47,12 +48,9 @@ fn the_lock_of_pythons_interpreter() {
 
 #[test]
 fn data_that_processes_of_python_hand_to_each_other() {
-    if !has("python3") {
-        println!("SKIP: python3 is not installed");
-        return;
-    }
+    let Some(python) = read_interpreters().into_iter().next() else { return };
     let script = folder().join("findings/exchange.py");
-    let run = |how: &str| record("/usr/bin/python3", &[script.to_str().unwrap(), how]).succeeded();
+    let run = |how: &str| record(&python.path, &[script.to_str().unwrap(), how]).succeeded();
     let sent = run("sent");
     let found = findings(&sent);
     let finding = of_kind(&found, "process-exchange").unwrap_or_else(|| panic!("{found:#?}"));
