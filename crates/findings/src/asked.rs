@@ -33,9 +33,10 @@ pub(super) fn name(facts: &Facts<'_>, found: &mut [Finding]) {
     }
 }
 
-/// Where the program calls a module or a package of Python's library most.
-pub(super) fn call_of(facts: &Facts<'_>, library: &str) -> Option<ContextId> {
-    calls(facts).get(library).copied()
+/// Where the program calls the first of these modules or packages of Python's library that it calls, most.
+pub(super) fn call_of(facts: &Facts<'_>, libraries: &[&str]) -> Option<ContextId> {
+    let called = calls(facts);
+    libraries.iter().find_map(|&library| called.get(library).copied())
 }
 
 /// By module and by package of Python's library that the program calls, the call that takes longest.

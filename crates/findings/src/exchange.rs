@@ -46,7 +46,7 @@ fn exchange(facts: &Facts<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let used = PACKAGES.iter().find_map(|package| asked::call_of(facts, package));
+    let used = asked::call_of(facts, &PACKAGES);
     let at = || facts.heaviest_line(contexts.iter().map(|&at| (at, facts.cpu[at.index()])));
     let context = used.or_else(|| at().map(|(_, context)| context))?;
     let by = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);

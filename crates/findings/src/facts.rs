@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::alike::{Alike, phases, starts};
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
-use super::place::{Place, Places};
+use super::place::{Place, Places, Weight};
 use super::regions::Regions;
 use super::stretches::{Stretch, Stretches};
 use super::thresholds::{self as limits, Checks};
@@ -194,17 +194,18 @@ impl<'r> Facts<'r> {
         }
     }
 
-    /// The line that these times sum up to most at, with one of its contexts.
-    pub(super) fn heaviest_line(
+    /// The line that these amounts sum up to most at, with one of its contexts.
+    pub(super) fn heaviest_line<W: Weight>(
         &self,
-        times: impl IntoIterator<Item = (ContextId, Ns)>,
-    ) -> Option<(Ns, ContextId)> {
-        let mut by_line: FxHashMap<_, (Ns, ContextId)> = FxHashMap::default();
-        for (context, time) in times {
-            let line = by_line.entry(self.places.line_key(context)).or_insert((Ns::ZERO, context));
-            *line = (line.0 + time, line.1.min(context));
+        amounts: impl IntoIterator<Item = (ContextId, W)>,
+    ) -> Option<(W, ContextId)> {
+        let mut by_line: FxHashMap<_, (W, ContextId)> = FxHashMap::default();
+        for (context, amount) in amounts {
+            let line = by_line.entry(self.places.line_key(context)).or_insert((W::default(), context));
+            line.0 += amount;
+            line.1 = line.1.min(context);
         }
-        by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
+        by_line.into_values().max_by(|a, b| a.0.order(&b.0).then(b.1.cmp(&a.1)))
     }
 
     /// A place of one process.

@@ -111,11 +111,6 @@ fn servers(facts: &Facts<'_>) -> BTreeSet<ProcessId> {
 
 /// The line of the program at which one sends most often.
 fn most_sent(facts: &Facts<'_>, sent: &Map<ContextId, u64>) -> Option<ContextId> {
-    let mut by_line: BTreeMap<_, (u64, ContextId)> = BTreeMap::new();
-    for (&at, &times) in sent.iter().filter(|(at, _)| facts.places.is_written(**at)) {
-        let line = by_line.entry(facts.places.line_key(at)).or_insert((0, at));
-        *line = (line.0 + times, line.1.min(at));
-    }
-    let most = by_line.into_values().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-    most.map(|(_, at)| at)
+    let written = sent.iter().filter(|(at, _)| facts.places.is_written(**at));
+    facts.heaviest_line(written.map(|(&at, &times)| (at, times as f64))).map(|(_, at)| at)
 }

@@ -108,38 +108,30 @@ fn ranks_that_work_one_after_the_other_are_a_chain() {
     assert!(!has(&found, Kind::MpiLateSender), "{found:#?}");
 }
 
-/// What one sends when it has worked lets the other one begin, and all meet before the first begins again.
-#[test]
-fn ranks_that_take_turns_by_a_message_and_a_collective_are_a_chain() {
+/// Two ranks work by turns, 8 and 12 ms of each 20; the first has to wait by `how`. Each is in a function.
+fn by_turns(functions: [&str; 2], how: (Operation, WaitPattern)) -> Vec<Finding> {
     let mut run = ranks(2, 400);
+    let [first, second] = functions;
     for round in 0..20 {
-        let (first, second) = ((20 * round, 20 * round + 10), (20 * round + 10, 20 * round + 20));
-        run.work(0, "main step advance", first);
-        run.waits((1, 0), "main step", RECEIVE, first);
-        run.work(1, "main step advance", second);
-        run.waits((0, 1), "main step", SUM, second);
+        let (begin, middle, end) = (20 * round, 20 * round + 8, 20 * round + 20);
+        run.work(0, &format!("main {first} advance"), (begin, middle));
+        run.waits((1, 0), &format!("main {second}"), RECEIVE, (begin, middle));
+        run.work(1, &format!("main {second} advance"), (middle, end));
+        run.waits((0, 1), &format!("main {first}"), how, (middle, end));
     }
-    let found = run.found();
-    let finding = one(&found, Kind::MpiSerialChain);
-    near(finding.lost, 0.4);
-    assert_eq!((cause(finding), finding.sure), ("step", Sure::Likely));
-    assert!(!has(&found, Kind::MpiImbalance) && !has(&found, Kind::MpiLateSender), "{found:#?}");
+    run.found()
 }
 
 #[test]
-fn ranks_that_take_turns_in_functions_of_their_own_are_a_chain() {
-    let mut run = ranks(2, 400);
-    for round in 0..20 {
-        let (first, second) = ((20 * round, 20 * round + 8), (20 * round + 8, 20 * round + 20));
-        run.work(0, "main hand_out enter", first);
-        run.waits((1, 0), "main compute", RECEIVE, first);
-        run.work(1, "main compute energies", second);
-        run.waits((0, 1), "main hand_out", RECEIVE, second);
+fn ranks_that_take_turns_are_a_chain_wherever_and_however_they_wait() {
+    // What one sends when it has worked lets the other one begin, and all meet before the first begins again.
+    for (functions, how) in [(["step", "step"], SUM), (["hand_out", "compute"], RECEIVE)] {
+        let found = by_turns(functions, how);
+        let finding = one(&found, Kind::MpiSerialChain);
+        near(finding.lost, 0.4);
+        assert_eq!((cause(finding), finding.ranks.len(), finding.sure), (functions[0], 2, Sure::Likely));
+        assert!(!has(&found, Kind::MpiImbalance) && !has(&found, Kind::MpiLateSender), "{found:#?}");
     }
-    let found = run.found();
-    let finding = one(&found, Kind::MpiSerialChain);
-    near(finding.lost, 0.4);
-    assert_eq!((cause(finding), finding.ranks.len()), ("hand_out", 2));
 }
 
 /// Where they meet twice in a row, the second wait begins when the first is over, but hardly takes any time.
