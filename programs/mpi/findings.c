@@ -283,6 +283,73 @@ KEPT static void all_sums(void)
     others[0] += (double)(x & 1);
 }
 
+/* Each step has a communicator of its own. */
+KEPT static double sum_in_own(double part)
+{
+    MPI_Comm own;
+    double sum, since_s = wall();
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &own);
+    lost_s += wall() - since_s;
+    MPI_Allreduce(&part, &sum, 1, MPI_DOUBLE, MPI_SUM, own);
+    since_s = wall();
+    MPI_Comm_free(&own);
+    lost_s += wall() - since_s;
+    return sum;
+}
+
+KEPT static void communicator_each(void)
+{
+    double since_s = wall();
+    uint64_t x = 1;
+    for (int round = 0, goes = 1; goes; round++) {
+        x = a_little(x);
+        goes = sum_in_own(goes_on(round, (int)(3e4 * seconds), since_s)) > 0;
+    }
+    others[0] += (double)(x & 1);
+}
+
+KEPT static void one_communicator(void)
+{
+    double since_s = wall(), more, sum = 1;
+    MPI_Comm own;
+    uint64_t x = 1;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &own);
+    for (int round = 0; sum > 0; round++) {
+        x = a_little(x);
+        more = goes_on(round, (int)(3e4 * seconds), since_s);
+        MPI_Allreduce(&more, &sum, 1, MPI_DOUBLE, MPI_SUM, own);
+    }
+    MPI_Comm_free(&own);
+    others[0] += (double)(x & 1);
+}
+
+/* Looks for messages, of which there are none. */
+KEPT static int look(void)
+{
+    int found;
+    double since_s = wall();
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    lost_s += wall() - since_s;
+    return found;
+}
+
+/* Steps of a microsecond or two, after so many of which it looks. */
+KEPT static void looking(int steps)
+{
+    double end_s = wall() + 0.5 * seconds;
+    uint64_t x = 1;
+    for (long round = 0; wall() < end_s; round++) {
+        BURN(x, 500);
+        if (round % steps == 0)
+            x += (uint64_t)look();
+    }
+    others[0] += (double)(x & 1);
+}
+
+KEPT static void look_each(void) { looking(1); STAY; }
+
+KEPT static void look_seldom(void) { looking(1000); STAY; }
+
 /* All ranks but 0 send in each round of three steps, rank 1 one step later than the others. */
 KEPT static void send_results(double begin_s)
 {
@@ -367,6 +434,10 @@ static const struct {
     {"mpi-small-messages-repaired", all_values},
     {"mpi-groupable-collectives", sum_by_sum},
     {"mpi-groupable-collectives-repaired", all_sums},
+    {"mpi-repeated-setup", communicator_each},
+    {"mpi-repeated-setup-repaired", one_communicator},
+    {"mpi-polls", look_each},
+    {"mpi-polls-repaired", look_seldom},
     {"mpi-wrong-order", results_by_rank},
     {"mpi-wrong-order-repaired", results_as_they_come},
     {"balanced", balanced},

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::alike::{Alike, phases, starts};
 use super::calls::{Calls, calls};
+use super::event_loops;
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places, Weight};
 use super::regions::Regions;
@@ -31,6 +32,8 @@ pub struct Facts<'r> {
     /// The queues at the locks.
     pub(super) queues: Queues,
     pub(super) places: Places<'r>,
+    /// Whether each context is in an event loop.
+    in_loop: Vec<bool>,
     pub(super) operations: Operations,
     /// All operations, summed up by place.
     pub(super) calls: Vec<Calls>,
@@ -117,6 +120,7 @@ impl<'r> Facts<'r> {
         let starts = starts(profile, &calls, &places);
         let phases = phases(profile, &places);
         Facts {
+            in_loop: event_loops::inside(profile),
             alike: Alike::of(profile, &starts, &phases),
             starts,
             reach: width.max(2.0).min(available),
@@ -206,6 +210,18 @@ impl<'r> Facts<'r> {
             line.1 = line.1.min(context);
         }
         by_line.into_values().max_by(|a, b| a.0.order(&b.0).then(b.1.cmp(&a.1)))
+    }
+
+    /// Whether a context is in an event loop, or in what one calls.
+    pub(super) fn is_in_loop(&self, context: ContextId) -> bool {
+        self.in_loop[context.index()]
+    }
+
+    /// Whether a context is in what the program has an event loop call. What the loop itself does is in a
+    /// function of the program around it.
+    pub(super) fn is_called_by_loop(&self, context: ContextId) -> bool {
+        let around = self.profile.contexts[self.places.own(context)].parent;
+        around.is_some_and(|around| self.is_in_loop(around)) && self.places.is_written(context)
     }
 
     /// A place of one process.

@@ -60,6 +60,8 @@ figures! {
     CpuOfAllocating "cpu-of-allocating";
     /// Processor time at atomic instructions of it.
     CpuOfAtomics "cpu-of-atomics";
+    /// Processor time of what a loop called there.
+    CpuOfCallbacks "cpu-of-callbacks";
     /// Processor time in copying memory there.
     CpuOfCopying "cpu-of-copying";
     /// Processor time in sending data to other processes and receiving it.
@@ -124,6 +126,8 @@ figures! {
     CpuOfGivingBack "cpu-of-giving-back";
     /// The longest.
     Longest "longest";
+    /// Turns of the loop.
+    LoopTurns "loop-turns";
     /// More on the critical path than ranks spend in it on average.
     LongerThanMean "longer-than-mean";
     /// The longest such stretch.
@@ -140,6 +144,8 @@ figures! {
     MeanSection "mean-section";
     /// Mean length of a sleep.
     MeanSleep "mean-sleep";
+    /// What the program takes of a turn of the loop, on average.
+    MeanTurn "mean-turn";
     /// What other ranks spend in it, on average.
     MeanOfOtherRanks "mean-of-other-ranks";
     /// Mean processor time of such a thread.
@@ -348,6 +354,8 @@ figures! {
     WaitsForWork "waits-for-work";
     /// Waits in chains.
     WaitsInChains "waits-in-chains";
+    /// Waits of what a loop called there.
+    WaitsOfCallbacks "waits-of-callbacks";
     /// Such waits.
     WaitsOfKind "waits-of-kind";
     /// Waits of the longest chain.

@@ -65,7 +65,7 @@ kinds! {
     LateWork "late-work";
     /// Threads wait for each other in turn, so that one works at a time.
     WorkByTurns "work-by-turns";
-    /// Never more than one of several works, while others wait for it.
+    /// Hardly ever more than one of several works, while others wait for it.
     OneAtATime "one-at-a-time";
     /// More is spent on handing out tasks than a task should cost.
     SmallTasks "small-tasks";
@@ -101,6 +101,8 @@ kinds! {
     UnreadOutput "unread-output";
     /// Requests are sent one by one, each when the one before is answered, and nothing works meanwhile.
     RoundTrips "round-trips";
+    /// What an event loop calls takes long, and the loop serves nobody else meanwhile.
+    BlockedLoop "blocked-loop";
     /// Processes of Python spend much of the processor time on handing data to each other.
     ProcessExchange "process-exchange";
     /// Very many short-lived threads.
@@ -149,6 +151,10 @@ kinds! {
     MpiSmallMessages "mpi-small-messages";
     /// Collectives of a few bytes that follow each other at once.
     MpiGroupableCollectives "mpi-groupable-collectives";
+    /// Communicators, windows or files of MPI are made again and again.
+    MpiRepeatedSetup "mpi-repeated-setup";
+    /// MPI is asked again and again whether something has arrived, and it has not.
+    MpiPolls "mpi-polls";
     /// A rank waits for one message while others are there that it takes later.
     MpiWrongOrder "mpi-wrong-order";
     /// Threads wait for much of the run, and no other kind gives the cause.

@@ -25,6 +25,7 @@
 //! - `unread`: processes that wait to write
 //! - `exchange`: processes of Python that spend much time on sending data to each other
 //! - `round_trips`: requests of which each is sent when the one before is answered
+//! - `event_loops`: loops whose callbacks take long
 //! - `churn`: threads that live too short
 //! - `spawning`: processes that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
@@ -58,6 +59,7 @@ mod calls;
 mod churn;
 mod crowding;
 mod effort;
+mod event_loops;
 mod exchange;
 mod facts;
 mod faults;
@@ -118,7 +120,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 26] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 27] = [
     locks::find,
     phases::find,
     pool::find,
@@ -137,6 +139,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 26] = [
     atomics::find,
     unread::find,
     round_trips::find,
+    event_loops::find,
     exchange::find,
     churn::find,
     spawning::find,

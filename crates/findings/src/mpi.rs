@@ -7,6 +7,7 @@
 //! - `alone`: what one rank does while all others wait for it; `end`: the same at the end of MPI
 //! - `chains`: waits that follow from each other: one rank works after the other
 //! - `calls`: many small messages, collectives that follow each other at once
+//! - `repeated`: communicators made again and again, questions that find nothing
 //! - `order`: messages that a rank could have taken while it waited for another one
 //!
 //! A busy machine makes ranks late as well. So what is counted is what late ranks did with a processor, and
@@ -20,6 +21,7 @@ mod groups;
 mod late;
 mod order;
 mod path;
+mod repeated;
 mod sites;
 
 use std::collections::BTreeMap;

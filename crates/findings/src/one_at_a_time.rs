@@ -1,14 +1,15 @@
-//! Programs whose threads or processes never work at once, though there are processors for several: all the
-//! work is done while a limit lets one in, each is started when the one before it has ended, or a pool has
+//! Programs whose threads or processes hardly ever work at once, though there are processors for several: all
+//! the work is done while a limit lets one in, each is started when the one before it has ended, or a pool has
 //! one worker.
 //!
-//! The ledger's total of such a run is one processor's time, and nothing of it is lost: what it could have
-//! won is the processors that it never used.
+//! If no two ever did, the ledger's total of such a run is one processor's time, and nothing of it is lost: what
+//! it could have won is the processors that it never used. Two that did for a moment make all of it serial.
 
 use std::collections::BTreeMap;
 
 use proust_profile::{LocationId, Ns};
 
+use super::event_loops::place_of_wait;
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
@@ -18,9 +19,6 @@ use proust_account::ledger::{Account, PassiveReason};
 
 /// Of one program, all its waits that ended when another one of it had worked alone.
 pub(super) fn of_program(facts: &Facts<'_>, program: &str, mut waits: Vec<Wait>) -> Option<Finding> {
-    if facts.width >= 2.0 {
-        return None;
-    }
     waits.sort_unstable_by_key(|&(location, context, _)| (location, context));
     let alone: Ns = waits.iter().map(|(.., handed)| handed.waited).sum();
     let lost = alone * (facts.reach - 1.0);
@@ -37,8 +35,12 @@ pub(super) fn of_program(facts: &Facts<'_>, program: &str, mut waits: Vec<Wait>)
     let most = works.values().copied().max().unwrap_or_default();
     let others = 1.0 - most / all.max(Ns::SHORTEST);
     let times = waits.iter().map(|wait| wait.2.times).max().unwrap_or(0);
+    let beside = facts.stretches.beside / facts.stretches.worked.max(Ns::SHORTEST);
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost, Ns::ZERO) || !checks.holds(&limits::ONE_OF_RUN, of_run) {
+    if !checks.holds(&limits::ONE_BESIDE, beside)
+        || !facts.matters(&mut checks, lost, Ns::ZERO)
+        || !checks.holds(&limits::ONE_OF_RUN, of_run)
+    {
         return None;
     }
     // Where one has all the work it is a pool of one only if tasks are handed to it again and again: many a
@@ -68,7 +70,8 @@ pub(super) fn of_program(facts: &Facts<'_>, program: &str, mut waits: Vec<Wait>)
         all.push(wait);
     }
     let (_, (_, there)) = by_place.into_iter().max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
-    let context = there.iter().map(|wait| wait.1).min()?;
+    let (context, location) = there.iter().map(|wait| (wait.1, wait.0)).min()?;
+    let context = place_of_wait(facts, location, context);
     let cause = facts.located(facts.places.place(context), there.iter().map(|wait| wait.0));
     let mut finding = facts.finding(Kind::OneAtATime, Account::Serial, lost, Ns::ZERO, cause);
     finding.victims =

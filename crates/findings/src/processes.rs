@@ -58,6 +58,8 @@ fn is_of_all(kind: Kind) -> bool {
             | Kind::MpiSerialChain
             | Kind::MpiSmallMessages
             | Kind::MpiGroupableCollectives
+            | Kind::MpiRepeatedSetup
+            | Kind::MpiPolls
             | Kind::MpiWrongOrder
     );
     is_of_run || kind.is_of_interval()

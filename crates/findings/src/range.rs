@@ -68,6 +68,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IdlePool
         | Kind::WorkByTurns
         | Kind::OneAtATime
+        | Kind::BlockedLoop
         | Kind::OmpSerialPart
         | Kind::OmpTeamOfOne
         | Kind::MpiSerialPhase
@@ -121,7 +122,9 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::OmpSpinningWaits
         | Kind::OmpSmallTasks
         | Kind::MpiSmallMessages
-        | Kind::MpiGroupableCollectives => Shape::BurnedAndMore,
+        | Kind::MpiGroupableCollectives
+        | Kind::MpiRepeatedSetup
+        | Kind::MpiPolls => Shape::BurnedAndMore,
         Kind::SyncStorm => Shape::Still,
         Kind::SleepPoll => Shape::StillAndMore,
         Kind::Oversubscription | Kind::OmpNestedTeams => Shape::Crowd,
@@ -131,7 +134,7 @@ const fn shape(kind: Kind) -> Shape {
 /// From and to.
 pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (Ns, Ns) {
     let width = match finding.kind {
-        Kind::WorkByTurns | Kind::OneAtATime => facts.reach.max(1.0),
+        Kind::WorkByTurns | Kind::OneAtATime | Kind::BlockedLoop => facts.reach.max(1.0),
         _ => facts.width.max(1.0),
     };
     let wall = facts.wall;

@@ -91,6 +91,7 @@ thresholds! {
     EACH_TURNS at_least count(20.0) "times that each waited until the other had worked alone";
     TURN_SHARE at_least share(0.1) "of the waiting of two threads for each other, the smaller part";
     TURNS_OF_RUN at_least share(0.1) "of the run, one worked alone whom another one waited for in turn";
+    ONE_BESIDE at_most share(0.02) "of the work, what is done beside other work";
     ONE_OF_RUN at_least share(0.25) "of the run, one worked while another one of its program waited for it";
     ONE_OTHERS at_least share(0.2) "of the work, all but the one with the most";
     ONE_AGAIN at_least count(20.0) "times that one waited at one place until another had worked alone";
@@ -140,6 +141,9 @@ thresholds! {
     ANSWERS at_least count(20.0) "answers that were waited for while nothing worked";
     ANSWER_S at_least ns(500_000) "that nothing worked for each of them, on average: waking takes less";
     ANSWERS_OF_RUN at_least share(0.1) "of the run, waiting for them while nothing worked";
+    LOOP_TURNS at_least count(5.0) "times that an event loop looked for what is ready";
+    LOOP_TURN_S at_least ns(5_000_000) "that the program takes of each turn of the loop, on average";
+    LOOP_OF_RUN at_least share(0.2) "of the run, one function of the program called by the loop";
     YIELDS at_least count(1000.0) "times that the processor was given away";
     GIVEN_BACK at_least share(0.02)
         "of what the faults took, the time of giving memory back, to be named as their cause";
@@ -216,6 +220,8 @@ thresholds! {
     SMALL_MESSAGE_BYTES at_most bytes(4096.0) "in a message, on average";
     GROUPED_TIMES at_least count(1000.0) "collectives that followed another one of the function at once";
     GROUPED_BYTES at_most bytes(8192.0) "in such a collective, on average";
+    SETUPS at_least count(100.0) "communicators, windows and files made or freed in the function";
+    POLLS_IN_VAIN at_least count(10_000.0) "times that MPI was asked in the function, and had nothing";
     MISORDERED_TIMES at_least count(10.0) "waits for a message while others were there";
     INTERVAL_LOST at_least share(0.05) "of the interval's Total_time, that is lost";
     INTERVAL_OF_RUN at_least share(0.25) "of what the run loses by the characteristics, in the interval";

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use proust_profile::{LocationId, Ns};
 
+use super::event_loops::place_of_wait;
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
@@ -90,7 +91,8 @@ fn by_turns(facts: &Facts<'_>, mut waits: Vec<Wait>) -> Option<Finding> {
     let (_, there) = (by_place.into_values())
         .filter(|(sum, _)| *sum * ALIKE >= most)
         .min_by(|a, b| born(&a.1).cmp(&born(&b.1)).then(b.0.cmp(&a.0)))?;
-    let context = there.iter().map(|wait| wait.1).min()?;
+    let (context, location) = there.iter().map(|wait| (wait.1, wait.0)).min()?;
+    let context = place_of_wait(facts, location, context);
     let cause = facts.located(facts.places.place(context), there.iter().map(|wait| wait.0));
     let mut finding = facts.finding(Kind::WorkByTurns, Account::Serial, lost, Ns::ZERO, cause);
     finding.victims =

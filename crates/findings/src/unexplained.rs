@@ -16,6 +16,7 @@ use proust_account::blame::{BlameRow, CauseKind};
 use proust_account::ledger::{Account, Class};
 use proust_profile::{ContextId, LocationId, Ns};
 
+use super::event_loops::place_of_wait;
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
@@ -75,7 +76,8 @@ fn empty_processors(
     }
     let sum = |of: &Waits| of.iter().map(|wait| wait.2).sum::<Ns>();
     let there = by_place.into_values().max_by(|a, b| sum(a).cmp(&sum(b)))?;
-    let context = there.iter().map(|wait| wait.1).min()?;
+    let (context, location) = there.iter().map(|wait| (wait.1, wait.0)).min()?;
+    let context = place_of_wait(facts, location, context);
     let threads: BTreeSet<LocationId> = waits.iter().map(|wait| wait.0).collect();
     let cause = facts.located(facts.places.place(context), there.iter().map(|wait| wait.0));
     let mut finding = facts.finding(Kind::UnexplainedWait, accounts[0], lost, Ns::ZERO, cause);

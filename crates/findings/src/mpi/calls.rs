@@ -14,6 +14,7 @@ use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
+use super::repeated::Repeated;
 
 /// The least bytes of a message whose cost is mostly that of its bytes.
 const GOOD_BYTES: f64 = 65_536.0;
@@ -24,7 +25,7 @@ const AT_ONCE_NS: u64 = 5_000;
 const IN_A_ROW: f64 = 0.5;
 
 /// Time in calls by location and place.
-type Spent = FxHashMap<(LocationId, ContextId), Ns>;
+pub(super) type Spent = FxHashMap<(LocationId, ContextId), Ns>;
 
 /// Messages in one function.
 #[derive(Debug, Default)]
@@ -63,6 +64,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     let mut messages: BTreeMap<Option<FunctionId>, Messages> = BTreeMap::new();
     let mut grouped: BTreeMap<Option<FunctionId>, Grouped> = BTreeMap::new();
+    let mut repeated = Repeated::new(facts.profile);
     let mut waits = Waits::of(&facts.profile.partner_waits);
     let (mut location, mut last) = (None, Last::default());
     for event in facts.profile.events.iter() {
@@ -71,14 +73,15 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         if location != Some(event.location) {
             (location, last) = (Some(event.location), Last::default());
         }
+        let waited_ns = waits.find(event).map_or(0, |wait| wait.length_ns());
+        let spent = Ns::of(event.time_ns.saturating_sub(waited_ns));
+        let function = facts.places.function(event.context);
+        repeated.add(event, function, spent);
         // Of polls it is only known how long they took together.
         if event.summed || !matches!(kind.nature, Nature::Message | Nature::Collective) {
             last = Last::default();
             continue;
         }
-        let waited_ns = waits.find(event).map_or(0, |wait| wait.length_ns());
-        let spent = Ns::of(event.time_ns.saturating_sub(waited_ns));
-        let function = facts.places.function(event.context);
         if kind.nature == Nature::Message {
             last.collective = None;
             let of = messages.entry(function).or_default();
@@ -104,7 +107,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         }
     }
     let small = messages.values().filter_map(|of| small_messages(facts, of));
-    small.chain(grouped.values().filter_map(|of| groupable(facts, of))).collect()
+    let grouped = grouped.values().filter_map(|of| groupable(facts, of));
+    small.chain(grouped).chain(repeated.findings(facts)).collect()
 }
 
 impl Messages {
@@ -190,6 +194,6 @@ fn groupable(facts: &Facts<'_>, of: &Grouped) -> Option<Finding> {
     Some(finding)
 }
 
-fn victims(facts: &Facts<'_>, spent: &Spent) -> Vec<super::super::finding::Victim> {
+pub(super) fn victims(facts: &Facts<'_>, spent: &Spent) -> Vec<super::super::finding::Victim> {
     facts.victims(spent.iter().map(|(&(location, context), &time)| (location, context, time)))
 }

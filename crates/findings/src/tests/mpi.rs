@@ -310,3 +310,49 @@ fn what_the_last_rank_does_before_the_end_of_mpi_is_found() {
     near(finding.lost, 0.2);
     assert_eq!((finding.account.as_str(), finding.sure), ("runtime", Sure::Possible));
 }
+
+/// Two ranks work, and each 10 ms one calls so often for 4 ms in all.
+fn calling(operation: Operation, calls: u32, is_in_vain: bool) -> Vec<Finding> {
+    let mut run = ranks(2, 400);
+    for round in 0..40 {
+        let at_ms = 10 * round;
+        run.work(0, "main solve", (at_ms, at_ms + 10)).work(1, "main solve", (at_ms, at_ms + 6));
+        let event = run.during(1, "main solve ask", operation, (at_ms + 6, at_ms + 10));
+        (event.calls, event.summed) = (calls, is_in_vain);
+    }
+    run.found()
+}
+
+#[test]
+fn communicators_that_are_made_again_and_again() {
+    let found = calling(Operation::MPI_Comm_split, 10, false);
+    let finding = one(&found, Kind::MpiRepeatedSetup);
+    near(finding.lost, 0.16);
+    assert_eq!((cause(finding), finding.sure), ("ask", Sure::Possible));
+    assert!(!has(&calling(Operation::MPI_Comm_split, 1, false), Kind::MpiRepeatedSetup), "40 of them");
+    assert!(!has(&calling(Operation::MPI_Allreduce, 10, false), Kind::MpiRepeatedSetup), "it is used");
+}
+
+#[test]
+fn polls_that_find_nothing() {
+    let found = calling(Operation::MPI_Iprobe, 1000, true);
+    let finding = one(&found, Kind::MpiPolls);
+    near(finding.lost, 0.16);
+    assert_eq!((cause(finding), finding.sure), ("ask", Sure::Possible));
+    assert!(!has(&calling(Operation::MPI_Iprobe, 100, true), Kind::MpiPolls), "4000 polls");
+}
+
+/// Who asks until something has come waits for it, and that is no matter of asking.
+#[test]
+fn polls_until_a_partner_arrives_are_waits() {
+    let mut run = ranks(2, 400);
+    for round in 0..20 {
+        let times = (20 * round, 20 * round + 20);
+        run.work(0, "main solve prepare", times);
+        run.waits((1, 0), "main solve ask", (Operation::MPI_Iprobe, WaitPattern::LateSender), times);
+        let event = run.events.last_mut().unwrap();
+        (event.calls, event.summed) = (1000, true);
+    }
+    let found = run.found();
+    assert!(!has(&found, Kind::MpiPolls), "{found:#?}");
+}

@@ -79,6 +79,8 @@ fn threads_that_never_work_at_once_do_so_one_at_a_time() {
     near(finding.lost, 0.999);
     assert_eq!((cause(finding), finding.sure), ("enter", Sure::Possible), "not where main waits");
     assert!(finding.high >= Ns::from_seconds(0.5), "two processors take half of the time: {finding:#?}");
+    // Working at once for a moment makes a run of two processors, but nothing parallel.
+    assert!(has(&run(8), Kind::OneAtATime));
     assert!(!has(&run(499), Kind::OneAtATime));
 }
 

@@ -8,7 +8,7 @@ use crate::mpi::Mpi;
 use crate::recording::{Recorded, list, number};
 
 /// The kinds that this story is about.
-pub const KINDS: [&str; 8] = [
+pub const KINDS: [&str; 10] = [
     "mpi-late-sender",
     "mpi-late-receiver",
     "mpi-imbalance",
@@ -16,6 +16,8 @@ pub const KINDS: [&str; 8] = [
     "mpi-serial-chain",
     "mpi-small-messages",
     "mpi-groupable-collectives",
+    "mpi-repeated-setup",
+    "mpi-polls",
     "mpi-wrong-order",
 ];
 
@@ -34,7 +36,7 @@ struct Fault {
     least: f64,
 }
 
-const FAULTS: [Fault; 9] = [
+const FAULTS: [Fault; 11] = [
     Fault { late: &[0], ..late("mpi-late-sender", "prepare") },
     Fault { late: &[1], ..late("mpi-late-receiver", "prepare") },
     Fault { late: &[1], ..late("mpi-imbalance", "prepare") },
@@ -53,6 +55,13 @@ const FAULTS: [Fault; 9] = [
         least: 0.1,
         ..late("mpi-groupable-collectives", "sum_by_sum")
     },
+    Fault {
+        account: "mpi-transfer",
+        sure: "possible",
+        least: 0.3,
+        ..late("mpi-repeated-setup", "sum_in_own")
+    },
+    Fault { account: "mpi-transfer", sure: "possible", least: 0.1, ..late("mpi-polls", "look") },
     Fault { late: &[1], ranks: 3, seconds: "2", least: 0.5, ..late("mpi-wrong-order", "results_by_rank") },
 ];
 
@@ -172,6 +181,8 @@ faults! {
     ranks_one_after_the_other ranks_all_at_once "mpi-serial-chain";
     many_small_messages few_large_messages "mpi-small-messages";
     one_collective_after_the_other one_collective_for_all "mpi-groupable-collectives";
+    communicators_made_for_each_step one_communicator_for_all_steps "mpi-repeated-setup";
+    polls_after_each_step polls_after_many_steps "mpi-polls";
     messages_in_the_wrong_order messages_as_they_come "mpi-wrong-order";
 }
 

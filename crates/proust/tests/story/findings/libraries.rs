@@ -10,7 +10,8 @@ use crate::python::read_interpreters;
 use crate::recording::{Recorded, number, record};
 
 /// The kinds that are told of libraries, each with a story here.
-pub(super) const KINDS: [&str; 4] = ["interpreter-lock", "library-lock", "process-exchange", "slow-library"];
+pub(super) const KINDS: [&str; 5] =
+    ["blocked-loop", "interpreter-lock", "library-lock", "process-exchange", "slow-library"];
 
 /// Where Debian has the reference implementation of BLAS.
 const REFERENCE: &str = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";
@@ -66,6 +67,27 @@ fn data_that_processes_of_python_hand_to_each_other() {
     let saved_s = cpu_s(&sent) - cpu_s(&inherited);
     let lost_s = number(finding, "/lost_s");
     assert!((0.5..2.0).contains(&(lost_s / saved_s)), "{lost_s} s are found, {saved_s} s saved");
+}
+
+#[test]
+fn a_coroutine_that_keeps_the_event_loop() {
+    let Some(python) = read_interpreters().into_iter().next() else { return };
+    let script = folder().join("findings/event_loop.py");
+    let run = |how: &str| record(&python.path, &[script.to_str().unwrap(), how]).succeeded();
+    let kept = run("kept");
+    let found = findings(&kept);
+    let finding = of_kind(&found, "blocked-loop").unwrap_or_else(|| panic!("{found:#?}"));
+    assert_eq!(finding["cause"]["function"], "slow_hash", "{finding:#}");
+    assert_eq!(finding["account"], "serial", "{finding:#}");
+    // On two processors as much of another one is empty as the hashes take, which is nearly all.
+    let truth = kept.truth();
+    let others =
+        number(&kept.page::<Value>("summary", &[]), "/run/available_processors").clamp(1.0, 2.0) - 1.0;
+    let part = number(finding, "/lost_s") / (number(&truth, "/cpu_s") * others);
+    assert!((0.8..1.1).contains(&part), "{part} of {truth:#}: {finding:#}");
+    assert_range(&kept, finding);
+    let found = findings(&run("handed"));
+    assert!(of_kind(&found, "blocked-loop").is_none(), "{found:#?}");
 }
 
 #[test]

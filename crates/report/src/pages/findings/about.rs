@@ -27,7 +27,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::LateThread => "all threads wait at a barrier for one that has more to do",
         Kind::LateWork => "threads wait at a barrier for one that is still at work, each time another one",
         Kind::WorkByTurns => "threads wait for each other in turn, so that one works at a time",
-        Kind::OneAtATime => "never more than one of several works, while others wait for it",
+        Kind::OneAtATime => "hardly ever more than one of several works, while others wait for it",
         Kind::SmallTasks => "more is spent on handing out tasks than a task should cost",
         Kind::BoundTogether => "threads are bound to fewer processors than they need, while others are empty",
         Kind::Oversubscription => "more threads want to run than there are processors",
@@ -49,6 +49,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::RoundTrips => {
             "each request is sent when the one before is answered, and nothing works meanwhile"
         }
+        Kind::BlockedLoop => "an event loop stands still while what it called computes or waits",
         Kind::ProcessExchange => {
             "processes of Python spend much of the processor time on handing data to each other"
         }
@@ -86,6 +87,8 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::MpiSerialPhase => "one rank works in code that is its own while the others wait for it",
         Kind::MpiSerialChain => "each rank works when the one before it is done, as in a pipeline",
         Kind::MpiSmallMessages => "very many messages of a few bytes, whose cost is that of calling",
+        Kind::MpiRepeatedSetup => "communicators, windows or files of MPI are made again and again",
+        Kind::MpiPolls => "MPI is asked very often whether something has arrived, and it has not",
         Kind::MpiGroupableCollectives => {
             "the same function is called for a few bytes again and again, at once after each \
              other"

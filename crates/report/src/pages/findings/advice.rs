@@ -129,6 +129,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Have several requests on their way at once: send the next before the answer is there, let more \
              threads or tasks wait at the same time (asyncio.gather), or ask for several things at once."
         }
+        Kind::BlockedLoop => {
+            "Hand this to threads or processes that the loop waits for (asyncio.to_thread, run_in_executor, \
+             spawn_blocking): to processes where an interpreter's lock is held meanwhile."
+        }
         Kind::ProcessExchange => {
             "Hand large data over once: before the processes are forked, by the pool's initializer, or in \
              shared memory; send several jobs at a time (chunksize), and return what is needed only."
@@ -228,6 +232,13 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::MpiSmallMessages => {
             "Collect what goes to the same rank, and send it as one message (an array, a derived datatype, \
              MPI_Pack)."
+        }
+        Kind::MpiRepeatedSetup => {
+            "Make it once, before the loop, and use it again; a file that all write stays open."
+        }
+        Kind::MpiPolls => {
+            "Ask once for many steps of work, or have a thread wait for messages; where there is nothing else to \
+             do, wait (MPI_Wait, MPI_Probe)."
         }
         Kind::MpiGroupableCollectives => {
             "Collect the values of several calls in an array, and call the collective once for all of them, \

@@ -40,6 +40,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("callers", "what called them"),
         ],
         Kind::ProcessExchange => &[("flat", "which functions take it"), ("io", "what is sent and received")],
+        Kind::BlockedLoop => &[("tree", "what the loop calls"), ("timeline", "who works when")],
         Kind::RoundTrips => &[("io", "what is sent and received"), ("waits", "how long each wait was")],
         Kind::UnreadOutput => &[("io", "who waited to read and to write"), ("timeline", "who works when")],
         Kind::MemoryCopying => &[("callers memcpy", "who copies how much")],
@@ -80,9 +81,11 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         | Kind::MpiSerialChain => {
             &[("mpi", "who waited for whom, and why"), ("threads", "what each rank spent its time on")]
         }
-        Kind::MpiSmallMessages | Kind::MpiGroupableCollectives | Kind::MpiWrongOrder => {
-            &[("mpi", "calls, messages and waits by place")]
-        }
+        Kind::MpiSmallMessages
+        | Kind::MpiGroupableCollectives
+        | Kind::MpiRepeatedSetup
+        | Kind::MpiPolls
+        | Kind::MpiWrongOrder => &[("mpi", "calls, messages and waits by place")],
         Kind::IntervalSequential
         | Kind::IntervalNarrow
         | Kind::IntervalUneven

@@ -77,6 +77,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::RoundTrips => {
             "lost = time in which nothing worked during these waits × processors; not while its process slept"
         }
+        Kind::BlockedLoop => {
+            "lost = processor time there × (processors − 1) + waits there × processors, in calls by the loop"
+        }
         Kind::ProcessExchange => {
             "lost = processor time in the modules of Python's library that send and receive, and below them"
         }
@@ -143,6 +146,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::MpiSmallMessages => {
             "lost = time in these calls without waits for partners × (1 − bytes a message / 65 536)"
         }
+        Kind::MpiRepeatedSetup => "lost = time in these calls − waits for partners in them",
+        Kind::MpiPolls => "lost = time in polls that found nothing − waits for partners in them",
         Kind::MpiGroupableCollectives => {
             "lost = time, without waits for partners, in collectives that begin within 5 µs of the end of \
              one of the same function in the same communicator"
@@ -292,6 +297,12 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Possible, Kind::MpiSmallMessages) => {
             "measured exactly; most messages go to another rank than the one before, or have an answer"
         }
+        (Sure::Possible, Kind::MpiRepeatedSetup) => {
+            "the calls are measured exactly; whether the same could be used again is not known"
+        }
+        (Sure::Possible, Kind::MpiPolls) => {
+            "the polls are measured exactly; how often the program has to ask is not known"
+        }
         (Sure::Possible, Kind::MpiGroupableCollectives) => {
             "measured exactly; whether one needs the result of another is not known"
         }
@@ -323,6 +334,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::RoundTrips) => {
             "the waits are measured exactly; whether a request needs the answer before it is not known"
+        }
+        (Sure::Possible, Kind::BlockedLoop) => {
+            "whether others wait for the loop, and could do its work, is not known"
         }
         (Sure::Possible, Kind::ProcessExchange) => {
             "the processor time is sampled; how much of the data has to be sent is not known"

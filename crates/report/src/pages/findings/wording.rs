@@ -39,6 +39,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::HotAtomic => "memory that threads change atomically",
         Kind::UnreadOutput => "output that is not read",
         Kind::RoundTrips => "answers awaited one by one",
+        Kind::BlockedLoop => "event loop that stands still",
         Kind::ProcessExchange => "data handed from process to process",
         Kind::MemoryCopying => "much memory copied",
         Kind::AllocationChurn => "memory allocated again and again",
@@ -65,6 +66,8 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::MpiSerialPhase => "serial phase of a rank",
         Kind::MpiSerialChain => "serial chain of ranks",
         Kind::MpiSmallMessages => "many small messages",
+        Kind::MpiRepeatedSetup => "communicators made again and again",
+        Kind::MpiPolls => "questions to MPI in vain",
         Kind::MpiGroupableCollectives => "collectives that could be one",
         Kind::MpiWrongOrder => "messages taken in the wrong order",
         Kind::IntervalSequential => "sequential interval",
@@ -150,7 +153,7 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("Threads wait for each other in turn, most of all in {who}, so that one works at a time")
         }
         Kind::OneAtATime => {
-            format!("Never two work at once: the others wait meanwhile, most of all in {who}")
+            format!("Hardly ever two work at once: the others wait meanwhile, most of all in {who}")
         }
         Kind::SmallTasks => format!("Handing out tasks in {who} costs more than a task should"),
         Kind::BoundTogether => {
@@ -182,6 +185,7 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::RoundTrips => {
             format!("{who} waits for an answer before the next request is sent, and nothing works meanwhile")
         }
+        Kind::BlockedLoop => format!("The event loop serves nobody while {who} keeps it"),
         Kind::ProcessExchange => {
             format!(
                 "Pickling and sending what {who} hands to other processes takes much of the processor time"
@@ -243,6 +247,10 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("Ranks work one after the other in {who}: each begins when the one before it is done")
         }
         Kind::MpiSmallMessages => format!("{who} exchanges very many messages of a few bytes"),
+        Kind::MpiRepeatedSetup => {
+            format!("{who} makes communicators, windows or files of MPI again and again")
+        }
+        Kind::MpiPolls => format!("{who} asks MPI again and again, and nothing has arrived"),
         Kind::MpiGroupableCollectives => {
             format!("{who} calls the same collective again and again for a few bytes each")
         }
