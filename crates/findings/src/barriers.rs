@@ -32,6 +32,12 @@ fn burned(facts: &Facts<'_>, rows: &[&BlameRow], waited: Ns) -> Ns {
     process.map_or(Ns::ZERO, |process| waited * spinning_share(facts, process))
 }
 
+/// What is waited at a barrier besides.
+fn beside(rows: &[&BlameRow], waited: Ns) -> Ns {
+    let all: Ns = rows.iter().map(|row| Ns::of(row.ns)).sum();
+    (all - waited).max(Ns::ZERO)
+}
+
 /// The visits of a barrier by those who waited there.
 fn visits(facts: &Facts<'_>, rows: &[&BlameRow]) -> u64 {
     let places: BTreeSet<(LocationId, ContextId)> =
@@ -69,6 +75,7 @@ fn late_work(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     };
     let cause = facts.located(cause, late.iter().copied());
     let mut finding = facts.finding(Kind::LateWork, Account::Barrier, waited, burned, cause);
+    finding.beside = beside(rows, waited);
     let waits = of(CauseKind::Late).map(|row| (row.location, row.context, Ns::of(row.ns)));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
@@ -136,6 +143,7 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     let cause = facts.places.part(&contexts, limits::PHASE_SHARE.value)?;
     let cause = facts.located(cause, [late]);
     let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited, burned, cause);
+    finding.beside = beside(rows, waited);
     let waits = for_it.iter().map(|row| (row.location, row.context, time(row)));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![

@@ -178,6 +178,7 @@ impl<'r> Facts<'r> {
             recoverable: self.recoverable(lost, burned),
             lost,
             burned,
+            beside: Ns::ZERO,
             low: Ns::ZERO,
             high: Ns::ZERO,
             on_path: None,

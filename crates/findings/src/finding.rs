@@ -243,6 +243,9 @@ pub struct Finding {
     /// Processor time that the loss itself burns: part of the time that could be saved, and not used
     /// otherwise.
     pub burned: Ns,
+    /// Waiting at the same place that has other causes as well: the advice may end it, too.
+    #[serde(default)]
+    pub beside: Ns,
     /// Wall time that following the advice may save, from and to (see `range`).
     #[serde(default)]
     pub low: Ns,

@@ -112,6 +112,7 @@ fn one(facts: &Facts<'_>, mut same: Vec<Finding>) -> Option<Finding> {
     for other in same {
         sum.lost += other.lost;
         sum.burned += other.burned;
+        sum.beside += other.beside;
         sum.error = sum.error.hypot(other.error);
         sum.sure = sum.sure.max(other.sure);
         sum.cause.processes.extend(other.cause.processes);

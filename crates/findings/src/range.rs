@@ -8,6 +8,8 @@
 //!   the rest, or left out, d = L / (P − 1).
 //! - Of waits at locks and barriers, all threads share the time gained: L / P. If only the waiting threads
 //!   are on the critical path, as much as they waited, at most L.
+//! - What is waited at the same barrier for other causes may end with it: who divides work better does so for
+//!   all.
 //! - Of waits for a section at most twice that: what is done in it may be done elsewhere or left out, and of
 //!   two threads the one works in it as long as the other waits.
 //! - Processor time that the loss itself burns: L / A where all threads burn alike, L where one does.
@@ -16,8 +18,8 @@
 //! No change is perfect: the interval begins at half of the smaller figure, of the time that could be saved
 //! at all. It ends where the rest of the run's work would take all processors, T − (CPU − burned) / P. Losses
 //! whose side effects are not measured (threads that are created and woken, caches that system calls and
-//! locks empty, memory that is copied, work that begins late) may end there, too, with twice as much again
-//! taken for those effects: programs whose chunks, tasks or sections were made larger saved up to 2.4 times
+//! locks empty, memory that is copied or cleared, processors taken from others, work that begins late) may end
+//! there, too, with twice as much again taken for those effects: programs whose chunks, tasks or sections were made larger saved up to 2.4 times
 //! what had been measured (docs/findings-suite.md). It ends a tenth later, since the run that is compared
 //! with may last longer; but it is never more than the run lasts.
 //!
@@ -100,12 +102,12 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IntervalCompensated
         | Kind::IntervalIo
         | Kind::IntervalOperations => Shape::Waiting,
-        Kind::FaultStartup | Kind::FaultChurn | Kind::SystemStorm | Kind::SpinWait | Kind::SlowLibrary => {
-            Shape::Burned
-        }
+        Kind::FaultStartup | Kind::SystemStorm | Kind::SlowLibrary => Shape::Burned,
         Kind::HotSection => Shape::HotSection,
         Kind::LibraryLock
         | Kind::LockSpin
+        | Kind::SpinWait
+        | Kind::FaultChurn
         | Kind::SmallTasks
         | Kind::HotAtomic
         | Kind::AllocationChurn
@@ -159,6 +161,7 @@ pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (Ns, Ns) {
             },
             error: finding.error,
             burned: finding.burned.min(facts.all_cpu),
+            beside: finding.beside,
         },
     );
     let (low, high) = within(finding.on_path, (low, high));
@@ -182,6 +185,8 @@ struct Amounts {
     least: Ns,
     error: Ns,
     burned: Ns,
+    /// See [`Finding::beside`].
+    beside: Ns,
 }
 
 fn interval(shape: Shape, of: &Amounts) -> (Ns, Ns) {
@@ -194,7 +199,10 @@ fn interval(shape: Shape, of: &Amounts) -> (Ns, Ns) {
     let left = without(of.burned);
     let (low, high) = match shape {
         Shape::Alone => (least * (SHORT / of.width), (most / (of.width - 1.0).max(1.0)).min(left)),
-        Shape::Waiting => (least * (SHORT / of.width), most.min(left)),
+        Shape::Waiting => {
+            let burned = of.burned + of.beside * of.burned.share_of(of.lost);
+            (least * (SHORT / of.width), (most + of.beside).min(without(burned)))
+        }
         Shape::Section => (least * (SHORT / of.width), (most * 2.0).min(without(of.burned.max(most)))),
         Shape::HotSection => (least * (SHORT / of.width), without((of.burned * SIDE).max(most))),
         Shape::Burned => (least * (SHORT / of.active), most.min(left)),
@@ -219,6 +227,7 @@ mod tests {
         least: ms(400),
         error: Ns::ZERO,
         burned: Ns::ZERO,
+        beside: Ns::ZERO,
     };
 
     const fn ms(ms: u64) -> Ns {
@@ -238,6 +247,15 @@ mod tests {
         let of = Amounts { cpu: ms(1000), lost: ms(900), least: ms(500), ..RUN };
         assert_eq!(interval(Shape::Section, &of), (ms(125), ms(950)));
         assert_eq!(interval(Shape::Waiting, &of), (ms(125), ms(500)));
+    }
+
+    /// Two threads that spin at a barrier: 0.4 s of 1 s for the one that has more to do, and 0.3 s for the
+    /// other one.
+    #[test]
+    fn what_is_waited_at_the_same_place_may_be_saved_as_well() {
+        let of = Amounts { cpu: ms(2000), burned: ms(400), beside: ms(300), ..RUN };
+        assert_eq!(interval(Shape::Waiting, &of), (ms(100), ms(350)));
+        assert_eq!(interval(Shape::Waiting, &Amounts { beside: Ns::ZERO, ..of }), (ms(100), ms(200)));
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         recoverable: time,
         lost: time,
         burned: Ns::ZERO,
+        beside: Ns::ZERO,
         low: Ns::ZERO,
         high: time,
         on_path: None,

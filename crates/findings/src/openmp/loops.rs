@@ -113,6 +113,7 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     }
     let cause = place(facts, construct);
     let mut finding = facts.finding(Kind::OmpUnevenLoop, Account::Barrier, lost, burned, cause);
+    finding.beside = (imbalance - lost).max(Ns::ZERO);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
         Figure::count(FigureId::Times, construct.visits() as f64),

@@ -29,6 +29,7 @@ fn finding() -> Finding {
         recoverable: Ns::from_seconds(0.75),
         lost: Ns::from_seconds(1.25),
         burned: Ns::from_seconds(0.125),
+        beside: Ns::ZERO,
         low: Ns::from_seconds(0.25),
         high: Ns::from_seconds(0.5),
         on_path: None,

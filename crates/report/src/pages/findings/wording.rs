@@ -301,6 +301,7 @@ mod tests {
             recoverable: Ns::SHORTEST,
             lost: Ns::SHORTEST,
             burned: Ns::ZERO,
+            beside: Ns::ZERO,
             low: Ns::ZERO,
             high: Ns::ZERO,
             on_path: None,
