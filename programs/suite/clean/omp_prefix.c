@@ -4,7 +4,7 @@
 
 #include "../suite.h"
 
-enum { HOURS = 200000, STATIONS = 14, MOST_THREADS = 1024 };
+enum { HOURS = 200000, STATIONS = 46, MOST_THREADS = 1024 };
 
 static double fallen[HOURS], until[HOURS];
 static double before[MOST_THREADS + 1];

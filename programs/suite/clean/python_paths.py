@@ -11,7 +11,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
 
-PATHS, DAYS, START, LIMIT = 4_000, 250, 100.0, 104.0
+PATHS, DAYS, START, LIMIT = 9_000, 250, 100.0, 104.0
 
 
 def value_batch(number):

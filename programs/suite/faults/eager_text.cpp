@@ -9,7 +9,7 @@
 
 #include "../suite.h"
 
-constexpr int BOOKS = 320, ORDERS = 3000, PRICES = 64;
+constexpr int BOOKS = 2400, ORDERS = 3000, PRICES = 64;
 
 enum class Level { debug, info, error };
 

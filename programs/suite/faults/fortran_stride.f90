@@ -1,7 +1,7 @@
 ! A drop of dye spreads in a basin: the amount in each cell follows that of its four neighbours.
 module basin
   implicit none
-  integer, parameter :: side = 2048, steps = 14
+  integer, parameter :: side = 2048, steps = 46
   real(8), allocatable :: dye(:, :), after(:, :)
 
 contains

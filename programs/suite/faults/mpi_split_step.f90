@@ -2,7 +2,7 @@
 module coast
   use mpi
   implicit none
-  integer, parameter :: columns = 1500, steps = 6000
+  integer, parameter :: columns = 500, steps = 80000
   real(8) :: warmth(columns)
 
 contains

@@ -5,7 +5,7 @@ import sys
 
 import numpy
 
-STATIONS, BLOCKS, SAMPLES, WIDTH = 4, 1500, 2000, 20
+STATIONS, BLOCKS, SAMPLES, WIDTH = 4, 1150, 2000, 20
 
 
 def make_block(station, number):

@@ -4,7 +4,7 @@ import collections
 import multiprocessing
 import sys
 
-TILES, SIDE, MOST = 7, 44, 60
+TILES, SIDE, MOST = 7, 112, 60
 
 
 def brightness(real, imaginary):

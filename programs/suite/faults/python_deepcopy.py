@@ -8,7 +8,7 @@ import multiprocessing
 import random
 import sys
 
-SIDE, GIVEN, SQUARES = 6, 12, 48
+SIDE, GIVEN, SQUARES = 6, 12, 200
 
 
 def make_square(number):

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::RwLock;
 use std::thread;
 
-const ADDRESSES: u64 = 420_000;
-const BLOCKS: usize = 9_000;
+const ADDRESSES: u64 = 1_600_000;
+const BLOCKS: usize = 19_000;
 const BLOCK: u64 = 250;
-const REFRESHES: usize = 7;
+const REFRESHES: usize = 16;
 
 type Index = BTreeMap<u64, Box<[u32; 4]>>;
 

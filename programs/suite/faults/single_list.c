@@ -35,7 +35,7 @@ static NOINLINE void relax_all(struct atom *first, int threads)
 {
 #pragma omp parallel num_threads(threads)
     for (struct atom *atom = first; atom; atom = atom->next) {
-#pragma omp single nowait /* FAULT: all threads go through all atoms and settle for each of them whose it is */
+#pragma omp single nowait /* FAULT: all threads settle for each atom whose it is */
         relax(atom);
     }
 }

@@ -3,7 +3,7 @@
 
 #include "../suite.h"
 
-enum { SIGNALS = 2600, SAMPLES = 256, FREQUENCIES = 128 };
+enum { SIGNALS = 9000, SAMPLES = 256, FREQUENCIES = 128 };
 
 static double *make_signals(void)
 {
