@@ -3,7 +3,7 @@
 
 #include "../suite.h"
 
-enum { GALAXIES = 60000, STEPS = 110, BETWEEN = 5 };
+enum { GALAXIES = 60000, STEPS = 150, BETWEEN = 5 };
 
 struct galaxy {
     double at[2], speed[2];
