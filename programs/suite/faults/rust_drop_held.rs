@@ -1,35 +1,52 @@
-//! Addresses are looked up by many readers in an index, which is made anew from time to time.
+//! Parcels are looked up by many readers in an index, which is made anew from time to time.
 
-use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::RwLock;
 use std::thread;
 
-const ADDRESSES: u64 = 1_600_000;
-const BLOCKS: usize = 19_000;
-const BLOCK: u64 = 250;
-const REFRESHES: usize = 16;
+const SLOTS: usize = 1_000_003;
+const PARCELS: usize = 900_000;
+const BLOCKS: usize = 48_000;
+const BLOCK: usize = 250;
+const REFRESHES: usize = 6;
 
-type Index = BTreeMap<u64, Box<[u32; 4]>>;
+struct Parcel {
+    number: u64,
+    place: [u32; 6],
+    version: u32,
+}
+
+type Index = Vec<Option<Box<Parcel>>>;
 
 fn processors() -> usize {
     thread::available_parallelism().map_or(2, NonZero::get).max(2)
 }
 
+/// In the order in which they have come; their numbers are all over the place.
 #[inline(never)]
 fn make_index(version: u32) -> Index {
-    (0..ADDRESSES).map(|key| (key * 7, Box::new([key as u32 % 97, 3, version, 1]))).collect()
+    let mut index = Index::new();
+    index.resize_with(SLOTS, || None);
+    for came in 0..PARCELS {
+        let number = (came * 7919 % SLOTS) as u64;
+        index[number as usize] = Some(Box::new(Parcel { number, place: [came as u32 % 97; 6], version }));
+    }
+    index
 }
 
-/// The place of each address of a block; what the version says is the same in all of them.
+/// Sums up where the parcels of a block are, which is the same in all versions.
 #[inline(never)]
 fn look_up(index: &Index, block: usize) -> u64 {
     let mut sum = 0;
     for step in 0..BLOCK {
-        let key = (block as u64 * BLOCK + step) * 7919 % (ADDRESSES * 7);
-        if let Some((known, place)) = index.range(key..).next() {
-            sum += known % 1009 + u64::from(place[0] * place[1]);
+        let mut slot = (block * BLOCK + step) * 104_729 % SLOTS;
+        for _ in 0..4 {
+            if let Some(parcel) = &index[slot] {
+                sum += parcel.number % 1009 + u64::from(parcel.place[slot % 6]);
+                debug_assert!(parcel.version as usize <= REFRESHES);
+            }
+            slot = slot * 31 % SLOTS;
         }
     }
     sum
