@@ -7,9 +7,10 @@ use std::thread;
 
 const SLOTS: usize = 1_000_003;
 const PARCELS: usize = 900_000;
-const BLOCKS: usize = 48_000;
-const BLOCK: usize = 250;
-const REFRESHES: usize = 6;
+const BLOCKS: usize = 21_000;
+const BLOCK: usize = 200;
+const REFRESHES: usize = 7;
+const WAYPOINTS: usize = 40;
 
 struct Parcel {
     number: u64,
@@ -35,18 +36,23 @@ fn make_index(version: u32) -> Index {
     index
 }
 
-/// Sums up where the parcels of a block are, which is the same in all versions.
+/// How far a parcel has to go from a place to its own, by steps.
+fn way(place: &[u32; 6], step: usize) -> u64 {
+    let mut value = step as u64;
+    for round in 0..WAYPOINTS {
+        value = (value * 31 + u64::from(place[round % 6])) % 1_000_033;
+    }
+    value
+}
+
+/// Sums up the ways of the parcels of a block, which are the same in all versions.
 #[inline(never)]
 fn look_up(index: &Index, block: usize) -> u64 {
     let mut sum = 0;
     for step in 0..BLOCK {
-        let mut slot = (block * BLOCK + step) * 104_729 % SLOTS;
-        for _ in 0..4 {
-            if let Some(parcel) = &index[slot] {
-                sum += parcel.number % 1009 + u64::from(parcel.place[slot % 6]);
-                debug_assert!(parcel.version as usize <= REFRESHES);
-            }
-            slot = slot * 31 % SLOTS;
+        if let Some(parcel) = &index[(block * BLOCK + step) * 104_729 % SLOTS] {
+            debug_assert!(parcel.version as usize <= REFRESHES);
+            sum += parcel.number % 1009 + way(&parcel.place, step);
         }
     }
     sum
