@@ -7,9 +7,9 @@ use std::thread;
 
 const SLOTS: usize = 1_000_003;
 const PARCELS: usize = 900_000;
-const BLOCKS: usize = 21_000;
+const BLOCKS: usize = 28_000;
 const BLOCK: usize = 200;
-const REFRESHES: usize = 7;
+const REFRESHES: usize = 6;
 const WAYPOINTS: usize = 40;
 
 struct Parcel {
