@@ -3,7 +3,7 @@
 module rope
   use mpi
   implicit none
-  integer, parameter :: all_points = 40000, steps = 16000
+  integer, parameter :: all_points = 40000, steps = 12500
   integer :: points
   real(8), allocatable :: height(:), before(:), next(:)
 

@@ -3,7 +3,7 @@
 
 #include "../suite.h"
 
-enum { ATOMS = 400000, PASSES = 24 };
+enum { ATOMS = 400000, PASSES = 30 };
 
 struct atom {
     struct atom *next;
