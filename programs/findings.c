@@ -119,7 +119,8 @@ static const struct finding_case controls[] = {
 };
 
 static const struct finding_case *const families[] = {controls,      lock_cases,   phase_cases,
-                                                      waiting_cases, memory_cases, system_cases};
+                                                      waiting_cases, memory_cases, system_cases,
+                                                      text_cases};
 
 int main(int argc, char **argv)
 {

@@ -22,7 +22,8 @@ struct finding_case {
 };
 
 /* Ends with an entry without a name. */
-extern const struct finding_case lock_cases[], phase_cases[], waiting_cases[], memory_cases[], system_cases[];
+extern const struct finding_case lock_cases[], phase_cases[], waiting_cases[], memory_cases[], system_cases[],
+    text_cases[];
 
 /* What threads of this case lost by their own clocks; -1 = it does not tell. */
 extern double lost_s;

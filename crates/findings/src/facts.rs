@@ -344,14 +344,21 @@ impl<'r> Facts<'r> {
     }
 
     /// Where locations wait for what one of these does alone, most of all; not those that were started for
-    /// the same, which wait for more work.
+    /// the same, which wait for more work. If it never is for long, the waits count that were over with it.
     pub(super) fn awaited(&self, late: &[LocationId]) -> Option<Place> {
         let alike = self.alike(*late.first()?);
-        let waits = (self.stretches.awaits.iter())
-            .filter(|((location, _, worker), _)| late.contains(worker) && !alike.contains(location))
-            .map(|(&(_, context, _), &lasted)| (context, lasted));
-        let written = waits.clone().filter(|&(context, _)| self.places.is_written(context));
-        let (_, context) = self.heaviest_line(written).or_else(|| self.heaviest_line(waits))?;
+        let is_other = |location, worker| late.contains(&worker) && !alike.contains(&location);
+        let long = self.stretches.awaits.iter().map(|(&key, &lasted)| (key, lasted));
+        let of_others = |((location, context, worker), waited): ((_, ContextId, _), Ns)| {
+            is_other(location, worker).then_some((context, waited))
+        };
+        let mut waits: Vec<(ContextId, Ns)> = long.filter_map(of_others).collect();
+        if waits.is_empty() {
+            let short = self.stretches.handovers.alone.iter().map(|(&key, handed)| (key, handed.waited));
+            waits.extend(short.filter_map(of_others));
+        }
+        let written = waits.iter().copied().filter(|&(context, _)| self.places.is_written(context));
+        let (_, context) = self.heaviest_line(written).or_else(|| self.heaviest_line(waits.clone()))?;
         Some(self.places.place(context)).filter(|place| place.function.is_some())
     }
 

@@ -68,6 +68,10 @@ figures! {
     CpuOfExchange "cpu-of-exchange";
     /// Processor time in clearing memory there.
     CpuOfClearing "cpu-of-clearing";
+    /// Processor time of preparing it.
+    CpuOfPreparing "cpu-of-preparing";
+    /// Processor time of looking for the ends of texts there.
+    CpuOfScanning "cpu-of-scanning";
     /// Processor time of the lines near it.
     CpuOfLinesNear "cpu-of-lines-near";
     /// Processor time of loading them, before they can be measured.

@@ -85,6 +85,10 @@ kinds! {
     MemoryCopying "memory-copying";
     /// Memory is allocated and freed all the time.
     AllocationChurn "allocation-churn";
+    /// The same text is searched to its end again and again.
+    TextScanning "text-scanning";
+    /// What is prepared for many uses is prepared for each.
+    RepeatedPreparation "repeated-preparation";
     /// System calls take the processors.
     SystemStorm "system-storm";
     /// All threads are idle while one sleeps and checks, again and again.

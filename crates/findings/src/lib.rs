@@ -21,7 +21,8 @@
 //! - `busy`: loops that only wait for another thread to write memory
 //! - `polls`: sleeping and spinning for something to happen
 //! - `atomics`: memory that several threads change atomically
-//! - `memory_work`: memory that is cleared, copied and allocated
+//! - `library_work`: memory that is cleared, copied and allocated, texts that are searched to their ends,
+//!   what is prepared again for each use
 //! - `unread`: processes that wait to write
 //! - `exchange`: processes of Python that spend much time on sending data to each other
 //! - `round_trips`: requests of which each is sent when the one before is answered
@@ -70,9 +71,9 @@ mod handovers;
 mod intervals;
 mod kernel;
 mod libraries;
+mod library_work;
 mod locks;
 mod marked;
-mod memory_work;
 mod mpi;
 mod names;
 mod one_at_a_time;
@@ -131,7 +132,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 27] = [
     binding::find,
     faults::find,
     kernel::find,
-    memory_work::find,
+    library_work::find,
     libraries::find,
     polls::find,
     sleepers::find,

@@ -217,8 +217,9 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     let sum = |of: &FxHashMap<ContextId, Ns>| of.values().sum::<Ns>();
     let (_, worst) = by_function.iter().max_by(|a, b| sum(a.1).cmp(&sum(b.1)).then(b.0.cmp(a.0)))?;
     let cause = facts.places.part(worst, limits::PHASE_SHARE.value)?;
-    let workers = worst.keys().filter_map(|context| at_work.get(context)).flatten().copied();
-    let cause = facts.located(cause, workers);
+    let workers: BTreeSet<LocationId> =
+        worst.keys().filter_map(|context| at_work.get(context)).flatten().copied().collect();
+    let cause = facts.located(cause, workers.iter().copied());
     let mut finding = facts.finding(Kind::IdlePool, Account::Serial, lost, Ns::ZERO, cause);
     let waits = facts.ledger.passive.iter().filter(|row| FOR_TASKS.contains(&row.reason));
     let waits = waits.filter(|row| waiters.contains(&row.location));
@@ -229,6 +230,7 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
         Figure::share(FigureId::ShareWhileWorking, sum(worst) / lost.max(Ns::SHORTEST)),
         Figure::time(FigureId::WaitedForWork, waiting),
     ];
+    finding.awaited = facts.awaited(&Vec::from_iter(workers));
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
     Some(finding)

@@ -113,6 +113,8 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::AllocationChurn
         | Kind::MemoryClearing
         | Kind::MemoryCopying
+        | Kind::TextScanning
+        | Kind::RepeatedPreparation
         | Kind::ProcessExchange
         | Kind::ThreadChurn
         | Kind::ProcessChurn

@@ -131,10 +131,12 @@ const OF_PYTHON: [&str; 2] = ["/lib/python3", "/lib64/python3"];
 
 impl Function {
     /// Whether it belongs to Python's standard library or to a package that is installed with it, by its
-    /// source file. `<frozen …>` are those that the interpreter itself contains.
+    /// source file. `<frozen …>` are those that the interpreter itself contains, and
+    /// `<__array_function__ internals>` are what NumPy makes to call its functions.
     pub fn is_of_pythons_library(&self) -> bool {
         let is_of_python = |file: &str| {
             file.starts_with("<frozen ")
+                || file.starts_with("<__array_function__ ")
                 || file.ends_with(".py") && OF_PYTHON.iter().any(|folder| file.contains(folder))
         };
         self.file.as_deref().is_some_and(is_of_python)

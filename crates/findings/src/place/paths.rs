@@ -22,11 +22,20 @@ impl<'p> Places<'p> {
         context: ContextId,
         is_one: impl Fn(&str) -> bool,
     ) -> bool {
+        self.calls_function_below_own(context, |function| is_one(&function.name))
+    }
+
+    /// Whether one of these functions is called below the program's own.
+    pub(in super::super) fn calls_function_below_own(
+        &self,
+        context: ContextId,
+        is_one: impl Fn(&Function) -> bool,
+    ) -> bool {
         let own = self.own(context);
         let mut at = Some(context);
         while let Some(id) = at.filter(|&id| id != own) {
             let function = self.profile.contexts[id].function.map(|id| &self.profile.functions[id]);
-            if function.is_some_and(|function| is_one(&function.name)) {
+            if function.is_some_and(&is_one) {
                 return true;
             }
             at = self.profile.contexts[id].parent;

@@ -181,6 +181,16 @@ fn memory_that_is_copied_or_allocated_much_is_named_where_it_is() {
     near(finding.lost, 0.3);
     assert_eq!((cause(finding), finding.sure), ("pass", Sure::Possible));
     assert!(!has(&run(120, "main answer pass libc:memcpy"), Kind::MemoryCopying));
+    let found = run(300, "main parse libc:sscanf libc:__rawmemchr_evex");
+    let finding = one(&found, Kind::TextScanning);
+    near(finding.lost, 0.3);
+    assert_eq!((cause(finding), finding.sure), ("parse", Sure::Possible));
+    assert!(!has(&run(150, "main parse libc:__strlen_avx2"), Kind::TextScanning));
+    let found = run(300, "main accept libc:regcomp libc:re_compile_internal");
+    let finding = one(&found, Kind::RepeatedPreparation);
+    near(finding.lost, 0.3);
+    assert_eq!((cause(finding), finding.sure), ("accept", Sure::Possible));
+    assert!(!has(&run(300, "main accept libc:regexec"), Kind::RepeatedPreparation));
     let found = run(300, "main answer make libc:malloc libc:sysmalloc");
     let finding = one(&found, Kind::AllocationChurn);
     near(finding.lost, 0.3);

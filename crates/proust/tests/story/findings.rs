@@ -40,7 +40,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 47] = [
+const FAULTS: [Fault; 49] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -63,6 +63,8 @@ const FAULTS: [Fault; 47] = [
     fault("fault-churn", "fault", "steps", None, "0.6"),
     fault("memory-clearing", "compute", "clear_scratch", Some(0.25), "0.8"),
     fault("memory-copying", "compute", "copy_table", Some(0.25), "0.8"),
+    fault("text-scanning", "compute", "read_by_scanning", Some(0.25), "0.8"),
+    fault("repeated-preparation", "compute", "compile", Some(0.25), "0.8"),
     fault("allocation-churn", "compute", "make_parts", Some(0.35), "0.8"),
     fault("hot-atomic", "compute", "count_in_common", None, "0.8"),
     fault("unread-output", "serial", "reads_some", None, "0.8"),
@@ -350,6 +352,8 @@ kinds! {
     processes_for_a_moment no_processes_for_a_moment "process-churn";
     io_of_a_few_bytes io_of_many_bytes "tiny-io";
     memory_copied_for_each_query memory_that_is_only_read "memory-copying";
+    texts_searched_to_their_ends texts_read_from_a_place "text-scanning";
+    a_pattern_compiled_for_each_line a_pattern_compiled_once "repeated-preparation";
     memory_allocated_all_the_time memory_that_is_kept "allocation-churn";
     a_counter_of_all_threads a_counter_for_each_thread "hot-atomic";
     output_that_is_not_read output_read_as_it_comes "unread-output";

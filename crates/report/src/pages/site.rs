@@ -1,6 +1,6 @@
 //! A place in the program: the code that the reader wrote, and not a library's part of a lock.
 
-use proust_profile::{ContextId, ContextKind};
+use proust_profile::{ContextId, ContextKind, LocationId};
 use proust_query::Selection;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,6 +54,20 @@ impl Site {
             file,
             line,
             origin: tree::name(profile, call),
+        }
+    }
+
+    /// The same of one location: of a run of several programs, where no function is known, its own program.
+    pub(super) fn of_location(selection: &Selection<'_>, id: ContextId, location: LocationId) -> Site {
+        let site = Site::of(selection, id);
+        let profile = selection.profile();
+        let is_root = profile.contexts[selection.forest().exclusive_of(id)].parent.is_none();
+        match site.function {
+            None if is_root => {
+                let process = profile.locations[location].process;
+                Site { origin: profile.processes[process].name.clone(), ..site }
+            }
+            _ => site,
         }
     }
 

@@ -53,6 +53,10 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::ProcessExchange => {
             "processes of Python spend much of the processor time on handing data to each other"
         }
+        Kind::TextScanning => {
+            "much of the processor time goes into looking for the ends of texts, for one line"
+        }
+        Kind::RepeatedPreparation => "what is prepared for many uses is prepared again for each",
         Kind::MemoryCopying => "much of the processor time goes into copying memory, for one line",
         Kind::AllocationChurn => {
             "much of the processor time goes into allocating and freeing memory, for one function"

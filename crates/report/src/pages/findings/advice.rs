@@ -137,6 +137,14 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Hand large data over once: before the processes are forked, by the pool's initializer, or in \
              shared memory; send several jobs at a time (chunksize), and return what is needed only."
         }
+        Kind::TextScanning => {
+            "Keep how long the text is, or where it has been read to: strlen, strcat and sscanf go to its end \
+             each time. strtol, strtod and from_chars go on from a place."
+        }
+        Kind::RepeatedPreparation => {
+            "Prepare it once and keep it: a pattern that is compiled, a statement, a plan, a context is made to \
+             be used many times."
+        }
         Kind::MemoryCopying => {
             "Pass a reference or a range of what is only read, move what is not needed any more, and copy \
              once what several use."

@@ -33,6 +33,8 @@ fn of(id: FigureId) -> &'static str {
         FigureId::CpuOfAllocating => "processor time in allocating and freeing memory there",
         FigureId::CpuOfAtomics => "processor time at its atomic instructions",
         FigureId::CpuOfCallbacks => "processor time of what the loop called there",
+        FigureId::CpuOfPreparing => "processor time of preparing it",
+        FigureId::CpuOfScanning => "processor time of looking for the ends of texts there",
         FigureId::CpuOfCopying => "processor time in copying memory there",
         FigureId::CpuOfExchange => "processor time in pickling, sending, receiving and unpickling",
         FigureId::CpuOfClearing => "processor time in clearing memory there",

@@ -43,6 +43,8 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::BlockedLoop => &[("tree", "what the loop calls"), ("timeline", "who works when")],
         Kind::RoundTrips => &[("io", "what is sent and received"), ("waits", "how long each wait was")],
         Kind::UnreadOutput => &[("io", "who waited to read and to write"), ("timeline", "who works when")],
+        Kind::TextScanning => &[("callers strlen", "who looks how long")],
+        Kind::RepeatedPreparation => &[("tree", "what prepares it, and what uses it")],
         Kind::MemoryCopying => &[("callers memcpy", "who copies how much")],
         Kind::AllocationChurn => {
             &[("callers malloc", "who allocates how much"), ("callers free", "who frees")]

@@ -83,6 +83,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::ProcessExchange => {
             "lost = processor time in the modules of Python's library that send and receive, and below them"
         }
+        Kind::TextScanning => "lost = processor time in looking for the ends of texts there",
+        Kind::RepeatedPreparation => "lost = processor time of preparing it there, and what that calls",
         Kind::MemoryCopying => "lost = processor time, outside of the kernel, in copying memory there",
         Kind::AllocationChurn => {
             "lost = processor time, outside of the kernel, in allocating and freeing memory there"
@@ -341,7 +343,10 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Possible, Kind::ProcessExchange) => {
             "the processor time is sampled; how much of the data has to be sent is not known"
         }
-        (Sure::Possible, Kind::MemoryCopying | Kind::AllocationChurn) => {
+        (Sure::Possible, Kind::RepeatedPreparation) => {
+            "the processor time is sampled; whether the same could be used again is not known"
+        }
+        (Sure::Possible, Kind::MemoryCopying | Kind::AllocationChurn | Kind::TextScanning) => {
             "the processor time is sampled; how much of it the work needs is not known"
         }
         (Sure::Possible, Kind::FileChurn) => {

@@ -41,6 +41,8 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::RoundTrips => "answers awaited one by one",
         Kind::BlockedLoop => "event loop that stands still",
         Kind::ProcessExchange => "data handed from process to process",
+        Kind::TextScanning => "texts searched to their ends",
+        Kind::RepeatedPreparation => "prepared again for each use",
         Kind::MemoryCopying => "much memory copied",
         Kind::AllocationChurn => "memory allocated again and again",
         Kind::UnexplainedWait => "waits without a known cause",
@@ -191,6 +193,8 @@ pub(super) fn title(finding: &Finding) -> String {
                 "Pickling and sending what {who} hands to other processes takes much of the processor time"
             )
         }
+        Kind::TextScanning => format!("{who} looks for the ends of texts for much of the processor time"),
+        Kind::RepeatedPreparation => format!("{who} prepares again what can be used many times"),
         Kind::MemoryCopying => format!("{who} spends much of the processor time on copying memory"),
         Kind::AllocationChurn => {
             format!("{who} spends much of the processor time on allocating and freeing memory")

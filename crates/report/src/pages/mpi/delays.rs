@@ -132,7 +132,7 @@ impl DelayLine {
         DelayLine {
             rank: rank(selection.profile(), delay.late),
             thread: Handle::Location(delay.late).to_string(),
-            site: Site::of(selection, context),
+            site: Site::of_location(selection, context, delay.late),
             context: Handle::Context(context).to_string(),
             operation: called.map(|called| operation(selection.profile(), called)),
             since: delay.begin.map(|begin| Site::of(selection, begin)),

@@ -114,7 +114,7 @@ impl CauseLine {
                     kind: first.kind.id(),
                     rank: rank(profile, first.late),
                     thread: Handle::Location(first.late).to_string(),
-                    site: Site::of(selection, first.context),
+                    site: Site::of_location(selection, first.context, first.late),
                     context: Handle::Context(first.context).to_string(),
                     seconds: sum(victims.iter().map(|victim| victim.seconds)),
                     victims,

@@ -1,4 +1,5 @@
-//! Processor time in the library's functions that clear, copy and allocate memory.
+//! Processor time in functions of libraries that clear, copy and allocate memory, that look for the end of a
+//! text, or that prepare something for many uses.
 //!
 //! These functions have callers in the program, and what they do there may be needed or not: a finding of
 //! these kinds is possible at most. What the kernel does meanwhile for memory that is touched for the first
@@ -6,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns};
+use proust_profile::{ContextId, Function, FunctionId, LocationId, Metric, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -18,36 +19,65 @@ use proust_account::ledger::Account;
 /// What the functions of a sort do.
 struct Sort {
     kind: Kind,
-    /// Whether a function of this name does it.
-    does: fn(&str) -> bool,
+    /// Whether a function does it.
+    does: fn(&Function) -> bool,
     /// The least share of the processor time.
     limit: &'static Threshold<f64>,
     figure: FigureId,
+    /// Whether what these functions call counts as well.
+    below: bool,
     /// Whether all calls in a function count together. Otherwise those of each line do.
     in_function: bool,
 }
 
-const SORTS: [Sort; 3] = [
+const SORTS: [Sort; 6] = [
     Sort {
         kind: Kind::MemoryClearing,
-        does: |name| is_variant_of(name, &CLEAR),
+        does: |function| is_variant_of(&function.name, &CLEAR),
         limit: &limits::CLEARING,
         figure: FigureId::CpuOfClearing,
+        below: false,
         in_function: false,
     },
     Sort {
         kind: Kind::MemoryCopying,
-        does: |name| is_variant_of(name, &COPY),
+        does: |function| is_variant_of(&function.name, &COPY),
         limit: &limits::COPYING,
         figure: FigureId::CpuOfCopying,
+        below: false,
+        in_function: false,
+    },
+    Sort {
+        kind: Kind::MemoryCopying,
+        does: |function| function.name == "deepcopy" && function.is_of_pythons_library(),
+        limit: &limits::COPYING,
+        figure: FigureId::CpuOfCopying,
+        below: true,
         in_function: false,
     },
     Sort {
         kind: Kind::AllocationChurn,
-        does: allocates,
+        does: |function| allocates(&function.name),
         limit: &limits::ALLOCATING,
         figure: FigureId::CpuOfAllocating,
+        below: true,
         in_function: true,
+    },
+    Sort {
+        kind: Kind::TextScanning,
+        does: |function| is_variant_of(&function.name, &SCAN),
+        limit: &limits::SCANNING,
+        figure: FigureId::CpuOfScanning,
+        below: false,
+        in_function: false,
+    },
+    Sort {
+        kind: Kind::RepeatedPreparation,
+        does: prepares,
+        limit: &limits::PREPARING,
+        figure: FigureId::CpuOfPreparing,
+        below: true,
+        in_function: false,
     },
 ];
 
@@ -79,6 +109,40 @@ const ALLOCATE: [&str; 17] = [
 /// What such functions of Rust have in their names.
 const ALLOCATE_PARTS: [&str; 3] = ["__rust_alloc", "__rust_dealloc", "__rust_realloc"];
 
+/// Functions that go on to the end of a text: `sscanf` looks for it by the second.
+const SCAN: [&str; 4] = ["strlen", "rawmemchr", "strcat", "wcslen"];
+
+/// How the names of functions begin that prepare something for many uses: of the C library, PCRE, OpenSSL,
+/// SQLite, FFTW, of C++ and of Rust's `regex`.
+const PREPARE: [&str; 16] = [
+    "regcomp",
+    "iconv_open",
+    "pcre_compile",
+    "pcre2_compile",
+    "EVP_MD_fetch",
+    "EVP_CIPHER_fetch",
+    "SSL_CTX_new",
+    "sqlite3_prepare",
+    "fftw_plan_",
+    "fftwf_plan_",
+    "std::__detail::_Compiler<",
+    "std::regex_traits<",
+    "std::__cxx11::basic_regex<",
+    "std::__cxx11::regex_traits<",
+    "regex::regex::string::Regex::new",
+    "regex_automata::meta::regex::Builder::build",
+];
+/// The same in Python's library: function and end of its file.
+const PREPARE_IN_PYTHON: [(&str, &str); 2] =
+    [("compile", "/re/_compiler.py"), ("compile", "/sre_compile.py")];
+
+fn prepares(function: &Function) -> bool {
+    let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
+    let file = function.file.as_deref().unwrap_or_default();
+    PREPARE.iter().any(|part| name.starts_with(part))
+        || PREPARE_IN_PYTHON.iter().any(|&(one, end)| function.name == one && file.ends_with(end))
+}
+
 fn is_variant_of(name: &str, of: &[&str]) -> bool {
     let name = name.trim_start_matches('_');
     of.iter().any(|of| name.strip_prefix(of).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)))
@@ -106,9 +170,9 @@ fn of_sort(facts: &Facts<'_>, sort: &Sort) -> Vec<Finding> {
 
 /// Whether it is in a function of the sort that the program calls itself.
 fn is_called(facts: &Facts<'_>, sort: &Sort, context: ContextId) -> bool {
-    let does = match sort.in_function {
-        true => facts.places.calls_below_own(context, sort.does),
-        false => facts.places.leaf(context).is_some_and(|function| (sort.does)(&function.name)),
+    let does = match sort.below {
+        true => facts.places.calls_function_below_own(context, sort.does),
+        false => facts.places.leaf(context).is_some_and(sort.does),
     };
     does && facts.places.start(context).is_some()
 }
