@@ -40,7 +40,7 @@ static void read_numbers(double seconds, long (*read_all)(const char *))
         end += sprintf(end, "%d ", i % 100000);
     for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
         kept_result += (uint64_t)read_all(text);
-        burn_cpu(0.02);
+        burn_cpu(0.005);
     }
     free(text);
     has_lost(scanned_s);
@@ -66,14 +66,14 @@ static void match_lines(double seconds, int each)
     regex_t pattern;
     compile(&pattern);
     for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 50; i++) {
             if (each) {
                 regfree(&pattern);
                 compile(&pattern);
             }
             kept_result += regexec(&pattern, line, 0, NULL, 0) == 0;
         }
-        burn_cpu(0.001);
+        burn_cpu(0.0003);
     }
     regfree(&pattern);
     has_lost(prepared_s);

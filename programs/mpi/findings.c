@@ -333,13 +333,13 @@ KEPT static int look(void)
     return found;
 }
 
-/* Steps of a microsecond or two, after so many of which it looks. */
+/* Steps of a fraction of a microsecond, after so many of which it looks. */
 KEPT static void looking(int steps)
 {
     double end_s = wall() + 0.5 * seconds;
     uint64_t x = 1;
     for (long round = 0; wall() < end_s; round++) {
-        BURN(x, 500);
+        BURN(x, 100);
         if (round % steps == 0)
             x += (uint64_t)look();
     }

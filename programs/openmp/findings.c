@@ -204,6 +204,25 @@ static void hot_critical_repaired(void)
         kept_result += add_by_reduction();
 }
 
+/* omp-hot-single: all threads go through the same list and settle for each element who works on it; repaired,
+   the elements are divided between them. */
+KEPT static uint64_t settle_for_each(void)
+{
+    uint64_t sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    for (int i = 0; i < 20000; i++) {
+#pragma omp single nowait
+        sum += (uint64_t)i * 7919;
+    }
+    return sum;
+}
+
+static void hot_single(void)
+{
+    while (!is_enough())
+        kept_result += settle_for_each();
+}
+
 /* omp-nested-teams: each thread of a team has a team of its own; repaired, it works alone. */
 KEPT static void inner_region(int threads)
 {
@@ -382,6 +401,7 @@ static const struct {
     { "omp-large-chunks", large_chunks, uneven_loop_repaired, NULL, NULL },
     { "omp-small-chunks", small_chunks, small_chunks_repaired, NULL, NULL },
     { "omp-hot-critical", hot_critical, hot_critical_repaired, NULL, NULL },
+    { "omp-hot-single", hot_single, hot_critical_repaired, NULL, NULL },
     { "omp-nested-teams", nested_teams, nested_teams_repaired, NULL, NULL },
     { "omp-spinning-waits", beside_others, beside_others, "active", "passive" },
     { "omp-sleeping-waits", sleeping_waits, sleeping_waits, "passive", "active" },

@@ -72,6 +72,8 @@ figures! {
     CpuOfPreparing "cpu-of-preparing";
     /// Processor time of looking for the ends of texts there.
     CpuOfScanning "cpu-of-scanning";
+    /// Processor time of settling which thread it is.
+    CpuOfSingle "cpu-of-single";
     /// Processor time of the lines near it.
     CpuOfLinesNear "cpu-of-lines-near";
     /// Processor time of loading them, before they can be measured.

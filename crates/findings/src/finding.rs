@@ -129,6 +129,8 @@ kinds! {
     OmpSmallChunks "omp-small-chunks";
     /// A section for one thread at a time is entered in a hot loop.
     OmpHotCritical "omp-hot-critical";
+    /// Threads settle all the time which of them executes the next piece of work.
+    OmpHotSingle "omp-hot-single";
     /// Teams inside of teams have more threads than there are processors.
     OmpNestedTeams "omp-nested-teams";
     /// Threads that wait for each other keep processors that others need.

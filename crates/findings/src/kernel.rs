@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, Function, FunctionId, Ns};
+use proust_profile::{ContextId, Function, FunctionId, Nature, Ns};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Calls;
@@ -52,9 +52,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let of_mpi = |call: &&Calls| facts.operation(call.operation).is_some_and(|kind| kind.is_of_mpi());
     let in_mpi: FxHashSet<_> =
         facts.calls.iter().filter(of_mpi).map(|call| facts.places.line_key(call.context)).collect();
+    let long_looks = long_looks(facts);
     for context in facts.profile.contexts.keys() {
         let is_other = overhead.has(context)
-            || facts.places.leaf(context).is_some_and(is_other)
+            || facts.places.leaf(context).is_some_and(is_other) && !long_looks.contains(&context)
             // There the library looks for its partners.
             || in_mpi.contains(&facts.places.line_key(context));
         if facts.cpu[context.index()].is_positive() && !is_other {
@@ -73,6 +74,30 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     };
     by_function.into_values().filter_map(storm).collect()
 }
+
+/// Contexts in calls that look at so many descriptors that each takes long on a processor.
+fn long_looks(facts: &Facts<'_>) -> FxHashSet<ContextId> {
+    let mut looks: FxHashMap<_, (u64, Vec<ContextId>)> = FxHashMap::default();
+    for call in facts.calls.iter().filter(|call| facts.nature(call.operation) == Some(Nature::Poll)) {
+        looks.entry(facts.places.line_key(call.context)).or_default().0 += call.calls;
+    }
+    let is_look = |function: &Function| LOOKS.contains(&bare(function));
+    for context in facts.profile.contexts.keys().filter(|id| facts.cpu[id.index()].is_positive()) {
+        if facts.places.leaf(context).is_some_and(is_look)
+            && let Some((_, contexts)) = looks.get_mut(&facts.places.line_key(context))
+        {
+            contexts.push(context);
+        }
+    }
+    let is_long = |(calls, contexts): &(u64, Vec<ContextId>)| {
+        let cpu: Ns = contexts.iter().map(|id| facts.cpu[id.index()]).sum();
+        cpu / (*calls).max(1) as f64 > limits::LOOK_S.value
+    };
+    looks.into_values().filter(is_long).flat_map(|(_, contexts)| contexts).collect()
+}
+
+/// Functions that look at each of the descriptors that they are given.
+const LOOKS: [&str; 4] = ["poll", "ppoll", "select", "pselect"];
 
 /// Functions of the C library that do nothing but call the system. The kernel charges its ticks to whom it
 /// finds, so that of calls of a microsecond the time in the kernel is not known; but all of it is theirs.

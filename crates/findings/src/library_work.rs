@@ -1,5 +1,5 @@
 //! Processor time in functions of libraries that clear, copy and allocate memory, that look for the end of a
-//! text, or that prepare something for many uses.
+//! text, that prepare something for many uses, or that settle which thread executes a `single`.
 //!
 //! These functions have callers in the program, and what they do there may be needed or not: a finding of
 //! these kinds is possible at most. What the kernel does meanwhile for memory that is touched for the first
@@ -30,7 +30,7 @@ struct Sort {
     in_function: bool,
 }
 
-const SORTS: [Sort; 6] = [
+const SORTS: [Sort; 7] = [
     Sort {
         kind: Kind::MemoryClearing,
         does: |function| is_variant_of(&function.name, &CLEAR),
@@ -70,6 +70,14 @@ const SORTS: [Sort; 6] = [
         figure: FigureId::CpuOfScanning,
         below: false,
         in_function: false,
+    },
+    Sort {
+        kind: Kind::OmpHotSingle,
+        does: |function| SINGLE.contains(&&*function.name),
+        limit: &limits::SINGLE_COST,
+        figure: FigureId::CpuOfSingle,
+        below: true,
+        in_function: true,
     },
     Sort {
         kind: Kind::RepeatedPreparation,
@@ -112,6 +120,10 @@ const ALLOCATE_PARTS: [&str; 3] = ["__rust_alloc", "__rust_dealloc", "__rust_rea
 /// Functions that go on to the end of a text: `sscanf` looks for it by the second.
 const SCAN: [&str; 4] = ["strlen", "rawmemchr", "strcat", "wcslen"];
 
+/// What threads call to settle which of them executes a `single`.
+const SINGLE: [&str; 4] =
+    ["GOMP_single_start", "GOMP_single_copy_start", "__kmpc_single", "__kmpc_end_single"];
+
 /// How the names of functions begin that prepare something for many uses: of the C library, PCRE, OpenSSL,
 /// SQLite, FFTW, of C++ and of Rust's `regex`.
 const PREPARE: [&str; 16] = [
@@ -137,9 +149,10 @@ const PREPARE_IN_PYTHON: [(&str, &str); 2] =
     [("compile", "/re/_compiler.py"), ("compile", "/sre_compile.py")];
 
 fn prepares(function: &Function) -> bool {
-    let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
     let file = function.file.as_deref().unwrap_or_default();
-    PREPARE.iter().any(|part| name.starts_with(part))
+    let begins = |name: &str| PREPARE.iter().any(|part| name.trim_start_matches('_').starts_with(part));
+    begins(&function.name)
+        || begins(&function.full_name)
         || PREPARE_IN_PYTHON.iter().any(|&(one, end)| function.name == one && file.ends_with(end))
 }
 

@@ -123,6 +123,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::OmpDeepConstruct
         | Kind::OmpSmallChunks
         | Kind::OmpHotCritical
+        | Kind::OmpHotSingle
         | Kind::OmpSpinningWaits
         | Kind::OmpSmallTasks
         | Kind::MpiSmallMessages

@@ -191,6 +191,10 @@ fn memory_that_is_copied_or_allocated_much_is_named_where_it_is() {
     near(finding.lost, 0.3);
     assert_eq!((cause(finding), finding.sure), ("accept", Sure::Possible));
     assert!(!has(&run(300, "main accept libc:regexec"), Kind::RepeatedPreparation));
+    let found = run(300, "main relax libc:GOMP_single_start");
+    let finding = one(&found, Kind::OmpHotSingle);
+    near(finding.lost, 0.3);
+    assert_eq!((cause(finding), finding.sure), ("relax", Sure::Possible));
     let found = run(300, "main answer make libc:malloc libc:sysmalloc");
     let finding = one(&found, Kind::AllocationChurn);
     near(finding.lost, 0.3);
@@ -294,6 +298,23 @@ fn time_in_system_calls_is_told_where_they_are_called() {
     assert!(!has(&run(10, "main ask libc:qsort"), Kind::SystemStorm));
     // I/O has findings of its own.
     assert!(!has(&run(90, "main ask libc:write"), Kind::SystemStorm));
+}
+
+/// Of so many calls of poll within 4 ms each takes the longer the fewer they are.
+#[test]
+fn looking_at_many_descriptors_is_a_storm_of_its_own() {
+    let run = |calls: u32| {
+        let mut run = Builder::new(1, 1000);
+        for at_ms in (0..1000).step_by(20) {
+            run.work(0, "main answer", (at_ms, at_ms + 12));
+            run.short(0, "main serve libc:__poll", Operation::Poll, (at_ms + 12, at_ms + 20), (calls, 0, 4));
+            run.work_with(0, "main serve libc:__poll", (at_ms + 12, at_ms + 20), 90, 0);
+        }
+        run.findings()
+    };
+    let found = run(20);
+    assert_eq!(cause(one(&found, Kind::SystemStorm)), "serve");
+    assert!(!has(&run(4000), Kind::SystemStorm));
 }
 
 #[test]

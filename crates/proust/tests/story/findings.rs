@@ -40,7 +40,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 49] = [
+const FAULTS: [Fault; 50] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -83,6 +83,7 @@ const FAULTS: [Fault; 49] = [
     fault("omp-uneven-loop", "barrier", "divide_by_count", None, "1.5"),
     fault("omp-large-chunks", "barrier", "two_chunks", None, "1"),
     fault("omp-small-chunks", "compute", "one_at_a_time", None, "1"),
+    fault("omp-hot-single", "compute", "settle_for_each", None, "1"),
     fault("omp-hot-critical", "lock", "add_in_critical", None, "1"),
     fault("omp-nested-teams", "oversubscribed", "inner_region", None, "1"),
     fault("omp-spinning-waits", "barrier", "beside_others", None, "1.5"),
@@ -364,6 +365,7 @@ kinds! {
     a_loop_divided_by_count a_loop_handed_out "omp-uneven-loop";
     chunks_too_large chunks_small_enough "omp-large-chunks";
     chunks_too_small chunks_large_enough "omp-small-chunks";
+    a_single_for_each_element elements_divided_between_threads "omp-hot-single";
     a_critical_section_in_a_hot_loop a_reduction "omp-hot-critical";
     teams_inside_teams teams_of_one_inside "omp-nested-teams";
     waits_that_keep_processors waits_that_give_them_away "omp-spinning-waits";

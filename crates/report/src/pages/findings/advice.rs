@@ -102,7 +102,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              M_MMAP_THRESHOLD of mallopt)."
         }
         Kind::MemoryClearing => "Clear only what was used, or use memory as it is where all is written.",
-        Kind::SystemStorm => "Call the system less often: keep its answers, or ask for more with one call.",
+        Kind::SystemStorm => {
+            "Call the system less often: keep its answers, or ask for more with one call. epoll has no need to \
+             look at each of many descriptors, as poll and select do."
+        }
         Kind::SleepPoll => {
             "Wait for the event itself: a condition variable, a semaphore, poll on a descriptor. Then \
              nothing waits for the end of a sleep."
@@ -140,6 +143,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::TextScanning => {
             "Keep how long the text is, or where it has been read to: strlen, strcat and sscanf go to its end \
              each time. strtol, strtod and from_chars go on from a place."
+        }
+        Kind::OmpHotSingle => {
+            "Have one thread make a task of each piece of work, or of several together; or collect the pieces \
+             first and divide them by a loop (omp for)."
         }
         Kind::RepeatedPreparation => {
             "Prepare it once and keep it: a pattern that is compiled, a statement, a plan, a context is made to \

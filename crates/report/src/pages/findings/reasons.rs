@@ -84,6 +84,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = processor time in the modules of Python's library that send and receive, and below them"
         }
         Kind::TextScanning => "lost = processor time in looking for the ends of texts there",
+        Kind::OmpHotSingle => "lost = processor time in the runtime's part of single there",
         Kind::RepeatedPreparation => "lost = processor time of preparing it there, and what that calls",
         Kind::MemoryCopying => "lost = processor time, outside of the kernel, in copying memory there",
         Kind::AllocationChurn => {
@@ -342,6 +343,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::ProcessExchange) => {
             "the processor time is sampled; how much of the data has to be sent is not known"
+        }
+        (Sure::Possible, Kind::OmpHotSingle) => {
+            "the processor time is sampled; how the work could be divided otherwise is not known"
         }
         (Sure::Possible, Kind::RepeatedPreparation) => {
             "the processor time is sampled; whether the same could be used again is not known"
