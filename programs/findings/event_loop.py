@@ -1,4 +1,4 @@
-"""A server of asyncio checks passwords by a slow hash. Argument: kept (in the loop), or handed (to threads)."""
+"""A server of asyncio checks passwords by a slow hash. Argument: kept in the loop, or handed to threads."""
 
 import asyncio
 import hashlib

@@ -4,7 +4,8 @@
 
 #include <regex.h>
 
-/* text-scanning: sscanf looks for the end of the whole text each time; repaired, strtol goes on from a place. */
+/* text-scanning: sscanf looks for the end of the whole text each time; repaired, strtol goes on from where it
+   was. */
 enum { NUMBERS = 20000 };
 
 static double scanned_s;

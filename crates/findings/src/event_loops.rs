@@ -1,27 +1,20 @@
-//! Event loops that stand still: what a callback or coroutine computes, or waits for, keeps all others that the
-//! loop serves from going on, and it keeps one processor busy while others are empty.
+//! Event loops that stand still: what a callback or coroutine computes, or waits for, keeps all others that
+//! the loop serves from going on, and it keeps one processor busy while others are empty.
 //!
-//! A loop looks for what is ready once a turn, so how often it looks is how many turns it made. A loop of which
-//! a turn is long on average has work in it that belongs into another thread or process. Python's asyncio calls
-//! a callback slow from 100 ms on (`loop.slow_callback_duration`).
+//! A loop looks for what is ready once a turn, so how often it looks is how many turns it made. A loop of
+//! which a turn is long on average has work in it that belongs into another thread or process. Python's
+//! asyncio calls a callback slow from 100 ms on (`loop.slow_callback_duration`).
 
 use std::collections::BTreeMap;
 
 use proust_account::ledger::{Account, PassiveReason};
-use proust_profile::{ContextId, ContextKind, Function, LocationId, Metric, Nature, Ns, Profile};
+use proust_profile::{ContextId, LocationId, Metric, Nature, Ns};
 use rustc_hash::FxHashMap as Map;
 
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
-
-/// Where loops of libraries written in C call what they serve: libuv, libevent, libev, GLib.
-const LOOPS: [&str; 4] = ["uv_run", "event_base_loop", "ev_run", "g_main_context_dispatch"];
-/// Where Tokio does in its executor of one thread.
-const TOKIO: &str = "tokio::runtime::scheduler::current_thread::";
-/// Where Python's own does.
-const ASYNCIO: (&str, &str) = ("asyncio/base_events.py", "_run_once");
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     standing_still(facts).into_iter().collect()
@@ -103,18 +96,6 @@ fn loops(facts: &Facts<'_>) -> BTreeMap<LocationId, Loop> {
     loops
 }
 
-/// Whether each context is in an event loop, or in what one calls.
-pub(super) fn inside(profile: &Profile) -> Vec<bool> {
-    let mut inside = vec![false; profile.contexts.len()];
-    for (id, context) in profile.contexts.iter_enumerated() {
-        let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
-        let function = context.function.filter(|_| is_call).map(|function| &profile.functions[function]);
-        let below = context.parent.is_some_and(|parent| inside[parent.index()]);
-        inside[id.index()] = below || function.is_some_and(is_loop);
-    }
-    inside
-}
-
 /// Where a wait of a location is to be named. A loop waits in one place for all that it has begun: then it is
 /// the line of the program, called by the loop, at which the location released or woke others most often.
 pub(super) fn place_of_wait(facts: &Facts<'_>, location: LocationId, context: ContextId) -> ContextId {
@@ -124,14 +105,4 @@ pub(super) fn place_of_wait(facts: &Facts<'_>, location: LocationId, context: Co
     let releases = facts.profile.releases.ending_after(location, 0);
     let called = releases.map(|release| release.context).filter(|&at| facts.is_called_by_loop(at));
     facts.heaviest_line(called.map(|at| (at, 1.0))).map_or(context, |(_, at)| at)
-}
-
-/// Whether a function is one from which a loop calls what it serves.
-fn is_loop(function: &Function) -> bool {
-    let name = function.name.as_str();
-    let (file, method) = ASYNCIO;
-    LOOPS.contains(&name)
-        || function.full_name.trim_start_matches('<').starts_with(TOKIO)
-        || name.trim_start_matches('<').starts_with(TOKIO)
-        || name.ends_with(method) && function.file.as_deref().is_some_and(|path| path.ends_with(file))
 }

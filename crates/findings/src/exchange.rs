@@ -3,12 +3,13 @@
 //!
 //! It is the time in the modules of Python's library that do this and in what they call, but not in functions
 //! of the program that those call. The threads and processes of a pool are started by the library; so what is
-//! named is where the program uses it most.
+//! named is where the program uses it most. Ranks pickle as well, where a program of mpi4py calls its methods
+//! for any objects (those in lower case); the calls of MPI itself are not counted.
 
 use std::collections::BTreeSet;
 
 use proust_account::ledger::Account;
-use proust_profile::{ContextId, ContextKind, LocationId, Metric, Ns};
+use proust_profile::{ContextId, ContextKind, Function, LocationId, Metric, Ns, Profile};
 
 use super::asked;
 use super::facts::Facts;
@@ -75,11 +76,25 @@ fn sending(facts: &Facts<'_>) -> Vec<ContextId> {
         let function = function.map(|function| &profile.functions[function]);
         let interpreted =
             function.filter(|one| one.file.as_deref().is_some_and(|file| file.ends_with(".py")));
-        sends[id.index()] = match interpreted {
-            Some(function) => asked::library_of(function).is_some_and(|module| MODULES.contains(&module)),
-            None => context.parent.is_some_and(|parent| sends[parent.index()]),
+        sends[id.index()] = match (interpreted, function) {
+            (Some(function), _) => {
+                asked::library_of(function).is_some_and(|module| MODULES.contains(&module))
+            }
+            (None, Some(function)) if is_of_mpi4py(profile, function) => true,
+            (None, Some(function)) if is_call_of_mpi(function) => false,
+            _ => context.parent.is_some_and(|parent| sends[parent.index()]),
         };
     }
     let used = |id: &ContextId| sends[id.index()] && facts.cpu[id.index()].is_positive();
     profile.contexts.keys().filter(used).collect()
+}
+
+/// Whether it is of mpi4py, which is one module in C.
+fn is_of_mpi4py(profile: &Profile, function: &Function) -> bool {
+    let module = function.module.map(|module| &profile.modules[module]);
+    module.is_some_and(|module| module.path.contains("/mpi4py/") && module.name().starts_with("MPI."))
+}
+
+fn is_call_of_mpi(function: &Function) -> bool {
+    ["MPI_", "PMPI_"].iter().any(|part| function.name.starts_with(part))
 }

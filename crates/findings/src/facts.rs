@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::alike::{Alike, phases, starts};
 use super::calls::{Calls, calls};
-use super::event_loops;
 use super::finding::{Finding, Kind, Sure, Victim};
+use super::loop_frames;
 use super::place::{Place, Places, Weight};
 use super::regions::Regions;
 use super::stretches::{Stretch, Stretches};
@@ -120,7 +120,7 @@ impl<'r> Facts<'r> {
         let starts = starts(profile, &calls, &places);
         let phases = phases(profile, &places);
         Facts {
-            in_loop: event_loops::inside(profile),
+            in_loop: loop_frames::inside(profile),
             alike: Alike::of(profile, &starts, &phases),
             starts,
             reach: width.max(2.0).min(available),

@@ -73,6 +73,7 @@ mod kernel;
 mod libraries;
 mod library_work;
 mod locks;
+mod loop_frames;
 mod marked;
 mod mpi;
 mod names;

@@ -23,6 +23,7 @@ mod order;
 mod path;
 mod repeated;
 mod sites;
+mod spent;
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,10 @@
 //! Programs whose threads or processes hardly ever work at once, though there are processors for several: all
-//! the work is done while a limit lets one in, each is started when the one before it has ended, or a pool has
-//! one worker.
+//! the work is done while a limit lets one in, each is started when the one before it has ended, or a pool
+//! has one worker.
 //!
-//! If no two ever did, the ledger's total of such a run is one processor's time, and nothing of it is lost: what
-//! it could have won is the processors that it never used. Two that did for a moment make all of it serial.
+//! If no two ever did, the ledger's total of such a run is one processor's time, and nothing of it is lost:
+//! what it could have won is the processors that it never used. Two that did for a moment make all of it
+//! serial.
 
 use std::collections::BTreeMap;
 

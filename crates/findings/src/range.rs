@@ -18,10 +18,10 @@
 //! No change is perfect: the interval begins at half of the smaller figure, of the time that could be saved
 //! at all. It ends where the rest of the run's work would take all processors, T − (CPU − burned) / P. Losses
 //! whose side effects are not measured (threads that are created and woken, caches that system calls and
-//! locks empty, memory that is copied or cleared, processors taken from others, work that begins late) may end
-//! there, too, with twice as much again taken for those effects: programs whose chunks, tasks or sections were made larger saved up to 2.4 times
-//! what had been measured (docs/findings-suite.md). It ends a tenth later, since the run that is compared
-//! with may last longer; but it is never more than the run lasts.
+//! locks empty, memory that is copied or cleared, processors taken from others, work that begins late) may
+//! end there, too, with twice as much again taken for those effects: programs whose chunks, tasks or sections
+//! were made larger saved up to 2.4 times what had been measured (docs/findings-suite.md). It ends a tenth
+//! later, since the run that is compared with may last longer; but it is never more than the run lasts.
 //!
 //! Where the critical path is known, it ends at what a function takes on it, with two standard errors: left
 //! out, it makes the path shorter by that, if no other path becomes the longest.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use proust_account::ledger::Account;
 use proust_profile::mpi_metrics::Waits;
-use proust_profile::{ContextId, Detail, EventRow, FunctionId, LocationId, Nature, Ns, OperationId};
+use proust_profile::{ContextId, Detail, EventRow, FunctionId, Nature, Ns, OperationId};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
@@ -15,6 +15,7 @@ use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::repeated::Repeated;
+use super::spent::{Spent, victims};
 
 /// The least bytes of a message whose cost is mostly that of its bytes.
 const GOOD_BYTES: f64 = 65_536.0;
@@ -23,9 +24,6 @@ const AT_ONCE_NS: u64 = 5_000;
 /// The part of the messages that must be sent to the same rank as the one before, without a message received
 /// between, so that they could surely be one.
 const IN_A_ROW: f64 = 0.5;
-
-/// Time in calls by location and place.
-pub(super) type Spent = FxHashMap<(LocationId, ContextId), Ns>;
 
 /// Messages in one function.
 #[derive(Debug, Default)]
@@ -192,8 +190,4 @@ fn groupable(facts: &Facts<'_>, of: &Grouped) -> Option<Finding> {
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();
     Some(finding)
-}
-
-pub(super) fn victims(facts: &Facts<'_>, spent: &Spent) -> Vec<super::super::finding::Victim> {
-    facts.victims(spent.iter().map(|(&(location, context), &time)| (location, context, time)))
 }

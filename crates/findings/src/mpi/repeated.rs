@@ -1,5 +1,5 @@
-//! Calls of MPI that need not be made so often: communicators, windows and files that are made again and again,
-//! and questions whether a message has arrived that find nothing.
+//! Calls of MPI that need not be made so often: communicators, windows and files that are made again and
+//! again, and questions whether a message has arrived that find nothing.
 //!
 //! What is lost is the time in these calls without the waits for partners.
 
@@ -12,7 +12,7 @@ use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks, Threshold};
-use super::calls::{Spent, victims};
+use super::spent::{Spent, victims};
 
 /// How the names of calls begin that make what communicates, or do away with it.
 const SETUPS: [&str; 12] = [

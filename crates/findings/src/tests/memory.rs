@@ -3,7 +3,7 @@
 use super::super::{Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
 use proust_log::operations::Operation;
-use proust_profile::{FunctionId, LocationId, Ns, ProcessId};
+use proust_profile::{FunctionId, LocationId, Module, ModuleId, Ns, ProcessId};
 
 #[test]
 fn memory_that_one_thread_touches_for_all_is_told() {
@@ -169,4 +169,28 @@ fn what_a_library_does_is_possible_at_most() {
     };
     assert_eq!(run("/src/a.py"), (Sure::Certain, false));
     assert_eq!(run("/usr/lib/python3.11/concurrent/futures/thread.py"), (Sure::Possible, true));
+}
+
+#[test]
+fn objects_that_ranks_pickle_for_each_other_are_named_where_they_are_sent() {
+    let run = |exchange_ms: u64, called: &str| {
+        let mut run = Builder::new(2, 1000);
+        run.profile.modules.push(Module {
+            path: "/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so".into(),
+            ..Module::default()
+        });
+        let id = run.function("allgather");
+        run.profile.functions[FunctionId(id)].module = Some(ModuleId(2));
+        for rank in 0..2 {
+            run.work(rank, &format!("main all_points allgather {called}"), (0, exchange_ms));
+            run.work(rank, "main move", (exchange_ms, 1000));
+        }
+        run.findings()
+    };
+    let found = run(300, "libc:PyList_New");
+    let finding = one(&found, Kind::ProcessExchange);
+    near(finding.lost, 0.6);
+    assert_eq!((cause(finding), finding.sure), ("all_points", Sure::Possible));
+    assert!(!has(&run(100, "libc:PyList_New"), Kind::ProcessExchange));
+    assert!(!has(&run(300, "libc:MPI_Allgatherv libc:opal_progress"), Kind::ProcessExchange));
 }

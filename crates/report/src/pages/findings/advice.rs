@@ -103,8 +103,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::MemoryClearing => "Clear only what was used, or use memory as it is where all is written.",
         Kind::SystemStorm => {
-            "Call the system less often: keep its answers, or ask for more with one call. epoll has no need to \
-             look at each of many descriptors, as poll and select do."
+            "Call the system less often: keep its answers, or ask for more with one call. epoll has no need \
+             to look at each of many descriptors, as poll and select do."
         }
         Kind::SleepPoll => {
             "Wait for the event itself: a condition variable, a semaphore, poll on a descriptor. Then \
@@ -141,16 +141,16 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              shared memory; send several jobs at a time (chunksize), and return what is needed only."
         }
         Kind::TextScanning => {
-            "Keep how long the text is, or where it has been read to: strlen, strcat and sscanf go to its end \
-             each time. strtol, strtod and from_chars go on from a place."
+            "Keep how long the text is, or where it has been read to: strlen, strcat and sscanf go to its \
+             end each time. strtol, strtod and from_chars go on from a place."
         }
         Kind::OmpHotSingle => {
-            "Have one thread make a task of each piece of work, or of several together; or collect the pieces \
-             first and divide them by a loop (omp for)."
+            "Have one thread make a task of each piece of work, or of several together; or collect the \
+             pieces first and divide them by a loop (omp for)."
         }
         Kind::RepeatedPreparation => {
-            "Prepare it once and keep it: a pattern that is compiled, a statement, a plan, a context is made to \
-             be used many times."
+            "Prepare it once and keep it: a pattern that is compiled, a statement, a plan, a context is \
+             made to be used many times."
         }
         Kind::MemoryCopying => {
             "Pass a reference or a range of what is only read, move what is not needed any more, and copy \
@@ -252,8 +252,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Make it once, before the loop, and use it again; a file that all write stays open."
         }
         Kind::MpiPolls => {
-            "Ask once for many steps of work, or have a thread wait for messages; where there is nothing else to \
-             do, wait (MPI_Wait, MPI_Probe)."
+            "Ask once for many steps of work, or have a thread wait for messages; where there is nothing \
+             else to do, wait (MPI_Wait, MPI_Probe)."
         }
         Kind::MpiGroupableCollectives => {
             "Collect the values of several calls in an array, and call the collective once for all of them, \
