@@ -170,9 +170,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn of_sort(facts: &Facts<'_>, sort: &Sort) -> Vec<Finding> {
+    // A function is on many paths.
+    let does: Vec<bool> = facts.profile.functions.iter().map(sort.does).collect();
+    if !does.contains(&true) {
+        return Vec::new();
+    }
     let mut by_place: FxHashMap<(Option<FunctionId>, Option<u32>), Vec<ContextId>> = FxHashMap::default();
     for context in facts.profile.contexts.keys() {
-        if facts.cpu[context.index()].is_positive() && is_called(facts, sort, context) {
+        if facts.cpu[context.index()].is_positive() && is_called(facts, sort, &does, context) {
             let (function, line) = facts.places.line_key(context);
             let place = (function, line.filter(|_| !sort.in_function));
             by_place.entry(place).or_default().push(context);
@@ -182,10 +187,10 @@ fn of_sort(facts: &Facts<'_>, sort: &Sort) -> Vec<Finding> {
 }
 
 /// Whether it is in a function of the sort that the program calls itself.
-fn is_called(facts: &Facts<'_>, sort: &Sort, context: ContextId) -> bool {
+fn is_called(facts: &Facts<'_>, sort: &Sort, does: &[bool], context: ContextId) -> bool {
     let does = match sort.below {
-        true => facts.places.calls_function_below_own(context, sort.does),
-        false => facts.places.leaf(context).is_some_and(sort.does),
+        true => facts.places.calls_function_below_own(context, |id| does[id.index()]),
+        false => facts.places.leaf_id(context).is_some_and(|id| does[id.index()]),
     };
     does && facts.places.start(context).is_some()
 }

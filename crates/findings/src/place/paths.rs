@@ -1,16 +1,21 @@
 //! What lies on a call path, and below what.
 
-use proust_profile::{ContextId, ContextKind, Function};
+use proust_profile::{ContextId, ContextKind, Function, FunctionId};
 
 use super::{Place, Places};
 
 impl<'p> Places<'p> {
     /// The name of the function that is called innermost, the program's own or not.
-    pub(in super::super) fn leaf(&self, mut context: ContextId) -> Option<&'p Function> {
+    pub(in super::super) fn leaf(&self, context: ContextId) -> Option<&'p Function> {
+        self.leaf_id(context).map(|id| &self.profile.functions[id])
+    }
+
+    /// The same by its number.
+    pub(in super::super) fn leaf_id(&self, mut context: ContextId) -> Option<FunctionId> {
         loop {
             let at = &self.profile.contexts[context];
             if matches!(at.kind, ContextKind::Frame | ContextKind::Inline) {
-                return at.function.map(|id| &self.profile.functions[id]);
+                return at.function;
             }
             context = at.parent?;
         }
@@ -22,20 +27,19 @@ impl<'p> Places<'p> {
         context: ContextId,
         is_one: impl Fn(&str) -> bool,
     ) -> bool {
-        self.calls_function_below_own(context, |function| is_one(&function.name))
+        self.calls_function_below_own(context, |id| is_one(&self.profile.functions[id].name))
     }
 
     /// Whether one of these functions is called below the program's own.
     pub(in super::super) fn calls_function_below_own(
         &self,
         context: ContextId,
-        is_one: impl Fn(&Function) -> bool,
+        is_one: impl Fn(FunctionId) -> bool,
     ) -> bool {
         let own = self.own(context);
         let mut at = Some(context);
         while let Some(id) = at.filter(|&id| id != own) {
-            let function = self.profile.contexts[id].function.map(|id| &self.profile.functions[id]);
-            if function.is_some_and(&is_one) {
+            if self.profile.contexts[id].function.is_some_and(&is_one) {
                 return true;
             }
             at = self.profile.contexts[id].parent;

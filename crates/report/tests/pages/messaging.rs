@@ -223,6 +223,23 @@ fn ranks_that_wait() {
     insta::assert_json_snapshot!("messaging_mpi_json", value);
 }
 
+/// The run's first process is the launcher, and of what rank 1 did no call path is known.
+#[test]
+fn code_without_a_function_is_named_with_the_ranks_own_program() {
+    let mut profile = messaging();
+    let samples: Vec<SampleRow> = profile.samples.iter().collect();
+    let unknown = |row: SampleRow| if row.context == ContextId(3) { ContextId(0) } else { row.context };
+    profile.samples =
+        Vec::from_iter(samples.into_iter().map(|row| SampleRow { context: unknown(row), ..row })).into();
+    for (id, name) in [(0, "mpirun"), (1, "waves")] {
+        profile.processes[ProcessId(id)].name = name.into();
+    }
+    let question = Question { page: PageName::Mpi, ..Question::default() };
+    let page = render(&profile, &question, &Style::default()).unwrap().page;
+    let delays = page.split("Delay costs").nth(1).unwrap().split("Critical path").next().unwrap();
+    assert!(delays.contains("waves") && !delays.contains("mpirun"), "{page}");
+}
+
 /// The launcher lives longer than the ranks, so the head of a page has another wall time than its ledger.
 #[test]
 fn the_wall_time_of_the_ledger_is_the_ranks() {
