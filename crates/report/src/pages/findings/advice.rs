@@ -138,7 +138,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::ProcessExchange => {
             "Hand large data over once: before the processes are forked, by the pool's initializer, or in \
-             shared memory; send several jobs at a time (chunksize), and return what is needed only."
+             shared memory; send several jobs at a time (chunksize), and return what is needed only. Of \
+             mpi4py the methods in upper case send arrays without pickling them."
         }
         Kind::TextScanning => {
             "Keep how long the text is, or where it has been read to: strlen, strcat and sscanf go to its \
