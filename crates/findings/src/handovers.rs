@@ -2,7 +2,7 @@
 //!
 //! Such a wait says why processors were empty: the location that waited works as soon as it may, and could
 //! not before. Of several that wait it is the one that goes on first; the others wait for something else, or
-//! for their turn.
+//! for their turn. Who only waits for a thread's end leaves it to one that goes on a moment later.
 
 use proust_account::ledger::{PassiveReason, Span, State};
 use proust_profile::{ContextId, LocationId, Ns};
@@ -38,11 +38,19 @@ pub(super) struct Observer<'s> {
     worker: Option<usize>,
     alone: Ns,
     still: Ns,
+    /// The last wait for a thread's or process's end that was over so, and when.
+    ended: Option<(Key, Ns, u64)>,
 }
+
+/// Which location waited, where, and for which.
+type Key = (LocationId, ContextId, LocationId);
+
+/// Who waits for a thread's end may go on a moment before the one that was kept from work by it.
+const MOMENT_NS: u64 = 1_000_000;
 
 impl<'s> Observer<'s> {
     pub(super) fn new(locations: &'s [LocationId], programs: Vec<usize>) -> Observer<'s> {
-        Observer { locations, programs, worker: None, alone: Ns::ZERO, still: Ns::ZERO }
+        Observer { locations, programs, worker: None, alone: Ns::ZERO, still: Ns::ZERO, ended: None }
     }
 
     /// No location did anything for so long.
@@ -88,6 +96,25 @@ impl<'s> Observer<'s> {
         if still.is_positive() && reason != PassiveReason::Sleep {
             *out.still.entry((location, wait.context)).or_default() += still;
         }
+        let is_for_end = matches!(reason, PassiveReason::Join | PassiveReason::Wait);
+        if let Some((key, credited, _)) = self.ended.filter(|ended| now_ns <= ended.2 + MOMENT_NS)
+            && !is_for_end
+            && is_for_another(State::Passive(reason))
+            && waited >= credited
+            && key.0 != location
+            && key.2 != location
+        {
+            self.ended = None;
+            if let Some(before) = out.alone.get_mut(&key) {
+                (before.times, before.waited) = (before.times - 1, before.waited - credited);
+                if before.times == 0 {
+                    out.alone.remove(&key);
+                }
+            }
+            let handed = out.alone.entry((location, wait.context, key.2)).or_default();
+            (handed.times, handed.waited) = (handed.times + 1, handed.waited + credited);
+            return;
+        }
         let Some(worker) = self.worker.filter(|&worker| worker != at) else { return };
         if self.alone.is_positive()
             && self.programs[worker] == self.programs[at]
@@ -95,8 +122,9 @@ impl<'s> Observer<'s> {
         {
             let key = (location, wait.context, self.locations[worker]);
             let handed = out.alone.entry(key).or_default();
-            handed.times += 1;
-            handed.waited += std::mem::take(&mut self.alone).min(waited);
+            let credited = std::mem::take(&mut self.alone).min(waited);
+            (handed.times, handed.waited) = (handed.times + 1, handed.waited + credited);
+            self.ended = is_for_end.then_some((key, credited, now_ns));
         }
     }
 }

@@ -84,6 +84,20 @@ fn threads_that_never_work_at_once_do_so_one_at_a_time() {
     assert!(!has(&run(499), Kind::OneAtATime));
 }
 
+/// Main waits for the first worker's end, and goes on a moment before the second one, which was kept from work.
+#[test]
+fn who_was_kept_from_work_is_named_and_not_who_waited_for_an_end() {
+    let mut run = Builder::new(3, 1000);
+    run.during(0, "main end", Operation::Join, (0, 500)).object = 7;
+    run.work(0, "main end", (500, 501));
+    run.during(0, "main end", Operation::Join, (501, 999)).object = 8;
+    run.work(0, "main sum", (999, 1000));
+    run.work(1, "worker solve", (0, 500));
+    run.during(2, "worker enter", Operation::SemaphoreWait, (0, 501));
+    run.work(2, "worker solve", (501, 999));
+    assert_eq!(cause(one(&run.findings(), Kind::OneAtATime)), "enter");
+}
+
 /// Workers that ask again and again whether they may, as SQLite does for its database, and sleep meanwhile.
 #[test]
 fn workers_that_sleep_until_another_has_worked_are_named_where_they_sleep() {
