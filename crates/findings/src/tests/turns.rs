@@ -84,7 +84,7 @@ fn threads_that_never_work_at_once_do_so_one_at_a_time() {
     assert!(!has(&run(499), Kind::OneAtATime));
 }
 
-/// Main waits for the first worker's end, and goes on a moment before the second one, which was kept from work.
+/// Main waits for the first worker's end, and goes on a moment before the second, which was kept from work.
 #[test]
 fn who_was_kept_from_work_is_named_and_not_who_waited_for_an_end() {
     let mut run = Builder::new(3, 1000);
