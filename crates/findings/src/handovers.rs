@@ -38,8 +38,16 @@ pub(super) struct Observer<'s> {
     worker: Option<usize>,
     alone: Ns,
     still: Ns,
-    /// The last wait for a thread's or process's end that was over so, and when.
-    ended: Option<(Key, Ns, u64)>,
+    ended: Option<Ended>,
+}
+
+/// The last wait for a thread's or process's end that was over when one had worked alone.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    key: Key,
+    program: usize,
+    credited: Ns,
+    at_ns: u64,
 }
 
 /// Which location waited, where, and for which.
@@ -97,22 +105,7 @@ impl<'s> Observer<'s> {
             *out.still.entry((location, wait.context)).or_default() += still;
         }
         let is_for_end = matches!(reason, PassiveReason::Join | PassiveReason::Wait);
-        if let Some((key, credited, _)) = self.ended.filter(|ended| now_ns <= ended.2 + MOMENT_NS)
-            && !is_for_end
-            && is_for_another(State::Passive(reason))
-            && waited >= credited
-            && key.0 != location
-            && key.2 != location
-        {
-            self.ended = None;
-            if let Some(before) = out.alone.get_mut(&key) {
-                (before.times, before.waited) = (before.times - 1, before.waited - credited);
-                if before.times == 0 {
-                    out.alone.remove(&key);
-                }
-            }
-            let handed = out.alone.entry((location, wait.context, key.2)).or_default();
-            (handed.times, handed.waited) = (handed.times + 1, handed.waited + credited);
+        if !is_for_end && is_for_another(State::Passive(reason)) && self.takes_over(at, &wait, now_ns, out) {
             return;
         }
         let Some(worker) = self.worker.filter(|&worker| worker != at) else { return };
@@ -124,8 +117,32 @@ impl<'s> Observer<'s> {
             let handed = out.alone.entry(key).or_default();
             let credited = std::mem::take(&mut self.alone).min(waited);
             (handed.times, handed.waited) = (handed.times + 1, handed.waited + credited);
-            self.ended = is_for_end.then_some((key, credited, now_ns));
+            let program = self.programs[at];
+            self.ended = is_for_end.then_some(Ended { key, program, credited, at_ns: now_ns });
         }
+    }
+
+    /// Whether a location that goes on was kept from work by what another one has just been credited with for
+    /// waiting for its end; then that is this one's.
+    fn takes_over(&mut self, at: usize, wait: &Span, now_ns: u64, out: &mut Handovers) -> bool {
+        let (location, waited) = (self.locations[at], Ns::of(now_ns - wait.start_ns.min(now_ns)));
+        let is_its = |ended: &Ended| {
+            now_ns <= ended.at_ns + MOMENT_NS
+                && waited >= ended.credited
+                && ended.program == self.programs[at]
+                && ![ended.key.0, ended.key.2].contains(&location)
+        };
+        let Some(Ended { key, credited, .. }) = self.ended.filter(is_its) else { return false };
+        self.ended = None;
+        if let Some(before) = out.alone.get_mut(&key) {
+            (before.times, before.waited) = (before.times - 1, before.waited - credited);
+            if before.times == 0 {
+                out.alone.remove(&key);
+            }
+        }
+        let handed = out.alone.entry((location, wait.context, key.2)).or_default();
+        (handed.times, handed.waited) = (handed.times + 1, handed.waited + credited);
+        true
     }
 }
 

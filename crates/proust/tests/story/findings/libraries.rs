@@ -76,14 +76,17 @@ fn a_coroutine_that_keeps_the_event_loop() {
     let run = |how: &str| record(&python.path, &[script.to_str().unwrap(), how]).succeeded();
     let kept = run("kept");
     let found = findings(&kept);
+    let available = number(&kept.page::<Value>("summary", &[]), "/run/available_processors");
+    if available < 2.0 {
+        println!("SKIP: one processor has no other that could do the loop's work");
+        return;
+    }
     let finding = of_kind(&found, "blocked-loop").unwrap_or_else(|| panic!("{found:#?}"));
     assert_eq!(finding["cause"]["function"], "slow_hash", "{finding:#}");
     assert_eq!(finding["account"], "serial", "{finding:#}");
     // On two processors as much of another one is empty as the hashes take, which is nearly all.
     let truth = kept.truth();
-    let others =
-        number(&kept.page::<Value>("summary", &[]), "/run/available_processors").clamp(1.0, 2.0) - 1.0;
-    let part = number(finding, "/lost_s") / (number(&truth, "/cpu_s") * others);
+    let part = number(finding, "/lost_s") / number(&truth, "/cpu_s");
     assert!((0.8..1.1).contains(&part), "{part} of {truth:#}: {finding:#}");
     assert_range(&kept, finding);
     let found = findings(&run("handed"));
