@@ -88,6 +88,7 @@ mod processes;
 mod range;
 mod rank;
 mod regions;
+mod remainders;
 mod round_trips;
 mod sections;
 mod sleepers;

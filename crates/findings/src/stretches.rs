@@ -12,6 +12,7 @@ use proust_profile::{ContextId, LocationId, Ns, ProcessId};
 
 use super::answers::{self, Answers};
 use super::handovers::{Handovers, Observer, is_for_another};
+use super::remainders::with_remainders;
 use super::thresholds::LONG_STRETCH_S;
 use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, Spans, State, Work};
 use rustc_hash::FxHashMap as Map;
@@ -89,7 +90,7 @@ impl Stretches {
             for timeline in timelines {
                 locations.push(timeline.location);
                 processes.push(timeline.process);
-                spans.push(timeline.spans.spans());
+                spans.push(with_remainders(timeline.spans.spans()));
             }
             let programs = locations.iter().map(|&location| program_of(location)).collect();
             let sweep = Sweep::new(&locations, programs, processes, (width * share).max(1.0));
