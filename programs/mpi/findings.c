@@ -350,6 +350,69 @@ KEPT static void look_each(void) { looking(1); STAY; }
 
 KEPT static void look_seldom(void) { looking(1000); STAY; }
 
+/* Changes this many elements of the next rank's memory. */
+KEPT static void change_next(MPI_Win window, int elements)
+{
+    int next = (rank + 1) % ranks;
+    double since_s = wall();
+    MPI_Put(some, elements, MPI_DOUBLE, next, 0, elements, MPI_DOUBLE, window);
+    MPI_Win_flush(next, window);
+    lost_s += wall() - since_s;
+}
+
+/* Steps of a microsecond, after so many of which as many elements change. */
+KEPT static void changing(int steps)
+{
+    double *memory, end_s;
+    uint64_t x = 1;
+    MPI_Win window;
+    MPI_Win_allocate(sizeof others, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_lock_all(0, window);
+    end_s = wall() + 0.5 * seconds;
+    for (long round = 0; wall() < end_s; round++) {
+        BURN(x, 1000);
+        if (round % steps == 0)
+            change_next(window, steps);
+    }
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+    others[0] += (double)(x & 1);
+}
+
+KEPT static void element_by_element(void) { changing(1); STAY; }
+
+KEPT static void many_elements(void) { changing(VALUES); STAY; }
+
+enum { LARGE = 1 << 17 };
+
+/* All ranks get so much of what each has. */
+KEPT static void gather_all(const double *part, double *whole, int elements)
+{
+    double since_s = wall();
+    MPI_Allgather(part, elements, MPI_DOUBLE, whole, elements, MPI_DOUBLE, MPI_COMM_WORLD);
+    lost_s += wall() - since_s;
+}
+
+KEPT static void gathering(int elements)
+{
+    double *part = calloc(LARGE, sizeof *part), *whole = calloc((size_t)ranks * LARGE, sizeof *whole);
+    double since_s = wall(), more, sum = 1;
+    uint64_t x = 1;
+    for (int round = 0; sum > 0; round++) {
+        x = a_little(x);
+        gather_all(part, whole, elements);
+        more = goes_on(round, (int)(2e3 * seconds), since_s);
+        MPI_Allreduce(&more, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    others[0] += whole[0] + (double)(x & 1);
+    free(part);
+    free(whole);
+}
+
+KEPT static void all_of_each(void) { gathering(LARGE); STAY; }
+
+KEPT static void few_of_each(void) { gathering(FEW); STAY; }
+
 /* All ranks but 0 send in each round of three steps, rank 1 one step later than the others. */
 KEPT static void send_results(double begin_s)
 {
@@ -436,6 +499,10 @@ static const struct {
     {"mpi-groupable-collectives-repaired", all_sums},
     {"mpi-repeated-setup", communicator_each},
     {"mpi-repeated-setup-repaired", one_communicator},
+    {"mpi-small-accesses", element_by_element},
+    {"mpi-small-accesses-repaired", many_elements},
+    {"mpi-much-data", all_of_each},
+    {"mpi-much-data-repaired", few_of_each},
     {"mpi-polls", look_each},
     {"mpi-polls-repaired", look_seldom},
     {"mpi-wrong-order", results_by_rank},

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_profile::{ContextId, LocationId, Ns};
+use proust_profile::{ContextId, FunctionId, LocationId, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -20,10 +20,20 @@ use proust_account::ledger::Account;
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_place: BTreeMap<_, Vec<&BlameRow>> = BTreeMap::new();
     for row in facts.blame.rows.iter().filter(|row| row.account == Account::Barrier) {
-        by_place.entry(facts.places.line_key(row.context)).or_default().push(row);
+        by_place.entry(meeting(facts, row.context)).or_default().push(row);
     }
     let late = |rows: Vec<&BlameRow>| late_thread(facts, &rows).or_else(|| late_work(facts, &rows));
     by_place.into_values().filter_map(late).collect()
+}
+
+/// Where threads meet: at a line of the source. At the end of a parallel region the one that opened it waits in
+/// the function around it, and the others in one that a compiler made of the region.
+fn meeting(facts: &Facts<'_>, context: ContextId) -> (Option<String>, Option<FunctionId>, Option<u32>) {
+    let (function, line) = facts.places.line_key(context);
+    match facts.places.place(context).file.filter(|_| line.is_some()) {
+        Some(file) => (Some(file), None, line),
+        None => (None, function, line),
+    }
 }
 
 /// What of waiting at a barrier was on a processor, of the process of those who wait.

@@ -159,6 +159,10 @@ kinds! {
     MpiGroupableCollectives "mpi-groupable-collectives";
     /// Communicators, windows or files of MPI are made again and again.
     MpiRepeatedSetup "mpi-repeated-setup";
+    /// Memory of other ranks, or files, are accessed by very many calls.
+    MpiSmallAccesses "mpi-small-accesses";
+    /// Moving data between ranks takes much of their time.
+    MpiMuchData "mpi-much-data";
     /// MPI is asked again and again whether something has arrived, and it has not.
     MpiPolls "mpi-polls";
     /// A rank waits for one message while others are there that it takes later.

@@ -33,9 +33,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     // An interpreter's lock is a few objects: one finding for each process.
     let mut of_interpreters: BTreeMap<ProcessId, Vec<(LockId, Vec<&BlameRow>)>> = BTreeMap::new();
-    let is_condition = |id: LockId| facts.lock(id).is_some_and(|lock| lock.kind == LockKind::Condition);
-    let is_guard = |rows: &[&BlameRow]| rows.iter().all(|row| is_in_interpreter(facts, row.context));
-    let is_of_interpreter = |(&id, rows): (&LockId, &Vec<&BlameRow>)| is_condition(id) || is_guard(rows);
+    let is_of_interpreter = |(&id, rows): (&LockId, &Vec<&BlameRow>)| match facts.lock(id) {
+        Some(lock) if lock.kind == LockKind::Condition => true,
+        // A script's own lock is a semaphore.
+        Some(lock) if lock.kind == LockKind::Other => false,
+        _ => rows.iter().all(|row| is_in_interpreter(facts, row.context)),
+    };
     for id in by_lock.iter().filter(|one| is_of_interpreter(*one)).map(|(&id, _)| id).collect::<Vec<_>>() {
         if let (Some(rows), Some(lock)) = (by_lock.remove(&id), facts.lock(id)) {
             of_interpreters.entry(lock.process).or_default().push((id, rows));
@@ -51,7 +54,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Whether an interpreter's own code waits there: for its lock, or for the mutex that guards what it knows of
-/// that. A script waits for locks of its own by semaphores.
+/// that.
 fn is_in_interpreter(facts: &Facts<'_>, context: ContextId) -> bool {
     let module = facts.places.leaf(context).and_then(|function| function.module);
     module.is_some_and(|module| facts.profile.modules[module].is_python())

@@ -7,15 +7,18 @@
 //! - `alone`: what one rank does while all others wait for it; `end`: the same at the end of MPI
 //! - `chains`: waits that follow from each other: one rank works after the other
 //! - `calls`: many small messages, collectives that follow each other at once
+//! - `data`: much data in large messages; `accesses`: many small accesses to memory of others and to files
 //! - `repeated`: communicators made again and again, questions that find nothing
 //! - `order`: messages that a rank could have taken while it waited for another one
 //!
 //! A busy machine makes ranks late as well. So what is counted is what late ranks did with a processor, and
 //! a finding is more than possible only where some ranks are waited for much more than they wait.
 
+mod accesses;
 mod alone;
 mod calls;
 mod chains;
+mod data;
 mod end;
 mod groups;
 mod late;

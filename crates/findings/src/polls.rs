@@ -69,7 +69,13 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
         all.places.extend(sum.places);
     }
     let lost = all.asleep;
-    if !checks.holds(&limits::POLL_ASLEEP, lost / facts.wall.max(Ns::SHORTEST))
+    let mean = all.time / all.calls.max(1.0);
+    // Seldom looks are a server's that has nothing to do, unless the run stands still for them.
+    let least = match limits::POLL_SHORT_S.holds(mean) {
+        true => limits::POLL_ASLEEP,
+        false => limits::POLL_LONG_ASLEEP,
+    };
+    if !checks.holds(&least, lost / facts.wall.max(Ns::SHORTEST))
         || !facts.matters(&mut checks, lost, Ns::ZERO)
     {
         return None;
@@ -81,7 +87,7 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
     finding.victims = facts.victims(all.places);
     finding.evidence = vec![
         Figure::count(FigureId::Sleeps, all.calls),
-        Figure::time(FigureId::MeanSleep, all.time / all.calls.max(1.0)),
+        Figure::time(FigureId::MeanSleep, mean),
         Figure::time(FigureId::StandingStill, lost),
     ];
     finding.sure = Sure::Possible;

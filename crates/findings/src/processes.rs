@@ -59,6 +59,8 @@ fn is_of_all(kind: Kind) -> bool {
             | Kind::MpiSmallMessages
             | Kind::MpiGroupableCollectives
             | Kind::MpiRepeatedSetup
+            | Kind::MpiSmallAccesses
+            | Kind::MpiMuchData
             | Kind::MpiPolls
             | Kind::MpiWrongOrder
     );

@@ -129,6 +129,8 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::MpiSmallMessages
         | Kind::MpiGroupableCollectives
         | Kind::MpiRepeatedSetup
+        | Kind::MpiSmallAccesses
+        | Kind::MpiMuchData
         | Kind::MpiPolls => Shape::BurnedAndMore,
         Kind::SyncStorm => Shape::Still,
         Kind::SleepPoll => Shape::StillAndMore,

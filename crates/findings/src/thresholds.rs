@@ -135,9 +135,11 @@ thresholds! {
     IN_KERNEL at_least share(0.3) "of the processor time of calls through a buffer, in the kernel";
     SYSTEM_SHARE at_least share(0.5) "of the processor time there, in the kernel";
     SYSTEM_SAMPLES at_least count(30.0) "samples there";
-    POLL_SLEEPS at_least count(100.0) "sleeps at one place";
-    POLL_SLEEP_S at_most ns(20_000_000) "how long such a sleep was, on average";
-    POLL_ASLEEP at_least share(0.05) "of the run in which everything stood still for such a sleep";
+    POLL_SLEEPS at_least count(20.0) "sleeps at one place";
+    POLL_SLEEP_S at_most ns(250_000_000) "how long such a sleep was, on average";
+    POLL_SHORT_S at_most ns(20_000_000) "how long they were, on average, to be worth a word where few";
+    POLL_ASLEEP at_least share(0.05) "of the run in which everything stood still for such a short sleep";
+    POLL_LONG_ASLEEP at_least share(0.2) "of the run in which everything stood still for such a sleep";
     SLEEPER_WORK at_least share(0.2) "of a thread's life, its work, to be a worker that sleeps";
     SLEEPS_BESIDE at_least count(20.0) "sleeps of such threads at one place";
     SLEEP_SHARE at_least share(0.05) "of the run's total, such sleeps while others worked";
@@ -221,6 +223,11 @@ thresholds! {
     CHAIN_BY_ONE at_most share(0.8) "of the waiting in chains, for the work of one rank";
     SMALL_MESSAGES at_least count(5000.0) "messages sent, or received, in the function";
     SMALL_MESSAGE_BYTES at_most bytes(4096.0) "in a message, on average";
+    ACCESSES at_least count(5000.0) "accesses to memory of other ranks, or to files, in the function";
+    ACCESS_S at_most ns(50_000) "for such an access, on average, without waits for partners";
+    LARGE_MESSAGES at_least count(10.0) "messages, or collectives with data, in the function";
+    LARGE_MESSAGE_BYTES at_least bytes(65536.0) "in a message, or a collective, on average";
+    MOVING at_least share(0.2) "of the run's total, in calls that move data";
     GROUPED_TIMES at_least count(1000.0) "collectives that followed another one of the function at once";
     GROUPED_BYTES at_most bytes(8192.0) "in such a collective, on average";
     SETUPS at_least count(100.0) "communicators, windows and files made or freed in the function";

@@ -14,6 +14,8 @@ use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
+use super::accesses::Accesses;
+use super::data::Data;
 use super::repeated::Repeated;
 use super::spent::{Spent, victims};
 
@@ -63,6 +65,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut messages: BTreeMap<Option<FunctionId>, Messages> = BTreeMap::new();
     let mut grouped: BTreeMap<Option<FunctionId>, Grouped> = BTreeMap::new();
     let mut repeated = Repeated::new(facts.profile);
+    let (mut accesses, mut data) = (Accesses::new(facts.profile), Data::default());
     let mut waits = Waits::of(&facts.profile.partner_waits);
     let (mut location, mut last) = (None, Last::default());
     for event in facts.profile.events.iter() {
@@ -75,11 +78,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         let spent = Ns::of(event.time_ns.saturating_sub(waited_ns));
         let function = facts.places.function(event.context);
         repeated.add(event, function, spent);
+        accesses.add(event, function, spent);
         // Of polls it is only known how long they took together.
         if event.summed || !matches!(kind.nature, Nature::Message | Nature::Collective) {
             last = Last::default();
             continue;
         }
+        data.add(event, function, spent);
         if kind.nature == Nature::Message {
             last.collective = None;
             let of = messages.entry(function).or_default();
@@ -106,7 +111,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     let small = messages.values().filter_map(|of| small_messages(facts, of));
     let grouped = grouped.values().filter_map(|of| groupable(facts, of));
-    small.chain(grouped).chain(repeated.findings(facts)).collect()
+    let known = small.chain(grouped).chain(repeated.findings(facts));
+    known.chain(accesses.findings(facts)).chain(data.findings(facts)).collect()
 }
 
 impl Messages {

@@ -342,6 +342,37 @@ fn polls_that_find_nothing() {
     assert!(!has(&calling(Operation::MPI_Iprobe, 100, true), Kind::MpiPolls), "4000 polls");
 }
 
+#[test]
+fn many_small_accesses() {
+    let found = calling(Operation::MPI_Put, 200, true);
+    let finding = one(&found, Kind::MpiSmallAccesses);
+    near(finding.lost, 0.16);
+    assert_eq!((cause(finding), finding.sure), ("ask", Sure::Possible));
+    assert!(!has(&calling(Operation::MPI_Put, 20, true), Kind::MpiSmallAccesses), "800 of them");
+    assert!(!has(&calling(Operation::MPI_Win_create, 200, true), Kind::MpiSmallAccesses));
+}
+
+#[test]
+fn much_data_that_takes_long() {
+    let run = |operation: Operation, bytes: u64, end_ms: u64| {
+        let mut run = ranks(2, 10 * end_ms);
+        for round in 0..end_ms {
+            let at_ms = 10 * round;
+            run.work(0, "main solve", (at_ms, at_ms + 10)).work(1, "main solve", (at_ms, at_ms + 5));
+            run.during(1, "main exchange", operation, (at_ms + 5, at_ms + 10)).bytes = bytes;
+        }
+        run.found()
+    };
+    for operation in [Operation::MPI_Allgather, Operation::MPI_Send] {
+        let found = run(operation, 1 << 20, 40);
+        let finding = one(&found, Kind::MpiMuchData);
+        near(finding.lost, 0.2);
+        assert_eq!((cause(finding), finding.sure), ("exchange", Sure::Possible));
+        assert!(!has(&run(operation, 1 << 12, 40), Kind::MpiMuchData), "small ones");
+        assert!(!has(&run(operation, 1 << 20, 5), Kind::MpiMuchData), "a few");
+    }
+}
+
 /// Who asks until something has come waits for it, and that is no matter of asking.
 #[test]
 fn polls_until_a_partner_arrives_are_waits() {

@@ -1,7 +1,7 @@
 //! Serial phases, long tasks, idle pools, late threads.
 
 use proust_log::operations::Operation;
-use proust_profile::{LocationId, ModuleId, Ns, ProcessId, Target};
+use proust_profile::{ContextId, LocationId, ModuleId, Ns, ProcessId, Target};
 
 use super::super::{Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
@@ -383,6 +383,30 @@ fn a_barrier_waits_for_who_has_more_to_do() {
     assert_eq!(one(&found, Kind::LateThread).sure, Sure::Possible, "{found:#?}");
     // A tenth of the total is the least.
     assert!(!has(&run(90, 90, 0.09), Kind::UnexplainedWait));
+}
+
+/// At the end of a region one waits in the function that opened it, and the other in what was made of the
+/// region: now this one is late, now that.
+#[test]
+fn the_end_of_a_region_is_one_place_whoever_waits() {
+    let mut run = Builder::new(2, 1000);
+    for time in 0..10 {
+        let at_ms = time * 100;
+        let [late, early] = if time % 2 == 0 { [0, 1] } else { [1, 0] };
+        let waits_in = ["main meet", "worker region"][early as usize];
+        run.work(late, "main large", (at_ms, at_ms + 99)).work(early, "main small", (at_ms, at_ms + 40));
+        run.during(early, waits_in, Operation::Barrier, (at_ms + 40, at_ms + 100)).object = 0x10;
+        run.during(late, waits_in, Operation::Barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
+    }
+    for path in ["main meet", "worker region"] {
+        let context = ContextId(run.path(path));
+        run.profile.contexts[context].line = Some(55);
+    }
+    let found = run.findings();
+    let of_barrier: Vec<_> = found.iter().filter(|one| one.account == "barrier").collect();
+    let [finding] = of_barrier[..] else { panic!("{found:#?}") };
+    near(finding.lost, 0.59);
+    assert_eq!((cause(finding), finding.kind), ("large", Kind::LateWork));
 }
 
 #[test]

@@ -184,20 +184,25 @@ fn a_worker_that_sleeps_while_another_one_works() {
 
 #[test]
 fn sleeping_to_look_again_is_told_where_all_stands_still() {
-    let run = |sleep_ms: u64| {
-        let mut run = Builder::new(1, 1000);
-        for at_ms in (0..1000).step_by(sleep_ms as usize + 2) {
+    let run = |sleep_ms: u64, looks: u64| {
+        let mut run = Builder::new(1, 3000);
+        for look in 0..looks {
+            let at_ms = look * (sleep_ms + 2);
             run.work(0, "main look", (at_ms, at_ms + 2));
             run.during(0, "main wait", Operation::MicroSleep, (at_ms + 2, at_ms + 2 + sleep_ms));
         }
+        let at_ms = looks * (sleep_ms + 2);
+        run.work(0, "main solve", (at_ms, 3000));
         run.findings()
     };
-    let found = run(3);
+    let found = run(3, 200);
     let finding = one(&found, Kind::SleepPoll);
     near(finding.lost, 0.6);
     assert_eq!((cause(finding), finding.sure), ("wait", Sure::Possible));
-    // A server that looks twenty times a second is none.
-    assert!(!has(&run(48), Kind::SleepPoll));
+    // Where looks are seldom the run must stand still for much of the time.
+    assert!(has(&run(12, 20), Kind::SleepPoll) && has(&run(48, 20), Kind::SleepPoll));
+    assert!(!has(&run(24, 20), Kind::SleepPoll), "16 %");
+    assert!(!has(&run(48, 15), Kind::SleepPoll), "a few looks");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::mpi::Mpi;
 use crate::recording::{Recorded, list, number};
 
 /// The kinds that this story is about.
-pub const KINDS: [&str; 10] = [
+pub const KINDS: [&str; 12] = [
     "mpi-late-sender",
     "mpi-late-receiver",
     "mpi-imbalance",
@@ -17,6 +17,8 @@ pub const KINDS: [&str; 10] = [
     "mpi-small-messages",
     "mpi-groupable-collectives",
     "mpi-repeated-setup",
+    "mpi-small-accesses",
+    "mpi-much-data",
     "mpi-polls",
     "mpi-wrong-order",
 ];
@@ -36,7 +38,7 @@ struct Fault {
     least: f64,
 }
 
-const FAULTS: [Fault; 11] = [
+const FAULTS: [Fault; 13] = [
     Fault { late: &[0], ..late("mpi-late-sender", "prepare") },
     Fault { late: &[1], ..late("mpi-late-receiver", "prepare") },
     Fault { late: &[1], ..late("mpi-imbalance", "prepare") },
@@ -61,6 +63,13 @@ const FAULTS: [Fault; 11] = [
         least: 0.3,
         ..late("mpi-repeated-setup", "sum_in_own")
     },
+    Fault {
+        account: "mpi-transfer",
+        sure: "possible",
+        least: 0.1,
+        ..late("mpi-small-accesses", "change_next")
+    },
+    Fault { account: "mpi-transfer", sure: "possible", least: 0.3, ..late("mpi-much-data", "gather_all") },
     Fault { account: "mpi-transfer", sure: "possible", least: 0.1, ..late("mpi-polls", "look") },
     Fault { late: &[1], ranks: 3, seconds: "2", least: 0.5, ..late("mpi-wrong-order", "results_by_rank") },
 ];
@@ -73,8 +82,8 @@ const fn late(kind: &'static str, function: &'static str) -> Fault {
 
 impl Fault {
     fn starved(&self) -> Starved {
-        // By the program's clock a poll lasts as well while its rank has no processor.
-        let is_by_clock = self.kind == "mpi-polls";
+        // By the program's clock a call lasts as well while its rank has no processor.
+        let is_by_clock = matches!(self.kind, "mpi-polls" | "mpi-small-accesses");
         if self.account == "mpi-transfer" && !is_by_clock { STARVED_CALLS } else { STARVED }
     }
 }
@@ -184,6 +193,8 @@ faults! {
     many_small_messages few_large_messages "mpi-small-messages";
     one_collective_after_the_other one_collective_for_all "mpi-groupable-collectives";
     communicators_made_for_each_step one_communicator_for_all_steps "mpi-repeated-setup";
+    memory_accessed_element_by_element memory_accessed_in_large_pieces "mpi-small-accesses";
+    all_gathered_each_step a_little_gathered_each_step "mpi-much-data";
     polls_after_each_step polls_after_many_steps "mpi-polls";
     messages_in_the_wrong_order messages_as_they_come "mpi-wrong-order";
 }

@@ -252,6 +252,16 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::MpiRepeatedSetup => {
             "Make it once, before the loop, and use it again; a file that all write stays open."
         }
+        Kind::MpiSmallAccesses => {
+            "Access many elements by one call (a count, a derived type), and order accesses once for all of \
+             them: one MPI_Win_fence, one MPI_Win_flush; read and write files in large pieces, by collective \
+             calls (MPI_File_write_at_all)."
+        }
+        Kind::MpiMuchData => {
+            "Send only what the receiver needs, or what has changed, in a smaller type where it suffices; \
+             let a collective do what is gathered here and sent there (MPI_Allgather, MPI_Reduce_scatter); \
+             begin transfers early, and compute meanwhile (MPI_Isend, MPI_Irecv, MPI_Iallreduce)."
+        }
         Kind::MpiPolls => {
             "Ask once for many steps of work, or have a thread wait for messages; where there is nothing \
              else to do, wait (MPI_Wait, MPI_Probe)."

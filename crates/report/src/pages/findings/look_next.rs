@@ -87,6 +87,8 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::MpiSmallMessages
         | Kind::MpiGroupableCollectives
         | Kind::MpiRepeatedSetup
+        | Kind::MpiSmallAccesses
+        | Kind::MpiMuchData
         | Kind::MpiPolls
         | Kind::MpiWrongOrder => &[("mpi", "calls, messages and waits by place")],
         Kind::IntervalSequential

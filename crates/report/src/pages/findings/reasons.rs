@@ -150,6 +150,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = time in these calls without waits for partners × (1 − bytes a message / 65 536)"
         }
         Kind::MpiRepeatedSetup => "lost = time in these calls − waits for partners in them",
+        Kind::MpiSmallAccesses => "lost = time in these calls − waits for partners in them",
+        Kind::MpiMuchData => "lost = time in messages and collectives there − waits for partners in them",
         Kind::MpiPolls => "lost = time in polls that found nothing − waits for partners in them",
         Kind::MpiGroupableCollectives => {
             "lost = time, without waits for partners, in collectives that begin within 5 µs of the end of \
@@ -302,6 +304,12 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::MpiRepeatedSetup) => {
             "the calls are measured exactly; whether the same could be used again is not known"
+        }
+        (Sure::Possible, Kind::MpiSmallAccesses) => {
+            "the calls are measured exactly; whether several could be one is not known"
+        }
+        (Sure::Possible, Kind::MpiMuchData) => {
+            "the calls are measured exactly; whether all that is sent is needed is not known"
         }
         (Sure::Possible, Kind::MpiPolls) => {
             "the polls are measured exactly; how often the program has to ask is not known"

@@ -70,6 +70,8 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::MpiSerialChain => "serial chain of ranks",
         Kind::MpiSmallMessages => "many small messages",
         Kind::MpiRepeatedSetup => "communicators made again and again",
+        Kind::MpiSmallAccesses => "many small accesses of MPI",
+        Kind::MpiMuchData => "much data moved between ranks",
         Kind::MpiPolls => "questions to MPI in vain",
         Kind::MpiGroupableCollectives => "collectives that could be one",
         Kind::MpiWrongOrder => "messages taken in the wrong order",
@@ -258,6 +260,10 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::MpiRepeatedSetup => {
             format!("{who} makes communicators, windows or files of MPI again and again")
         }
+        Kind::MpiSmallAccesses => {
+            format!("{who} accesses memory of other ranks, or a file, by many calls for a little each")
+        }
+        Kind::MpiMuchData => format!("{who} spends much of the ranks' time on moving data between them"),
         Kind::MpiPolls => format!("{who} asks MPI again and again, and nothing has arrived"),
         Kind::MpiGroupableCollectives => {
             format!("{who} calls the same collective again and again for a few bytes each")

@@ -1,0 +1,70 @@
+//! Functions that spend much of the ranks' time on moving data: large messages, and collectives of many bytes.
+//!
+//! What is lost is the time in these calls without the waits for partners. That less could be sent, or that it
+//! could be on its way while the rank computes, is an assumption.
+
+use std::collections::BTreeMap;
+
+use proust_account::ledger::Account;
+use proust_profile::{EventRow, FunctionId, Ns};
+
+use super::super::facts::Facts;
+use super::super::figure::{Figure, FigureId};
+use super::super::finding::{Finding, Kind, Sure};
+use super::super::thresholds::{self as limits, Checks};
+use super::spent::{Spent, victims};
+
+/// What one function moved.
+#[derive(Debug, Default)]
+struct Moved {
+    /// Messages and collectives with data.
+    times: u64,
+    bytes: u64,
+    /// In calls that wait for messages as well.
+    spent: Spent,
+}
+
+/// All of a run.
+#[derive(Debug, Default)]
+pub(super) struct Data(BTreeMap<Option<FunctionId>, Moved>);
+
+impl Data {
+    /// Adds a call of a function about a message, or a collective; `spent` is without the wait.
+    pub(super) fn add(&mut self, event: &EventRow, function: Option<FunctionId>, spent: Ns) {
+        let of = self.0.entry(function).or_default();
+        of.times += u64::from(event.bytes > 0);
+        of.bytes += event.bytes;
+        *of.spent.entry((event.location, event.context)).or_default() += spent;
+    }
+
+    pub(super) fn findings(&self, facts: &Facts<'_>) -> Vec<Finding> {
+        self.0.values().filter_map(|moved| moved.finding(facts)).collect()
+    }
+}
+
+impl Moved {
+    fn finding(&self, facts: &Facts<'_>) -> Option<Finding> {
+        let lost: Ns = self.spent.values().sum();
+        let each_bytes = self.bytes as f64 / self.times.max(1) as f64;
+        let mut checks = Checks::default();
+        if !checks.holds(&limits::LARGE_MESSAGES, self.times as f64)
+            || !checks.holds(&limits::LARGE_MESSAGE_BYTES, each_bytes)
+            || !checks.holds(&limits::MOVING, lost / facts.total.max(Ns::SHORTEST))
+            || !facts.matters(&mut checks, lost, lost)
+        {
+            return None;
+        }
+        let (_, context) = facts.heaviest_line(self.spent.iter().map(|(key, &time)| (key.1, time)))?;
+        let cause = facts.located(facts.places.place(context), self.spent.keys().map(|key| key.0));
+        let mut finding = facts.finding(Kind::MpiMuchData, Account::MpiTransfer, lost, lost, cause);
+        finding.victims = victims(facts, &self.spent);
+        finding.evidence = vec![
+            Figure::count(FigureId::Messages, self.times as f64),
+            Figure::bytes(FigureId::BytesOfMessage, each_bytes),
+            Figure::time(FigureId::CallsWithoutWaits, lost),
+        ];
+        finding.sure = Sure::Possible;
+        finding.checks = checks.kept();
+        Some(finding)
+    }
+}
