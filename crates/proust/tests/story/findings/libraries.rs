@@ -47,6 +47,25 @@ fn the_lock_of_pythons_interpreter() {
     assert!(of_kind(&found, "interpreter-lock").is_none(), "{found:#?}");
 }
 
+/// A script's own lock is no matter of the interpreter's.
+#[test]
+fn a_lock_of_a_script_is_held_while_its_holder_sleeps() {
+    let Some(python) = read_interpreters().into_iter().next() else { return };
+    let script = folder().join("findings/script_lock.py");
+    let run = |how: &str| record(&python.path, &[script.to_str().unwrap(), how]).succeeded();
+    let within = run("within");
+    let found = findings(&within);
+    let finding = of_kind(&found, "lock-across-sleep").unwrap_or_else(|| panic!("{found:#?}"));
+    assert_eq!(finding["cause"]["function"], "pause_locked", "{finding:#}");
+    let (lost_s, truth_s) = (number(finding, "/lost_s"), number(&within.truth(), "/lost_s"));
+    // The holder's sleep leaves a processor empty, too.
+    let range = 0.75 * truth_s..=2.25 * truth_s;
+    assert!(range.contains(&lost_s), "{lost_s} s are found, {truth_s} s were lost");
+    assert!(of_kind(&found, "interpreter-lock").is_none(), "{found:#?}");
+    let found = findings(&run("outside"));
+    assert!(of_kind(&found, "lock-across-sleep").is_none(), "{found:#?}");
+}
+
 #[test]
 fn data_that_processes_of_python_hand_to_each_other() {
     let Some(python) = read_interpreters().into_iter().next() else { return };
