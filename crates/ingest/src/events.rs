@@ -11,7 +11,7 @@ use proust_log::operations::{Operation, Target as LogTarget};
 use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Inside, Sum};
 use proust_profile::{ContextId, EventRow, InsideRow, LocationId, OperationId, Spool, Target};
 
-use super::thread::{NO_PATH, Place, SLACK_NS};
+use super::thread::{NO_PATH, Place, SLACK_NS, goes_on};
 pub(super) use rows::{RawEvents, RawEventsBuilder};
 
 /// A row before contexts and the profile's numbers of operations exist.
@@ -261,10 +261,11 @@ impl Events {
         }
         let last_cpu_ns = self.last_clock.map_or(bounds.begin_cpu_ns, |clock| clock.cpu_ns);
         let most_ns = (event.end_ns - bounds.begin_ns) / 64 * 65 + SLACK_NS;
-        let used_ns = event.cpu_ns.checked_sub(bounds.begin_cpu_ns);
-        let used_ns = used_ns.filter(|&used| used <= most_ns && event.cpu_ns >= last_cpu_ns);
+        let cpu_ns = goes_on(last_cpu_ns, event.cpu_ns);
+        let used_ns = cpu_ns.checked_sub(bounds.begin_cpu_ns);
+        let used_ns = used_ns.filter(|&used| used <= most_ns && cpu_ns >= last_cpu_ns);
         match used_ns {
-            Some(_) => self.last_clock = Some(Clock { time_ns: event.end_ns, cpu_ns: event.cpu_ns }),
+            Some(_) => self.last_clock = Some(Clock { time_ns: event.end_ns, cpu_ns }),
             None => self.implausible += 1,
         }
         used_ns

@@ -33,6 +33,15 @@ pub(super) const SLACK_NS: u64 = 2_000_000;
 /// kernel counts as the thread's.
 pub(super) const STALL_NS: u64 = 20_000_000;
 
+/// By how much a CPU clock goes back without being damage: that of a thread which another processor has taken
+/// over is 124 ns behind on a virtual machine now and then.
+const BACK_NS: u64 = 20_000;
+
+/// A CPU clock that was read after it stood at `last_ns`.
+pub(super) fn goes_on(last_ns: u64, read_ns: u64) -> u64 {
+    if read_ns < last_ns && last_ns - read_ns <= BACK_NS { last_ns } else { read_ns }
+}
+
 /// No run lasts longer, and no thread uses more CPU time: more is damage.
 pub(super) const LONGEST_RUN_NS: u64 = 366 * 24 * 3600 * 1_000_000_000;
 

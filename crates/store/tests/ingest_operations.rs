@@ -300,6 +300,20 @@ fn what_contradicts_the_threads_other_records_is_clamped_or_dropped_and_counted(
     assert_eq!(profile.quality.implausible_records, 8);
 }
 
+/// As a virtual machine's CPU clock does now and then, by some hundred nanoseconds.
+#[test]
+fn a_cpu_clock_that_goes_back_a_little_stands_still() {
+    let mut lane = lane();
+    lane.begin(10, 1000, 0).event(Operation::Join, (1010, 1020), 5, 1);
+    let event = Event { node: 1, begin_ns: 1030 * MS, end_ns: 1040 * MS, ..Default::default() };
+    lane.push(Operation::Join as u16, &Event { cpu_ns: 5 * MS - 124, ..event });
+    lane.event(Operation::Join, (1050, 1060), 6, 1).end(10, 1100, 10);
+    let profile = profile_of(&[log(header(9), &[lane])], None);
+    let clocks: Vec<_> = profile.events.iter().map(|event| event.cpu_clock_ns).collect();
+    assert_eq!(clocks, [Some(5 * MS), Some(5 * MS), Some(6 * MS)]);
+    assert_eq!(profile.quality.implausible_records, 0);
+}
+
 #[test]
 fn operations_before_the_first_sample_of_a_thread_whose_begin_was_lost() {
     let mut lane = lane();

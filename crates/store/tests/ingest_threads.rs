@@ -312,6 +312,17 @@ fn clocks_that_contradict_themselves_are_clamped_and_told() {
 }
 
 #[test]
+fn a_cpu_clock_that_goes_back_a_little_adds_nothing() {
+    let mut lane = lane();
+    lane.begin(10, 1000, 0).node(1, 0, 1, 0x100).sample(1010, 5, 1);
+    lane.push(1, &Sample { node: 1, time_ns: 1015 * MS, cpu_ns: 5 * MS - 124, ..Default::default() });
+    lane.sample(1020, 9, 1).end(10, 1030, 10);
+    let profile = profile_of(&[log(header(9), &[lane])], None);
+    assert_eq!(profile.quality.implausible_records, 0);
+    assert_eq!(amounts(&profile, Metric::Cpu)[&("f1".into(), 10)], 10.0);
+}
+
+#[test]
 fn what_passed_between_the_two_clocks_is_no_contradiction() {
     let mut lane = lane();
     lane.begin(10, 1000, 0).node(1, 0, 1, 0x100);

@@ -16,7 +16,7 @@ use proust_profile::{ContextId, SampleRow};
 use super::shares::Shares;
 use super::{
     Closing, LONGEST_RUN_NS, LOST, Limits, NO_PATH, NOT_RECORDED, Place, RawSamples, SLACK_NS, STALL_NS,
-    Thread, Weights,
+    Thread, Weights, goes_on,
 };
 use crate::events::{Bounds, Events, Finished};
 use crate::executed::{Executed, RawInterval};
@@ -174,6 +174,7 @@ impl<'l> ThreadMeter<'l> {
     #[inline]
     fn advance(&mut self, time_ns: u64, cpu_ns: u64) -> u64 {
         self.learn_clock(cpu_ns);
+        let cpu_ns = goes_on(self.cpu_ns, cpu_ns);
         let passed = time_ns.min(self.limits.latest_ns).saturating_sub(self.time_ns);
         let most = |slack_ns: u64| (passed.min(LONGEST_RUN_NS) / 64 * 65 + slack_ns).min(self.left_ns);
         let advance = cpu_ns.saturating_sub(self.cpu_ns);
