@@ -1,5 +1,5 @@
-/* Walkers of a quantum system are moved by ranks that have equal numbers of them and agree on the energy after
-   each block of steps. */
+/* Walkers of a quantum system are moved by ranks that have equal numbers of them and agree on the energy
+   after each block of steps. */
 #include <mpi.h>
 
 #include "../suite.h"

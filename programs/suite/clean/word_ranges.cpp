@@ -1,4 +1,4 @@
-// Words of a text are counted: each thread counts those of its part, sorted by the ranges of their numbers, and
+// Words of a text are counted: each thread counts those of its parts, sorted by ranges of their numbers, and
 // then adds up one range of all parts.
 #include <barrier>
 #include <cstdio>

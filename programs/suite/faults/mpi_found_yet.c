@@ -4,7 +4,7 @@
 
 #include "../suite.h"
 
-enum { PUZZLES = 80, ROUNDS = 120, CLOSEST = 3 };
+enum { PUZZLES = 64, ROUNDS = 200, CLOSEST = 3 };
 
 /* How far the sequence of a candidate is from the pattern. */
 static NOINLINE uint64_t distance(uint64_t candidate, uint64_t pattern)
