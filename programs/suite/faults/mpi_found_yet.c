@@ -4,7 +4,7 @@
 
 #include "../suite.h"
 
-enum { PUZZLES = 64, ROUNDS = 200, CLOSEST = 3 };
+enum { PUZZLES = 9, ROUNDS = 200, CLOSEST = 3 };
 
 /* How far the sequence of a candidate is from the pattern. */
 static NOINLINE uint64_t distance(uint64_t candidate, uint64_t pattern)
@@ -12,7 +12,7 @@ static NOINLINE uint64_t distance(uint64_t candidate, uint64_t pattern)
     uint64_t state = candidate * 0x9e3779b97f4a7c15 + 1;
     for (int round = 0; round < ROUNDS; round++)
         next_random(&state);
-    return (state ^ pattern) >> 46;
+    return (state ^ pattern) >> 43;
 }
 
 static NOINLINE int has_anyone(int found)
@@ -29,7 +29,7 @@ static NOINLINE long search(uint64_t pattern, int rank, int ranks)
     for (;; candidate += ranks) {
         if (!found && distance((uint64_t)candidate, pattern) < CLOSEST)
             found = candidate;
-        if (has_anyone(found > 0)) /* FAULT: all ranks meet after each candidate, a microsecond of work */
+        if (has_anyone(found > 0)) /* FAULT: all ranks meet after each candidate, which is little work */
             break;
     }
     long own = found ? found : INT32_MAX;
