@@ -477,6 +477,41 @@ KEPT static void balanced(void)
     }
 }
 
+/* Rank 0 hands out parts of the work, one for each request. */
+KEPT static void hand_out(int parts)
+{
+    for (int part = 0; part < parts; part++) {
+        MPI_Status from;
+        WAITS(MPI_Recv(others, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &from));
+        MPI_Send(some, 1, MPI_DOUBLE, from.MPI_SOURCE, 8, MPI_COMM_WORLD);
+    }
+}
+
+KEPT static void work_on_parts(int parts)
+{
+    for (int part = 0; part < parts; part++) {
+        MPI_Send(some, 1, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD);
+        MPI_Recv(others, 1, MPI_DOUBLE, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        work();
+    }
+}
+
+KEPT static void parts_on_demand(void)
+{
+    if (rank == 0)
+        hand_out(rounds(step_s) * (ranks - 1));
+    else
+        work_on_parts(rounds(step_s));
+    STAY;
+}
+
+KEPT static void parts_divided(void)
+{
+    for (int part = 0; part < rounds(step_s); part++)
+        work();
+    STAY;
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -499,6 +534,8 @@ static const struct {
     {"mpi-groupable-collectives-repaired", all_sums},
     {"mpi-repeated-setup", communicator_each},
     {"mpi-repeated-setup-repaired", one_communicator},
+    {"mpi-idle-rank", parts_on_demand},
+    {"mpi-idle-rank-repaired", parts_divided},
     {"mpi-small-accesses", element_by_element},
     {"mpi-small-accesses-repaired", many_elements},
     {"mpi-much-data", all_of_each},

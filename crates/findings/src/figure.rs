@@ -354,6 +354,8 @@ figures! {
     WaitersAtOnce "waiters-at-once";
     /// Waiting of a thread each time, on average.
     WaitingEachTime "waiting-each-time";
+    /// How much of their time the other ranks wait, at most.
+    WaitingOfOtherRanks "waiting-of-other-ranks";
     /// Waits.
     Waits "waits";
     /// Times that threads waited for work.
@@ -378,6 +380,8 @@ figures! {
     WorkOfOthersBeside "work-of-others-beside";
     /// Work of the others each time, on average.
     WorkOfOthersEachTime "work-of-others-each-time";
+    /// How long a rank worked.
+    WorkOfRank "work-of-rank";
     /// Work of a task, on average.
     WorkOfTask "work-of-task";
     /// Work of all tasks.

@@ -159,6 +159,8 @@ kinds! {
     MpiGroupableCollectives "mpi-groupable-collectives";
     /// Communicators, windows or files of MPI are made again and again.
     MpiRepeatedSetup "mpi-repeated-setup";
+    /// One rank does hardly anything but wait for messages of the others.
+    MpiIdleRank "mpi-idle-rank";
     /// Memory of other ranks, or files, are accessed by very many calls.
     MpiSmallAccesses "mpi-small-accesses";
     /// Moving data between ranks takes much of their time.

@@ -5,6 +5,7 @@
 //! - `groups`: what late ranks did while others waited for them
 //! - `late`: ranks that others wait for, in messages and in collectives
 //! - `alone`: what one rank does while all others wait for it; `end`: the same at the end of MPI
+//! - `idle`: a rank that only waits for the others
 //! - `chains`: waits that follow from each other: one rank works after the other
 //! - `calls`: many small messages, collectives that follow each other at once
 //! - `data`: much data in large messages; `accesses`: many small accesses to memory of others and to files
@@ -21,6 +22,7 @@ mod chains;
 mod data;
 mod end;
 mod groups;
+mod idle;
 mod late;
 mod order;
 mod path;
@@ -46,6 +48,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let path = OnPath::of(facts);
     let mut found = late::find(facts, &sites, path.as_ref());
     found.extend(path.iter().flat_map(|path| end::find(facts, path)));
+    found.extend(idle::find(facts, &sites));
     found.extend(chains::find(facts, &sites));
     found.extend(order::find(facts, &sites));
     found.extend(calls::find(facts));

@@ -59,6 +59,7 @@ fn is_of_all(kind: Kind) -> bool {
             | Kind::MpiSmallMessages
             | Kind::MpiGroupableCollectives
             | Kind::MpiRepeatedSetup
+            | Kind::MpiIdleRank
             | Kind::MpiSmallAccesses
             | Kind::MpiMuchData
             | Kind::MpiPolls

@@ -96,6 +96,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::MpiLateReceiver
         | Kind::MpiImbalance
         | Kind::MpiSerialChain
+        | Kind::MpiIdleRank
         | Kind::MpiWrongOrder
         | Kind::IntervalUneven
         | Kind::IntervalVaried

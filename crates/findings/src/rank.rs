@@ -109,6 +109,7 @@ fn general(kind: Kind) -> &'static [Kind] {
         // Their own instructions are what their time is measured by.
         Kind::HotSection | Kind::Convoy | Kind::LockSpin => &[Kind::HotAtomic],
         Kind::FaultChurn => &[Kind::AllocationChurn],
+        Kind::MpiIdleRank => &[Kind::MpiLateSender],
         Kind::MpiSerialChain => &[Kind::MpiLateSender, Kind::MpiLateReceiver, Kind::MpiImbalance],
         _ => &[],
     }
@@ -129,6 +130,12 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
                 let mut writers = special.victims.iter().filter_map(|victim| victim.place.context);
                 let phase = other.cause.function.as_deref();
                 phase.is_some_and(|phase| writers.any(|writer| facts.places.is_below_named(writer, phase)))
+            }
+            // The others are late for it only.
+            Kind::MpiIdleRank => {
+                let waits =
+                    |one: &Place| special.victims.iter().any(|victim| victim.place.context == one.context);
+                other.victims.iter().all(|victim| waits(&victim.place))
             }
             // A slow service may sleep; a client that sleeps itself waits for that.
             Kind::RoundTrips => {

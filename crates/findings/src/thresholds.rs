@@ -175,6 +175,8 @@ thresholds! {
     FILE_OPENS at_least count(5000.0) "files that one function opened";
     TINY_BYTES at_most bytes(256.0) "moved by a call, on average";
     TINY_CALL_S at_least ns(120) "a call, on average: shorter ones do not reach the system";
+    DEVICE_READ_BYTES at_most bytes(16384.0) "read by a call that waits for the device, on average";
+    DEVICE_READ_S at_least ns(30_000) "such a read, on average: others find the bytes in memory";
     SYNC_WRITE_S at_least ns(100_000) "a write of less than 64 KiB, on average";
     SYNC_CALLS at_least count(20.0) "times that a file was synchronised";
     DEEP_VISITS at_least count(1000.0) "times that a thread came to the construct";
@@ -218,6 +220,10 @@ thresholds! {
     MPI_ALONE_BY_ONE at_least share(0.9) "of the waiting for it, for the rank that spends most in it";
     MPI_ALONE_WAITED at_least share(0.5)
         "of the other ranks' time while it is on the critical path, waiting for it";
+    IDLE_RANK at_least share(0.8) "of a rank's time, waiting for messages of others, to be idle";
+    IDLE_WAITED at_least share(0.4) "of the run, such waiting of it";
+    IDLE_ANSWERS at_least share(0.3) "of its waits for a message, followed by one that it sends";
+    IDLE_OTHERS at_most share(0.3) "of the time of any other rank, waiting";
     CHAIN_SHARE at_least share(0.5) "of the waiting for other ranks there, in chains of waits";
     CHAIN_WAITS at_least count(3.0) "waits of the longest chain";
     CHAIN_BY_ONE at_most share(0.8) "of the waiting in chains, for the work of one rank";

@@ -181,28 +181,40 @@ fn tiny_io(
     if is_buffered(operation) && limits::TINY_BYTES.holds(bytes) {
         bytes = bytes_through_buffers(facts, operation.nature, sum).map_or(bytes, |moved| moved.max(bytes));
     }
+    // Who reads past the system's cache waits for the device each time.
+    let is_from_device = operation.nature == Nature::Read
+        && !is_buffered(operation)
+        && sum.to_others.is_empty()
+        && !limits::TINY_BYTES.holds(bytes)
+        && limits::DEVICE_READ_S.holds(call);
+    let (most_bytes, least_time) = match is_from_device {
+        true => (limits::DEVICE_READ_BYTES, limits::DEVICE_READ_S),
+        false => (limits::TINY_BYTES, limits::TINY_CALL_S),
+    };
     // Waits of a pipe or socket are no fault here.
     let lost = sum.time.min(sum.booked(io)) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
     let mut checks = Checks::default();
     if !checks.holds(&limits::TINY_CALLS, sum.calls - answered(operation, sum, turns))
         || !checks.holds(&limits::SOME_BYTES, bytes)
-        || !checks.holds(&limits::TINY_BYTES, bytes)
-        || !checks.holds(&limits::TINY_CALL_S, call)
+        || !checks.holds(&most_bytes, bytes)
+        || !checks.holds(&least_time, call)
         || is_buffered(operation) && !reaches_the_system(facts, &mut checks, sum)
         || !facts.matters(&mut checks, lost, lost)
     {
         return None;
     }
     let place = located(facts, sum);
-    let mut finding = facts.finding(Kind::TinyIo, Account::Io, lost, lost, place);
+    let burned = if is_from_device { Ns::ZERO } else { lost };
+    let mut finding = facts.finding(Kind::TinyIo, Account::Io, lost, burned, place);
     finding.victims = victims(facts, sum);
     finding.evidence = vec![
         Figure::count(FigureId::Calls, sum.calls),
         Figure::bytes(FigureId::BytesOfCall, bytes),
-        Figure::time(FigureId::TimeOfCall, call),
+        Figure::time(if is_from_device { FigureId::EachOnAverage } else { FigureId::TimeOfCall }, call),
         Figure::time(FigureId::AllOfThem, sum.time),
     ];
-    finding.sure = Sure::Certain;
+    // What is read may be needed in such pieces, and lie anywhere.
+    finding.sure = if is_from_device { Sure::Possible } else { Sure::Certain };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -1,6 +1,6 @@
 //! Waits for partners by location and place of the call.
 
-use proust_profile::{ContextId, LocationId, Ns, WaitPattern};
+use proust_profile::{ContextId, LocationId, Ns, ProcessId, WaitPattern};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
@@ -49,6 +49,12 @@ impl Sites {
     pub(super) fn kind(&self, site: Site) -> Option<usize> {
         let waits = self.0.get(&site)?;
         (0..KINDS.len()).max_by_key(|&class| waits.times[class])
+    }
+
+    /// Where the threads of a process waited for senders, and how long.
+    pub(super) fn of_process(&self, facts: &Facts<'_>, process: ProcessId) -> Vec<(Site, Ns)> {
+        let mine = self.0.iter().filter(|(site, _)| facts.profile.locations[site.0].process == process);
+        mine.map(|(&site, waits)| (site, waits.times[0])).filter(|(_, time)| time.is_positive()).collect()
     }
 
     /// How often a location waited at a site.

@@ -24,6 +24,26 @@ fn calls_that_move_a_few_bytes_are_told() {
     assert!(!has(&run(4096), Kind::TinyIo));
 }
 
+/// Reads of a block each, which take so long that they wait for the device.
+#[test]
+fn blocks_that_are_read_one_by_one_from_a_device() {
+    let run = |operation: Operation, bytes: u64, calls: u32| {
+        let mut run = Builder::new(1, 1000);
+        for at_ms in (0..1000).step_by(20) {
+            run.short(0, "main load", operation, (at_ms, at_ms + 10), (calls, bytes * u64::from(calls), 10));
+            run.work(0, "main check", (at_ms + 10, at_ms + 20));
+        }
+        run.findings()
+    };
+    let found = run(Operation::Read, 4096, 200);
+    let finding = one(&found, Kind::TinyIo);
+    near(finding.lost, 0.5 * (1.0 - 4096.0 / 65536.0));
+    assert_eq!((cause(finding), finding.sure), ("load", Sure::Possible));
+    assert!(!has(&run(Operation::Read, 65536, 200), Kind::TinyIo), "large blocks");
+    assert!(!has(&run(Operation::Read, 4096, 2000), Kind::TinyIo), "from memory");
+    assert!(!has(&run(Operation::Write, 4096, 200), Kind::TinyIo));
+}
+
 #[test]
 fn files_that_are_opened_and_closed_all_the_time() {
     let run = |opens: u32| {

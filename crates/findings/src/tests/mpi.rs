@@ -342,6 +342,32 @@ fn polls_that_find_nothing() {
     assert!(!has(&calling(Operation::MPI_Iprobe, 100, true), Kind::MpiPolls), "4000 polls");
 }
 
+/// Rank 0 waits for 19 of 20 ms until rank 1 has done its part, and gives it the next one.
+#[test]
+fn a_rank_that_only_hands_out_work_is_idle() {
+    let run = |operation: Operation, works_ms: u64| {
+        let mut run = ranks(2, 400);
+        for round in 0..20 {
+            let (begin, end) = (20 * round, 20 * round + 20);
+            run.waits((0, 1), "main hand_out", RECEIVE, (begin, end - works_ms));
+            run.work(0, "main hand_out", (end - works_ms, end));
+            run.during(0, "main hand_out", operation, (end, end));
+            run.work(1, "main fit", (begin, end));
+            run.during(1, "main ask", Operation::MPI_Send, (end, end));
+        }
+        run.found()
+    };
+    let found = run(Operation::MPI_Send, 1);
+    let finding = one(&found, Kind::MpiIdleRank);
+    near(finding.lost, 0.38);
+    assert_eq!((cause(finding), &finding.ranks[..], finding.sure), ("hand_out", &[0][..], Sure::Possible));
+    assert!(!has(&found, Kind::MpiLateSender), "{found:#?}");
+    // Who only takes waits for a late sender; who works as well is not idle.
+    let found = run(Operation::Write, 1);
+    assert!(has(&found, Kind::MpiLateSender) && !has(&found, Kind::MpiIdleRank), "{found:#?}");
+    assert!(!has(&run(Operation::MPI_Send, 10), Kind::MpiIdleRank));
+}
+
 #[test]
 fn many_small_accesses() {
     let found = calling(Operation::MPI_Put, 200, true);

@@ -8,7 +8,7 @@ use crate::mpi::Mpi;
 use crate::recording::{Recorded, list, number};
 
 /// The kinds that this story is about.
-pub const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 13] = [
     "mpi-late-sender",
     "mpi-late-receiver",
     "mpi-imbalance",
@@ -17,6 +17,7 @@ pub const KINDS: [&str; 12] = [
     "mpi-small-messages",
     "mpi-groupable-collectives",
     "mpi-repeated-setup",
+    "mpi-idle-rank",
     "mpi-small-accesses",
     "mpi-much-data",
     "mpi-polls",
@@ -38,7 +39,7 @@ struct Fault {
     least: f64,
 }
 
-const FAULTS: [Fault; 13] = [
+const FAULTS: [Fault; 14] = [
     Fault { late: &[0], ..late("mpi-late-sender", "prepare") },
     Fault { late: &[1], ..late("mpi-late-receiver", "prepare") },
     Fault { late: &[1], ..late("mpi-imbalance", "prepare") },
@@ -63,6 +64,7 @@ const FAULTS: [Fault; 13] = [
         least: 0.3,
         ..late("mpi-repeated-setup", "sum_in_own")
     },
+    Fault { late: &[0], sure: "possible", ..late("mpi-idle-rank", "hand_out") },
     Fault {
         account: "mpi-transfer",
         sure: "possible",
@@ -193,6 +195,7 @@ faults! {
     many_small_messages few_large_messages "mpi-small-messages";
     one_collective_after_the_other one_collective_for_all "mpi-groupable-collectives";
     communicators_made_for_each_step one_communicator_for_all_steps "mpi-repeated-setup";
+    a_rank_that_hands_out_parts ranks_that_know_their_parts "mpi-idle-rank";
     memory_accessed_element_by_element memory_accessed_in_large_pieces "mpi-small-accesses";
     all_gathered_each_step a_little_gathered_each_step "mpi-much-data";
     polls_after_each_step polls_after_many_steps "mpi-polls";

@@ -93,6 +93,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::MpiSerialChain => "each rank works when the one before it is done, as in a pipeline",
         Kind::MpiSmallMessages => "very many messages of a few bytes, whose cost is that of calling",
         Kind::MpiRepeatedSetup => "communicators, windows or files of MPI are made again and again",
+        Kind::MpiIdleRank => "one rank hands out work and waits, while all others work",
         Kind::MpiSmallAccesses => "memory of other ranks, or files, are accessed by very many calls of MPI",
         Kind::MpiMuchData => "moving large messages takes much of the ranks' time",
         Kind::MpiPolls => "MPI is asked very often whether something has arrived, and it has not",

@@ -171,7 +171,11 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              otherwise compare what the threads did before they waited here."
         }
         Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
-        Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
+        Kind::TinyIo => {
+            "Collect the bytes in a buffer and move some 64 KiB with one call. Where each read waits for the \
+             device, read ahead, or several pieces at once; what is read again the system can keep (without \
+             O_DIRECT)."
+        }
         Kind::SyncStorm => {
             "Synchronise once for many changes, or leave it to a thread of its own; a file opened with \
              O_SYNC or O_DSYNC is synchronised by each write."
@@ -251,6 +255,11 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::MpiRepeatedSetup => {
             "Make it once, before the loop, and use it again; a file that all write stays open."
+        }
+        Kind::MpiIdleRank => {
+            "Let the rank that hands out work do some itself, in a thread of its own or between requests; \
+             divide the work beforehand where its parts are known; or start one rank more than there are \
+             processors, if the one that waits leaves its processor."
         }
         Kind::MpiSmallAccesses => {
             "Access many elements by one call (a count, a derived type), and order accesses once for all of \

@@ -87,6 +87,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::MpiSmallMessages
         | Kind::MpiGroupableCollectives
         | Kind::MpiRepeatedSetup
+        | Kind::MpiIdleRank
         | Kind::MpiSmallAccesses
         | Kind::MpiMuchData
         | Kind::MpiPolls

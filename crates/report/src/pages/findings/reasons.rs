@@ -150,6 +150,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = time in these calls without waits for partners × (1 − bytes a message / 65 536)"
         }
         Kind::MpiRepeatedSetup => "lost = time in these calls − waits for partners in them",
+        Kind::MpiIdleRank => "lost = what the rank waits for the others",
         Kind::MpiSmallAccesses => "lost = time in these calls − waits for partners in them",
         Kind::MpiMuchData => "lost = time in messages and collectives there − waits for partners in them",
         Kind::MpiPolls => "lost = time in polls that found nothing − waits for partners in them",
@@ -230,6 +231,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Possible, Kind::WorkByTurns) => {
             "measured exactly; that the turns need not be taken one after the other is an assumption"
         }
+        (Sure::Possible, Kind::TinyIo) => {
+            "the calls are measured exactly, and wait for a device; what they read may lie anywhere on it"
+        }
         (Sure::Possible, Kind::SyncStorm) => {
             "measured exactly; that these writes wait for the device is concluded from how long they take, \
              and slow storage looks the same"
@@ -304,6 +308,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::MpiRepeatedSetup) => {
             "the calls are measured exactly; whether the same could be used again is not known"
+        }
+        (Sure::Possible, Kind::MpiIdleRank) => {
+            "waits are measured exactly; that a rank has only this to do may be meant"
         }
         (Sure::Possible, Kind::MpiSmallAccesses) => {
             "the calls are measured exactly; whether several could be one is not known"

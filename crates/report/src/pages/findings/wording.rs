@@ -70,6 +70,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::MpiSerialChain => "serial chain of ranks",
         Kind::MpiSmallMessages => "many small messages",
         Kind::MpiRepeatedSetup => "communicators made again and again",
+        Kind::MpiIdleRank => "idle rank",
         Kind::MpiSmallAccesses => "many small accesses of MPI",
         Kind::MpiMuchData => "much data moved between ranks",
         Kind::MpiPolls => "questions to MPI in vain",
@@ -211,6 +212,9 @@ pub(super) fn title(finding: &Finding) -> String {
         }
         Kind::ThreadChurn => format!("{who} creates threads that live only briefly"),
         Kind::ProcessChurn => format!("{who} starts processes that live only briefly"),
+        Kind::TinyIo if finding.has(FigureId::EachOnAverage) => {
+            format!("{who} reads a block at a time, and waits for the device each time")
+        }
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
         Kind::FileChurn => format!("{who} opens and closes files again and again"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
@@ -259,6 +263,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::MpiSmallMessages => format!("{who} exchanges very many messages of a few bytes"),
         Kind::MpiRepeatedSetup => {
             format!("{who} makes communicators, windows or files of MPI again and again")
+        }
+        Kind::MpiIdleRank => {
+            format!("{} does hardly anything but wait in {who} for messages of the others", ranks(finding))
         }
         Kind::MpiSmallAccesses => {
             format!("{who} accesses memory of other ranks, or a file, by many calls for a little each")
