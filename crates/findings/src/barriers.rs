@@ -26,8 +26,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     by_place.into_values().filter_map(late).collect()
 }
 
-/// Where threads meet: at a line of the source. At the end of a parallel region the one that opened it waits in
-/// the function around it, and the others in one that a compiler made of the region.
+/// Where threads meet: at a line of the source. At the end of a parallel region the one that opened it waits
+/// in the function around it, and the others in one that a compiler made of the region.
 fn meeting(facts: &Facts<'_>, context: ContextId) -> (Option<String>, Option<FunctionId>, Option<u32>) {
     let (function, line) = facts.places.line_key(context);
     match facts.places.place(context).file.filter(|_| line.is_some()) {

@@ -1,7 +1,8 @@
-//! Functions that spend much of the ranks' time on moving data: large messages, and collectives of many bytes.
+//! Functions that spend much of the ranks' time on moving data: large messages, and collectives of many
+//! bytes.
 //!
-//! What is lost is the time in these calls without the waits for partners. That less could be sent, or that it
-//! could be on its way while the rank computes, is an assumption.
+//! What is lost is the time in these calls without the waits for partners. That less could be sent, or that
+//! it could be on its way while the rank computes, is an assumption.
 
 use std::collections::BTreeMap;
 

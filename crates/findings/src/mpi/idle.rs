@@ -1,8 +1,8 @@
 //! A rank that hardly does anything but wait for messages while all others work: one that hands out work and
 //! collects results.
 //!
-//! Its waiting is the others' work, and no fault of theirs. What is lost is a processor that the rank takes from
-//! them, or that it could use itself.
+//! Its waiting is the others' work, and no fault of theirs. What is lost is a processor that the rank takes
+//! from them, or that it could use itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
