@@ -4,14 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_account::ledger::Account;
 use proust_profile::{EventRow, FunctionId, Ns, Profile};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
-use super::super::finding::{Finding, Kind, Sure};
+use super::super::finding::{Finding, Kind};
 use super::super::thresholds::{self as limits, Checks};
-use super::spent::{Spent, victims};
+use super::spent::{Spent, possible};
 
 /// Calls that access another rank's memory, and how the names of those begin that order such accesses.
 const OF_MEMORY: [&str; 10] = [
@@ -93,19 +92,12 @@ impl Calls {
         {
             return None;
         }
-        let (_, context) = facts.heaviest_line(self.spent.iter().map(|(key, &time)| (key.1, time)))?;
-        let cause = facts.located(facts.places.place(context), self.spent.keys().map(|key| key.0));
-        let mut finding = facts.finding(Kind::MpiSmallAccesses, Account::MpiTransfer, lost, lost, cause);
-        finding.victims = victims(facts, &self.spent);
-        finding.evidence = vec![
+        let evidence = vec![
             Figure::count(FigureId::Calls, self.times as f64),
             Figure::time(FigureId::EachWithoutWaits, each),
             Figure::time(FigureId::CallsWithoutWaits, lost),
         ];
-        // Whether they could be fewer is not known.
-        finding.sure = Sure::Possible;
-        finding.checks = checks.kept();
-        Some(finding)
+        possible(facts, Kind::MpiSmallAccesses, &self.spent, evidence, checks)
     }
 }
 

@@ -6,14 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_account::ledger::Account;
 use proust_profile::{EventRow, FunctionId, Ns};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
-use super::super::finding::{Finding, Kind, Sure};
+use super::super::finding::{Finding, Kind};
 use super::super::thresholds::{self as limits, Checks};
-use super::spent::{Spent, victims};
+use super::spent::{Spent, possible};
 
 /// What one function moved.
 #[derive(Debug, Default)]
@@ -55,17 +54,11 @@ impl Moved {
         {
             return None;
         }
-        let (_, context) = facts.heaviest_line(self.spent.iter().map(|(key, &time)| (key.1, time)))?;
-        let cause = facts.located(facts.places.place(context), self.spent.keys().map(|key| key.0));
-        let mut finding = facts.finding(Kind::MpiMuchData, Account::MpiTransfer, lost, lost, cause);
-        finding.victims = victims(facts, &self.spent);
-        finding.evidence = vec![
+        let evidence = vec![
             Figure::count(FigureId::Messages, self.times as f64),
             Figure::bytes(FigureId::BytesOfMessage, each_bytes),
             Figure::time(FigureId::CallsWithoutWaits, lost),
         ];
-        finding.sure = Sure::Possible;
-        finding.checks = checks.kept();
-        Some(finding)
+        possible(facts, Kind::MpiMuchData, &self.spent, evidence, checks)
     }
 }

@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_account::ledger::Account;
 use proust_profile::{EventRow, FunctionId, Ns, Profile};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
-use super::super::finding::{Finding, Kind, Sure};
+use super::super::finding::{Finding, Kind};
 use super::super::thresholds::{self as limits, Checks, Threshold};
-use super::spent::{Spent, victims};
+use super::spent::{Spent, possible};
 
 /// How the names of calls begin that make what communicates, or do away with it.
 const SETUPS: [&str; 12] = [
@@ -80,19 +79,12 @@ impl Calls {
         if !checks.holds(limit, self.times as f64) || !facts.matters(&mut checks, lost, lost) {
             return None;
         }
-        let (_, context) = facts.heaviest_line(self.spent.iter().map(|(key, &time)| (key.1, time)))?;
-        let cause = facts.located(facts.places.place(context), self.spent.keys().map(|key| key.0));
-        let mut finding = facts.finding(kind, Account::MpiTransfer, lost, lost, cause);
-        finding.victims = victims(facts, &self.spent);
-        finding.evidence = vec![
+        let evidence = vec![
             Figure::count(FigureId::Calls, self.times as f64),
             Figure::time(FigureId::EachWithoutWaits, lost / self.times.max(1) as f64),
             Figure::time(FigureId::CallsWithoutWaits, lost),
         ];
-        // Whether the same could be used again, or one could ask less often, is not known.
-        finding.sure = Sure::Possible;
-        finding.checks = checks.kept();
-        Some(finding)
+        possible(facts, kind, &self.spent, evidence, checks)
     }
 }
 
