@@ -390,6 +390,30 @@ static void small_tasks_repaired(void)
         tasks_of(5000);
 }
 
+/* omp-tasks-of-one: a condition has each task executed by the thread that makes it; repaired, it holds. */
+KEPT static void tasks_if(int there_are)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 40; i++) {
+#pragma omp task if(there_are > 30) firstprivate(i)
+        units(i % 2 + 2);
+    }
+    STAYS;
+}
+
+static void tasks_of_one(void)
+{
+    while (!is_enough())
+        tasks_if(20);
+}
+
+static void tasks_of_all(void)
+{
+    while (!is_enough())
+        tasks_if(40);
+}
+
 /* A case, what its fault and its repair are, and how each wants its threads to wait. */
 static const struct {
     const char *name;
@@ -408,6 +432,7 @@ static const struct {
     { "omp-serial-part", serial_part, serial_part_repaired, NULL, NULL },
     { "omp-team-of-one", outside, inside, NULL, NULL },
     { "omp-small-tasks", small_tasks, small_tasks_repaired, NULL, NULL },
+    { "omp-tasks-of-one", tasks_of_one, tasks_of_all, NULL, NULL },
 };
 
 /* The runtime reads how to wait when it is loaded. */

@@ -65,7 +65,7 @@ fn late_work(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     let mut checks = Checks::default();
     let times = visits(facts, rows);
     if !facts.matters(&mut checks, waited, burned)
-        || !checks.holds(&limits::LATE_TIMES, times as f64)
+        || !often(facts, &mut checks, times, waited)
         || !checks.holds(&limits::LATE_WORK, waited / facts.total.max(Ns::SHORTEST))
         || !checks.holds(&limits::LATE_EXCESS, waited / (waited + displaced).max(Ns::SHORTEST))
     {
@@ -103,6 +103,16 @@ fn late_work(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     }
     finding.checks = checks.kept();
     Some(finding)
+}
+
+/// Whether a barrier was visited often enough for who is late to be no accident; one that is visited seldom,
+/// if it is waited there for a considerable part of the run each time.
+fn often(facts: &Facts<'_>, checks: &mut Checks, times: u64, waited: Ns) -> bool {
+    let each = waited / times.max(1) as f64 / facts.wall.max(Ns::SHORTEST);
+    if limits::LATE_TIMES.holds(times as f64) || !limits::LATE_ONCE.holds(each) {
+        return checks.holds(&limits::LATE_TIMES, times as f64);
+    }
+    checks.holds(&limits::LATE_ONCE, each)
 }
 
 /// Of a barrier of OpenMP, the waiting as a part of what it would be if one thread did all the work before it
@@ -144,7 +154,7 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         return None;
     }
     let times = visits(facts, rows);
-    if !checks.holds(&limits::LATE_TIMES, times as f64)
+    if !often(facts, &mut checks, times, waited)
         || !checks.holds(&limits::LATE_SHARE, waited / all.max(Ns::SHORTEST))
         || !checks.holds(&limits::LATE_EXCESS, waited / (waited + displaced))
     {
@@ -170,7 +180,10 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         facts.regions.as_ref().is_some_and(|of| rows.iter().any(|row| of.is_handed_out(row.context)));
     // How long it had none is known from sample to sample, but not for each of many short waits.
     let (excess, queued) = (waited / (waited + displaced), facts.queued(late) / waited.max(Ns::SHORTEST));
-    let is_sure = !is_handed_out && limits::LATE_SURE.holds(excess) && limits::LATE_QUEUED.holds(queued);
+    let is_sure = !is_handed_out
+        && limits::LATE_TIMES.holds(times as f64)
+        && limits::LATE_SURE.holds(excess)
+        && limits::LATE_QUEUED.holds(queued);
     if is_sure {
         checks.holds(&limits::LATE_SURE, excess);
         checks.holds(&limits::LATE_QUEUED, queued);

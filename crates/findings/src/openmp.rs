@@ -3,6 +3,7 @@
 //! - `constructs`: what the regions of a run are made of, by place in the source
 //! - `depth`: work-sharing too deep in a nest of loops, tasks that are too small
 //! - `loops`: static schedules over uneven work, chunks that are too small
+//! - `alone`: tasks that one thread executes while the others wait
 //! - `critical`: sections for one thread at a time, in hot loops
 //! - `teams`: teams inside teams that are more than the processors, teams of one
 //! - `policy`: waits that keep a processor which others need, and waits that sleep for a moment
@@ -10,6 +11,7 @@
 //! What is measured at sites is wall time. Time that a busy machine adds to it must not become a finding:
 //! work is taken by processor time, and a cost that is compared is the smallest that was seen.
 
+mod alone;
 mod constructs;
 mod critical;
 mod depth;
@@ -28,6 +30,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let constructs = Constructs::of(facts);
     let mut found = Vec::new();
     if !constructs.is_empty() {
+        found.extend(alone::find(facts, &constructs));
         found.extend(depth::find(facts, &constructs));
         found.extend(loops::find(facts, &constructs));
         found.extend(critical::find(facts, &constructs));

@@ -85,6 +85,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LateWork
         | Kind::OmpUnevenLoop
         | Kind::OmpLargeChunks
+        | Kind::OmpTasksOfOne
         | Kind::OmpSleepingWaits
         | Kind::BoundTogether
         | Kind::BusyWait

@@ -30,8 +30,11 @@ fn one_by_one(facts: &Facts<'_>) -> Option<Finding> {
     let sends = sends(facts);
     let mut waits: Vec<(Wait, bool)> = (facts.stretches.answers.waits.iter())
         .filter(|&(&(location, ..), handed)| {
-            let sent = sends.get(&location).map_or(0, |sent| sent.values().sum::<u64>());
-            sent as f64 >= handed.times as f64 * SENT_EACH && !facts.profile.locations[location].service
+            let (sent, to_pipes) = sends.get(&location).map_or((0, 0), Sent::times);
+            let asks_again = sent > to_pipes || handed.times >= ASKED_BY_PIPE;
+            asks_again
+                && sent as f64 >= handed.times as f64 * SENT_EACH
+                && !facts.profile.locations[location].service
         })
         .map(|(&(location, context, of_several), &handed)| ((location, context, handed), of_several))
         .collect();
@@ -44,7 +47,7 @@ fn one_by_one(facts: &Facts<'_>) -> Option<Finding> {
     }
     let mut by_place: BTreeMap<_, (ContextId, Vec<Wait>)> = BTreeMap::new();
     for (wait, of_several) in waits {
-        let sent = of_several.then(|| most_sent(facts, sends.get(&wait.0)?)).flatten();
+        let sent = of_several.then(|| most_sent(facts, &sends.get(&wait.0)?.by_place)).flatten();
         let context = sent.unwrap_or(wait.1);
         let known = by_place.entry(facts.places.line_key(context)).or_insert((context, Vec::new()));
         known.0 = known.0.min(context);
@@ -91,13 +94,32 @@ const SENT_EACH: f64 = 0.25;
 /// The two sides of a connection wait alike: sums up to this ratio are.
 const ALIKE: f64 = 1.5;
 
-/// How often each location sent to others, by place.
-fn sends(facts: &Facts<'_>) -> Map<LocationId, Map<ContextId, u64>> {
-    let mut sends: Map<LocationId, Map<ContextId, u64>> = Map::default();
+/// What a process sends by pipes only and seldom are no requests: a shell writes what it was started for, and
+/// waits for what the commands print that it starts.
+const ASKED_BY_PIPE: u64 = 5;
+
+/// How often a location sent to others.
+#[derive(Default)]
+struct Sent {
+    by_place: Map<ContextId, u64>,
+    to_pipes: u64,
+}
+
+impl Sent {
+    /// In all, and to pipes.
+    fn times(&self) -> (u64, u64) {
+        (self.by_place.values().sum(), self.to_pipes)
+    }
+}
+
+fn sends(facts: &Facts<'_>) -> Map<LocationId, Sent> {
+    let mut sends: Map<LocationId, Sent> = Map::default();
     let to_others = |target| matches!(target, Target::Socket | Target::Pipe | Target::Event);
     for row in facts.sums.rows.iter().filter(|row| to_others(row.target)) {
         if facts.nature(row.operation) == Some(Nature::Write) {
-            *sends.entry(row.location).or_default().entry(row.context).or_default() += row.calls;
+            let sent = sends.entry(row.location).or_default();
+            *sent.by_place.entry(row.context).or_default() += row.calls;
+            sent.to_pipes += if row.target == Target::Pipe { row.calls } else { 0 };
         }
     }
     sends

@@ -98,6 +98,7 @@ thresholds! {
     ONE_WORKER at_least share(0.1) "of the work, to be one that works";
     LATE_SHARE at_least share(0.6) "of the waiting at the barrier, for the same thread";
     LATE_TIMES at_least count(5.0) "waits at the barrier";
+    LATE_ONCE at_least share(0.1) "of the run, waiting there for who was late, each time";
     LATE_EXCESS at_least share(0.3) "of the waiting for the late thread, while it had a processor";
     LATE_WORK at_least share(0.1) "of the run's total, waiting at the barrier for who was late there";
     ONE_WORKED at_least share(0.8)
@@ -207,6 +208,9 @@ thresholds! {
     TASKS_DONE at_least count(10000.0) "tasks that were done";
     TASK_WORK_S at_most ns(5_000) "work of a task, on average";
     TASK_COST at_least share(0.4) "of the threads' time with these tasks, making them and waiting";
+    ONE_TASKS at_least count(8.0) "tasks of the region that were done";
+    ONE_TASKS_SHARE at_least share(0.9) "of the work of the region's tasks, by one thread";
+    ONE_TASKS_WAITED at_least share(0.8) "of the time that it took for them, waiting by all others of the team";
     MPI_LATE_TIMES at_least count(10.0) "waits for the late ranks";
     MPI_LATE_EXCESS at_least share(0.6) "of the waiting for late ranks, while these had a processor";
     MPI_LATE_QUEUED at_most share(0.25)

@@ -106,7 +106,12 @@ fn detail(operation: Operation) -> Detail {
         O::OmpCritical | O::OmpCriticalEnd => Detail::Critical,
         O::OmpAtomic | O::OmpAtomicEnd => Detail::Atomic,
         O::OmpOrdered | O::OmpOrderedEnd => Detail::Ordered,
-        O::OmpSetLock | O::OmpSetNestLock | O::OmpUnsetLock | O::OmpUnsetNestLock => Detail::OmpLock,
+        O::OmpSetLock
+        | O::OmpSetNestLock
+        | O::OmpTestLock
+        | O::OmpTestNestLock
+        | O::OmpUnsetLock
+        | O::OmpUnsetNestLock => Detail::OmpLock,
         O::OmpDispatch => Detail::Dispatch,
         O::OmpTask => Detail::Task,
         O::MPI_Send | O::MPI_Ssend | O::MPI_Bsend | O::MPI_Rsend => Detail::Send,

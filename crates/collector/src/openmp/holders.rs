@@ -12,7 +12,7 @@ use super::team::{self, Team};
 use super::{long_gaps, wait};
 use crate::clock;
 use crate::lane::{self, Lane};
-use crate::operation::{self, Kind, here, releases, stretch};
+use crate::operation::{self, Kind, here, releases, stretch, tries};
 use crate::path::memo::State;
 
 const SLOTS: usize = 1024;
@@ -73,11 +73,12 @@ pub fn leave(object: u64) {
     let _ = slot(object).fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
 }
 
-/// The calling thread is in `object` without having waited, by a function that tries.
+/// The calling thread is in `object` by a function that tries. Before, it may have tried in vain.
 #[inline]
-pub fn entered(object: u64, site: u64) {
+pub fn tried(object: u64, site: u64, state: impl FnOnce() -> State) {
     arrive(object);
     if let Some(lane) = lane::current() {
+        tries::answered(lane, object, state);
         releases::acquired(lane, object, site);
     }
 }

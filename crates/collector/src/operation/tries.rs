@@ -25,6 +25,7 @@ pub struct Tries {
     /// Number of the operation; 0 = none. First, since every operation asks it.
     operation: AtomicU16,
     node: AtomicU32,
+    /// The lock that the thread tries to take, or asked for where only getting it is reported.
     object: AtomicU64,
     since_ns: AtomicU64,
     last_ns: AtomicU64,
@@ -111,6 +112,26 @@ fn find_path(life: &Life, lane: &'static Lane, state: State) {
             lane.operations.tries.node.store(node, Ordering::Relaxed);
         }
     });
+}
+
+/// The thread is about to try, in a runtime that reports nothing where that fails: if it did not report that
+/// the try before succeeded, that one failed.
+pub fn asked(operation: Operation, object: u64, state: State) {
+    let (Some(life), Some(lane)) = (life::measuring(), lane::current()) else { return };
+    let tries = &lane.operations.tries;
+    if tries.object.load(Ordering::Relaxed) == object {
+        failed(operation, object, state);
+    } else {
+        stop(life, lane);
+        tries.object.store(object, Ordering::Relaxed);
+    }
+}
+
+/// What [`asked`] was for is there.
+#[inline]
+pub fn answered(lane: &'static Lane, object: u64, state: impl FnOnce() -> State) {
+    succeeded(lane, object, state);
+    lane.operations.tries.object.store(0, Ordering::Relaxed);
 }
 
 /// A try succeeded.

@@ -435,3 +435,26 @@ fn a_service_that_sleeps_is_asked_one_by_one() {
     assert_eq!(cause(one(&found, Kind::RoundTrips)), "collect");
     assert!(!has(&found, Kind::SleepPoll), "{found:#?}");
 }
+
+/// A shell starts others that print to it, and prints to a pipe itself. Until they are loaded nothing works.
+#[test]
+fn what_the_commands_of_a_shell_print_is_no_answer() {
+    let run = |shells: u32, commands: u64| {
+        let mut run = Builder::new(shells, 1000);
+        let process = run.profile.processes[ProcessId(0)].clone();
+        run.profile.processes = vec![process; shells as usize].into();
+        for (id, location) in run.profile.locations.iter_mut().enumerate() {
+            (location.process, location.tid) = (ProcessId(id as u32), id as u32);
+        }
+        for nth in 0..u64::from(shells) * commands {
+            let (id, at_ms) = (nth as u32 / commands as u32, nth * 20);
+            run.during(id, "main", Operation::Read, (at_ms, at_ms + 15)).target = Target::Pipe;
+            run.short(id, "main", Operation::Write, (at_ms + 15, at_ms + 15), (1, 8, 0));
+            run.events.last_mut().unwrap().target = Target::Pipe;
+            run.work(id, "main", (at_ms + 15, at_ms + 20));
+        }
+        has(&run.findings(), Kind::RoundTrips)
+    };
+    assert!(run(1, 40));
+    assert!(!run(20, 2));
+}

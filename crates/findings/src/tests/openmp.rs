@@ -1,6 +1,7 @@
 //! Constructs of parallel regions.
 
 mod serial;
+mod tasks;
 
 use proust_profile::{
     ContextId, ContextKind, FunctionId, LocationId, Ns, OperationId, ProcessId, RegionId, RegionInfo,
@@ -383,22 +384,6 @@ fn only_what_comes_before_its_end_is_a_loop() {
     let found = run.findings();
     assert!(one(&found, Kind::OmpTeamOfOne).lost < Ns::of(45 * MS), "{found:#?}");
     assert!(one(&found, Kind::SerialPhase).lost > Ns::of(800 * MS), "{found:#?}");
-}
-
-#[test]
-fn tasks_that_cost_more_to_make_than_to_do() {
-    let run = |tasks: u64| {
-        let mut run = half_waiting(400);
-        let region = run.region("main region", None);
-        run.both(region, Operation::OmpTask, "main region loop", [(tasks, 400, 0, 0); 2]);
-        run.both(region, Operation::OmpRegionEnd, "main region", [(1, 0, 600, 0); 2]);
-        run.findings()
-    };
-    let found = run(1_000_000);
-    let finding = one(&found, Kind::OmpSmallTasks);
-    near(finding.lost, 1.2);
-    assert_eq!(cause(finding), "loop");
-    assert!(!has(&run(1_000), Kind::OmpSmallTasks));
 }
 
 /// Two threads of a team, and two others, on two processors. Those of the team wait half of the time.

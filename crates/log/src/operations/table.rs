@@ -167,6 +167,8 @@ operations! {
         15 OmpTask "omp task" Runtime;
         16 OmpBarrierOfOne "omp barrier of one" Runtime;
         17 OmpWaitOfOne "omp wait of one" Runtime;
+        18 OmpTestLock "omp_test_lock" Spin;
+        19 OmpTestNestLock "omp_test_nest_lock" Spin;
         21 OmpCriticalEnd "omp critical end" Release;
         22 OmpAtomicEnd "omp atomic end" Release;
         23 OmpOrderedEnd "omp ordered end" Release;

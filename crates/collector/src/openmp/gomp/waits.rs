@@ -7,7 +7,7 @@ use proust_log::operations::Operation;
 
 use super::sited;
 use crate::openmp::{holders, wait};
-use crate::operation::{here, releases};
+use crate::operation::{here, releases, tries};
 
 /// The section that has no name, and the one of all atomic updates that the processor cannot do: they stand
 /// for themselves.
@@ -66,9 +66,9 @@ sited! {
     fn GOMP_ordered_end(; _site, call) { leave(Operation::OmpOrderedEnd, holders::turn(), call) }
 }
 
-/// Hooks of the locks with these names: set, unset, test.
+/// Hooks of the locks with these names: set, unset, test. Testing again and again is waiting.
 macro_rules! locks {
-    ($($operation:ident $end:ident: $set:ident $unset:ident $test:ident;)*) => {
+    ($($operation:ident $try:ident $end:ident: $set:ident $unset:ident $test:ident;)*) => {
         mod of_locks {
             use super::*;
 
@@ -81,7 +81,9 @@ macro_rules! locks {
                     fn $test(lock: *mut c_void; site, call) -> c_int {
                         let result = call();
                         if result != 0 {
-                            holders::entered(lock as u64, site.address);
+                            holders::tried(lock as u64, site.address, || here!());
+                        } else {
+                            tries::failed(Operation::$try, lock as u64, here!());
                         }
                         result
                     }
@@ -92,8 +94,8 @@ macro_rules! locks {
 }
 
 locks! {
-    OmpSetLock OmpUnsetLock: omp_set_lock omp_unset_lock omp_test_lock;
-    OmpSetLock OmpUnsetLock: omp_set_lock_ omp_unset_lock_ omp_test_lock_;
-    OmpSetNestLock OmpUnsetNestLock: omp_set_nest_lock omp_unset_nest_lock omp_test_nest_lock;
-    OmpSetNestLock OmpUnsetNestLock: omp_set_nest_lock_ omp_unset_nest_lock_ omp_test_nest_lock_;
+    OmpSetLock OmpTestLock OmpUnsetLock: omp_set_lock omp_unset_lock omp_test_lock;
+    OmpSetLock OmpTestLock OmpUnsetLock: omp_set_lock_ omp_unset_lock_ omp_test_lock_;
+    OmpSetNestLock OmpTestNestLock OmpUnsetNestLock: omp_set_nest_lock omp_unset_nest_lock omp_test_nest_lock;
+    OmpSetNestLock OmpTestNestLock OmpUnsetNestLock: omp_set_nest_lock_ omp_unset_nest_lock_ omp_test_nest_lock_;
 }

@@ -19,7 +19,7 @@ use crate::openmp::team::given::Given;
 use crate::openmp::team::{self, Opening, Team};
 use crate::openmp::visits::{CallSite, Inside};
 use crate::openmp::{holders, tasks, visits, wait};
-use crate::operation::{here, releases};
+use crate::operation::{here, releases, tries};
 
 /// The region's data in its word, for the threads that do its work, too: [`Team::given`].
 unsafe fn given(data: *const Data) -> Option<Given> {
@@ -201,7 +201,14 @@ fn entering(kind: c_int) -> Option<Operation> {
 
 /// `ompt_callback_mutex_acquire`
 pub unsafe extern "C" fn mutex_acquire(kind: c_int, _: c_uint, _: c_uint, object: u64, _: *const c_void) {
-    let Some(operation) = entering(kind) else { return };
+    let Some(operation) = entering(kind) else {
+        match kind {
+            mutex::TEST_LOCK => tries::asked(Operation::OmpTestLock, object, here!()),
+            mutex::TEST_NEST_LOCK => tries::asked(Operation::OmpTestNestLock, object, here!()),
+            _ => {}
+        }
+        return;
+    };
     let is_free = holders::arrive(object);
     if !is_free || operation == Operation::OmpOrdered {
         holders::begin(operation, object, here!(), None);
@@ -212,7 +219,7 @@ pub unsafe extern "C" fn mutex_acquire(kind: c_int, _: c_uint, _: c_uint, object
 pub unsafe extern "C" fn mutex_acquired(kind: c_int, object: u64, site: *const c_void) {
     let Some(operation) = entering(kind) else {
         if matches!(kind, mutex::TEST_LOCK | mutex::TEST_NEST_LOCK) {
-            holders::entered(object, site as u64);
+            holders::tried(object, site as u64, || here!());
         }
         return;
     };

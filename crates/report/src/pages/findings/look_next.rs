@@ -65,7 +65,8 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         | Kind::OmpLargeChunks
         | Kind::OmpSmallChunks
         | Kind::OmpHotCritical
-        | Kind::OmpSmallTasks => &[
+        | Kind::OmpSmallTasks
+        | Kind::OmpTasksOfOne => &[
             ("openmp", "work and waits by site and thread"),
             ("threads", "what each thread spent its time on"),
         ],
