@@ -390,7 +390,7 @@ static void small_tasks_repaired(void)
         tasks_of(5000);
 }
 
-/* omp-tasks-of-one: a condition has each task executed by the thread that makes it; repaired, it holds. */
+/* omp-serial-tasks: a condition has each task executed by the thread that makes it; repaired, it holds. */
 KEPT static void tasks_if(int there_are)
 {
 #pragma omp parallel
@@ -402,7 +402,7 @@ KEPT static void tasks_if(int there_are)
     STAYS;
 }
 
-static void tasks_of_one(void)
+static void serial_tasks(void)
 {
     while (!is_enough())
         tasks_if(20);
@@ -432,7 +432,7 @@ static const struct {
     { "omp-serial-part", serial_part, serial_part_repaired, NULL, NULL },
     { "omp-team-of-one", outside, inside, NULL, NULL },
     { "omp-small-tasks", small_tasks, small_tasks_repaired, NULL, NULL },
-    { "omp-tasks-of-one", tasks_of_one, tasks_of_all, NULL, NULL },
+    { "omp-serial-tasks", serial_tasks, tasks_of_all, NULL, NULL },
 };
 
 /* The runtime reads how to wait when it is loaded. */

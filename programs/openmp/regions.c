@@ -121,6 +121,27 @@ KEPT static void lock_of_omp(double seconds)
     omp_destroy_lock(&lock);
 }
 
+/* And with one that each thread tries to get again and again. */
+KEPT static void tried_lock(double seconds)
+{
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    double begin = wall();
+#pragma omp parallel
+    {
+        for (int i = 0; i < 20; i++) {
+            double since = wall();
+            while (!omp_test_lock(&lock))
+                ;
+            threads[omp_get_thread_num()].lock += wall() - since;
+            work_for(seconds / 20 / team);
+            omp_unset_lock(&lock);
+        }
+    }
+    region_s += wall() - begin;
+    omp_destroy_lock(&lock);
+}
+
 /* Iterations that end in order. */
 KEPT static void ordered_loop(double seconds)
 {
@@ -356,7 +377,7 @@ int main(int argc, char **argv)
         void (*run)(double);
     } all[] = {
         { "imbalance", imbalance }, { "repaired", repaired },     { "critical", critical_section },
-        { "lock", lock_of_omp },    { "ordered", ordered_loop },  { "single", single_worker },
+        { "lock", lock_of_omp },    { "tried-lock", tried_lock }, { "ordered", ordered_loop },  { "single", single_worker },
         { "nested", nested },       { "tasks", tasks },           { "serial", serial },
         { "alternating", alternating },
         { "five-loops", five_loops }, { "many", many }, { "seldom-late", seldom_late },

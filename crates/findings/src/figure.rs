@@ -162,8 +162,6 @@ figures! {
     Messages "messages";
     /// Of it at this line.
     OfItAtLine "of-it-at-line";
-    /// Of it by one thread.
-    OfItByOneThread "of-it-by-one-thread";
     /// Of it for this thread.
     OfItForThread "of-it-for-thread";
     /// Of it in the kernel.

@@ -143,8 +143,8 @@ kinds! {
     OmpTeamOfOne "omp-team-of-one";
     /// Tasks that take no longer than making them.
     OmpSmallTasks "omp-small-tasks";
-    /// One thread executes all tasks of a region, and the others wait.
-    OmpTasksOfOne "omp-tasks-of-one";
+    /// Tasks are executed one after the other while the team waits.
+    OmpSerialTasks "omp-serial-tasks";
     /// Ranks wait for a message of a rank that has more to do before it sends.
     MpiLateSender "mpi-late-sender";
     /// Ranks that send wait for a rank that has more to do before it receives.

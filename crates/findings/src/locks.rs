@@ -13,6 +13,7 @@ use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
 use super::libraries;
+use super::openmp::spinning_share;
 use super::overhead::Overhead;
 use super::place::Place;
 use super::sections::{Holders, Sections, holders};
@@ -249,6 +250,8 @@ struct OneLock<'f> {
     /// The acts of all holders meanwhile, weighted by the time waited for each.
     sections: Sections,
     spinning: Ns,
+    /// What of the waiting kept a processor: in a runtime that looks again and again, all of it.
+    burned: Ns,
     /// Processor time of acquiring and releasing it, and its standard error.
     handling: (Ns, Ns),
 }
@@ -283,10 +286,16 @@ impl<'f> OneLock<'f> {
         let handled = handling.contexts(facts, &rows);
         let handling_time = handled.iter().map(|&context| facts.cpu[context.index()]).sum();
         let hand_over = rows.iter().filter(|row| row.cause.kind == CauseKind::HandOver);
+        let lost: Ns = rows.iter().map(|row| time(row)).sum();
+        let spinning = waits.spinning(&rows);
+        let process = rows.first().map(|row| facts.profile.locations[row.location].process);
+        let kept = process.map_or(0.0, |process| spinning_share(facts, process));
+        let kept = if limits::LOCK_SPINNING.holds(kept) { lost * kept } else { Ns::ZERO };
         OneLock {
-            lost: rows.iter().map(|row| time(row)).sum(),
+            lost,
             hand_over: hand_over.map(|row| time(row)).sum(),
-            spinning: waits.spinning(&rows),
+            spinning,
+            burned: spinning.max(kept),
             handling: (handling_time, facts.error(handled)),
             facts,
             id,
@@ -304,7 +313,7 @@ impl<'f> OneLock<'f> {
             limits::HOT_HOLD_S.holds(mean) && limits::HOT_HOLDS.holds(self.sections.count.max(sections));
         // A short section that is entered all the time costs its entries, too, whichever thread waits.
         let (handling_time, error) = if is_hot { self.handling } else { (Ns::ZERO, Ns::ZERO) };
-        let (lost, burned) = (self.lost + handling_time, self.spinning + handling_time);
+        let (lost, burned) = (self.lost + handling_time, self.burned + handling_time);
         if !facts.matters(&mut checks, lost, burned)
             || !checks.holds(&limits::LOCK_HOLDS, self.sections.count)
         {
@@ -352,7 +361,7 @@ impl<'f> OneLock<'f> {
         let kind = if library.is_some() { Kind::LibraryLock } else { kind };
         let (lost, burned) = match kind {
             Kind::HotSection => (lost, burned),
-            _ => (self.lost, self.spinning),
+            _ => (self.lost, self.burned),
         };
         let holders = self.by_holder.keys().map(|(location, ..)| *location);
         let place = or_executed(facts, facts.places.place(cause), &self.rows);

@@ -85,7 +85,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LateWork
         | Kind::OmpUnevenLoop
         | Kind::OmpLargeChunks
-        | Kind::OmpTasksOfOne
+        | Kind::OmpSerialTasks
         | Kind::OmpSleepingWaits
         | Kind::BoundTogether
         | Kind::BusyWait

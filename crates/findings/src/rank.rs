@@ -103,7 +103,7 @@ fn general(kind: Kind) -> &'static [Kind] {
         Kind::OmpHotCritical => &[Kind::HotSection, Kind::Convoy, Kind::LongSection, Kind::LockSpin],
         Kind::OmpNestedTeams => &[Kind::Oversubscription],
         Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask, Kind::OmpSerialPart],
-        Kind::OmpSmallTasks | Kind::OmpTasksOfOne => &[Kind::LateThread, Kind::LateWork],
+        Kind::OmpSmallTasks | Kind::OmpSerialTasks => &[Kind::LateThread, Kind::LateWork],
         Kind::RoundTrips => &[Kind::SleepPoll],
         Kind::UnreadOutput => &[Kind::SerialPhase, Kind::LongTask, Kind::IdlePool],
         // Their own instructions are what their time is measured by.

@@ -208,9 +208,10 @@ thresholds! {
     TASKS_DONE at_least count(10000.0) "tasks that were done";
     TASK_WORK_S at_most ns(5_000) "work of a task, on average";
     TASK_COST at_least share(0.4) "of the threads' time with these tasks, making them and waiting";
-    ONE_TASKS at_least count(8.0) "tasks of the region that were done";
-    ONE_TASKS_SHARE at_least share(0.9) "of the work of the region's tasks, by one thread";
-    ONE_TASKS_WAITED at_least share(0.8) "of the time that it took for them, waiting by all others of the team";
+    SERIAL_TASKS at_least count(8.0) "tasks of the region that were done";
+    SERIAL_TASKS_SHARE at_least share(0.7) "of the work in the region, by its tasks";
+    SERIAL_TASKS_WAITED at_least share(0.8)
+        "of the waiting that there would be if one thread of the team at a time worked in the region";
     MPI_LATE_TIMES at_least count(10.0) "waits for the late ranks";
     MPI_LATE_EXCESS at_least share(0.6) "of the waiting for late ranks, while these had a processor";
     MPI_LATE_QUEUED at_most share(0.25)

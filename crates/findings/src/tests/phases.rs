@@ -253,7 +253,7 @@ fn who_is_late_for_want_of_a_processor_has_no_long_task() {
 }
 
 #[test]
-fn who_does_the_tasks_of_one_without_a_processor_has_no_long_task() {
+fn who_does_the_serial_tasks_without_a_processor_has_no_long_task() {
     // The second one gets no processor for 600 ms, and the first one takes tasks meanwhile.
     let mut run = Builder::new(3, 1000);
     run.during(0, "main", Operation::Join, (0, 1000));
@@ -348,6 +348,22 @@ fn a_barrier_waits_for_what_each_does_in_turn() {
     assert_eq!(finding.victims[0].place.function.as_deref(), Some("meet"));
     assert!(!has(&found, Kind::LateThread) && !has(&found, Kind::UnexplainedWait), "{found:#?}");
     assert!(!has(&run(52), Kind::LateWork), "{:#?}", run(52));
+}
+
+/// Once is no rule, but half of the run is much.
+#[test]
+fn who_is_late_once_for_a_considerable_part_of_the_run_is_possible() {
+    let run = |waited_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main other", (0, 1000 - waited_ms)).work(1, "worker large", (0, 1000));
+        run.during(0, "main meet", Operation::Barrier, (1000 - waited_ms, 1000)).object = 0x10;
+        run.during(1, "worker meet", Operation::Barrier, (1000, 1000)).object = 0x10;
+        run.findings()
+    };
+    let found = run(500);
+    let finding = one(&found, Kind::LateThread);
+    assert_eq!((cause(finding), finding.sure), ("large", Sure::Possible));
+    assert!(!has(&run(90), Kind::LateThread));
 }
 
 #[test]

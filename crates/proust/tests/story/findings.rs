@@ -93,7 +93,7 @@ const FAULTS: [Fault; 51] = [
     fault("omp-serial-part", "serial", "smooth", None, "3"),
     fault("omp-team-of-one", "serial", "orphaned_loop", None, "0.6"),
     fault("omp-small-tasks", "barrier", "tasks_of", None, "1"),
-    fault("omp-tasks-of-one", "barrier", "tasks_if", None, "1"),
+    fault("omp-serial-tasks", "barrier", "tasks_if", None, "1"),
 ];
 
 const fn fault(
@@ -374,7 +374,7 @@ kinds! {
     a_serial_part_between_regions a_divided_part_between_regions "omp-serial-part";
     a_loop_outside_of_regions a_loop_inside_of_one "omp-team-of-one";
     openmp_tasks_too_small openmp_tasks_large_enough "omp-small-tasks";
-    openmp_tasks_of_one_thread openmp_tasks_of_all_threads "omp-tasks-of-one";
+    openmp_tasks_one_at_a_time openmp_tasks_at_once "omp-serial-tasks";
 }
 
 /// The kinds that are documented.

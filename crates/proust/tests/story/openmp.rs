@@ -169,6 +169,14 @@ fn who_waits_for_a_holder_waits_for_a_lock() {
     }
 }
 
+/// Of the region it is work, as it is where a program looks at a variable again and again.
+#[test]
+fn who_tries_a_lock_again_and_again_waits_for_it() {
+    by_each("tried-lock", "0.4", |run, truth| {
+        assert_account(run, "lock", number(truth, "/lock_s"));
+    });
+}
+
 #[test]
 fn the_holder_of_a_critical_section_is_to_blame() {
     by_each("critical", "0.6", |run, _| {

@@ -21,29 +21,44 @@ fn tasks_that_cost_more_to_make_than_to_do() {
     assert!(!has(&run(1_000), Kind::OmpSmallTasks));
 }
 
-/// Tasks of a region, so many of each thread, and what the first one waits.
-fn tasks(of: [(u64, u64); 2], waited_ms: u64) -> Vec<Finding> {
+/// So many tasks in regions of 10 ms each, by the threads that `workers` names; who does none waits for the end.
+/// As much other work as given.
+fn tasks(count: u64, workers: fn(u64) -> &'static [u32], other_work_ms: u64) -> Vec<Finding> {
     let mut run = Builder::new(2, 1000);
-    for (thread, (_, work_ms)) in of.into_iter().enumerate() {
-        run.work(thread as u32, "main region part", (0, work_ms));
+    let (mut worked_ms, mut waited_ms) = ([0, 0], [0, 0]);
+    for step in 0..100 {
+        let times = (step * 10, step * 10 + 10);
+        for thread in 0..2 {
+            let (works, at) = (workers(step).contains(&thread), thread as usize);
+            if works {
+                run.work(thread, "main region part", times);
+                worked_ms[at] += 10;
+            } else {
+                run.during(thread, "main region", Operation::OmpRegionEnd, times);
+                waited_ms[at] += 10;
+            }
+        }
     }
-    run.during(0, "main region", Operation::OmpRegionEnd, (1000 - waited_ms, 1000));
     let region = run.region("main region", None);
-    let amounts = of.map(|(tasks, work_ms)| (tasks, work_ms, 0, 0));
-    run.both(region, Operation::OmpTask, "main region part", amounts);
-    run.both(region, Operation::OmpRegionEnd, "main region", [(1, 0, waited_ms, 0), (1, 0, 0, 0)]);
+    let done = worked_ms.map(|ms| (count / 2, ms, 0, 0));
+    run.both(region, Operation::OmpTask, "main region part", done);
+    let ends = waited_ms.map(|ms| (100, other_work_ms, ms, 0));
+    run.both(region, Operation::OmpRegionEnd, "main region", ends);
     run.findings()
 }
 
 #[test]
-fn tasks_that_one_thread_executes_while_its_team_waits() {
-    let found = tasks([(0, 10), (300, 990)], 990);
-    let finding = one(&found, Kind::OmpTasksOfOne);
-    near(finding.lost, 0.98);
-    assert_eq!((cause(finding), finding.sure), ("part", Sure::Likely));
-    assert!(!has(&found, Kind::LateThread) && !has(&found, Kind::UnexplainedWait), "{found:#?}");
-    // Few large ones, two thirds, and while the others have something else to do.
-    assert!(!has(&tasks([(0, 10), (4, 990)], 990), Kind::OmpTasksOfOne));
-    assert!(!has(&tasks([(150, 495), (300, 990)], 495), Kind::OmpTasksOfOne));
-    assert!(!has(&tasks([(0, 600), (300, 990)], 400), Kind::OmpTasksOfOne));
+fn tasks_that_are_executed_one_after_the_other() {
+    // All by the same thread, or each region's by one of the two.
+    for workers in [(|_| &[1][..]) as fn(u64) -> _, |step| if step % 2 == 0 { &[0] } else { &[1] }] {
+        let found = tasks(1000, workers, 0);
+        let finding = one(&found, Kind::OmpSerialTasks);
+        near(finding.lost, 1.0);
+        assert_eq!((cause(finding), finding.sure), ("part", Sure::Likely));
+        assert!(!has(&found, Kind::LateThread) && !has(&found, Kind::LateWork), "{found:#?}");
+    }
+    // Few large ones; half of them at the same time; beside as much other work.
+    assert!(!has(&tasks(4, |_| &[1], 0), Kind::OmpSerialTasks));
+    assert!(!has(&tasks(1000, |step| if step % 2 == 0 { &[0, 1] } else { &[1] }, 0), Kind::OmpSerialTasks));
+    assert!(!has(&tasks(1000, |_| &[1], 500), Kind::OmpSerialTasks));
 }

@@ -85,7 +85,9 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::OmpTeamOfOne => {
             "a loop that is to be divided is executed outside of any region, or a region by one thread"
         }
-        Kind::OmpTasksOfOne => "no other thread can take a task, because of a clause, a wait or a dependence",
+        Kind::OmpSerialTasks => {
+            "no other thread can take a task, because of a clause, a wait or a dependence"
+        }
         Kind::OmpSmallTasks => "making them and waiting takes longer than they do",
         Kind::MpiLateSender => "ranks wait for a message of a rank that has more to do before it sends",
         Kind::MpiLateReceiver => "ranks that send wait for a rank that has more to do before it receives",

@@ -223,7 +223,7 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              it all. A region: look at its if and num_threads clauses, whose condition may be from a time \
              when there was less to do."
         }
-        Kind::OmpTasksOfOne => {
+        Kind::OmpSerialTasks => {
             "Let other threads take tasks: look for an if, final or mergeable clause that has them executed \
              where they are made, for a taskwait after each, and for depend clauses that make a chain of \
              tasks that need nothing of each other."

@@ -83,7 +83,6 @@ fn of(id: FigureId) -> &'static str {
         FigureId::Meetings => "times that threads waited for each other",
         FigureId::Messages => "messages",
         FigureId::OfItAtLine => "of it at this line",
-        FigureId::OfItByOneThread => "of it by one thread",
         FigureId::OfItForThread => "of it for this thread",
         FigureId::OfItInKernel => "of it in the kernel",
         FigureId::OfItInShortStretches => "of it in stretches too short to be a phase",

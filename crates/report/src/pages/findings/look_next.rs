@@ -66,7 +66,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         | Kind::OmpSmallChunks
         | Kind::OmpHotCritical
         | Kind::OmpSmallTasks
-        | Kind::OmpTasksOfOne => &[
+        | Kind::OmpSerialTasks => &[
             ("openmp", "work and waits by site and thread"),
             ("threads", "what each thread spent its time on"),
         ],

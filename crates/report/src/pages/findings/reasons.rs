@@ -133,9 +133,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
              near the end of the loop, outside of regions, and before the end was reached where that is \
              known; or of the region"
         }
-        Kind::OmpTasksOfOne => {
-            "lost = waiting of the others in the same region, at most the time of the tasks of that thread \
-             for each of them"
+        Kind::OmpSerialTasks => {
+            "lost = waiting in the same region, at most the work of its tasks × (threads of the team − 1)"
         }
         Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
         Kind::MpiLateSender | Kind::MpiLateReceiver | Kind::MpiImbalance => {

@@ -63,7 +63,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::OmpSerialPart => "serial part between parallel regions",
         Kind::OmpTeamOfOne => "loop or region with a team of one",
         Kind::OmpSmallTasks => "OpenMP tasks too small",
-        Kind::OmpTasksOfOne => "OpenMP tasks of one thread",
+        Kind::OmpSerialTasks => "OpenMP tasks one at a time",
         Kind::MpiLateSender => "messages sent late",
         Kind::MpiLateReceiver => "messages received late",
         Kind::MpiImbalance => "unbalanced ranks",
@@ -245,8 +245,8 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::OmpTeamOfOne => {
             format!("What {who} is to share among a team is done by a team of one thread")
         }
-        Kind::OmpTasksOfOne => {
-            format!("One thread executes the tasks of {who} one after the other, and its team waits for it")
+        Kind::OmpSerialTasks => {
+            format!("The tasks of {who} are executed one after the other, and the team waits")
         }
         Kind::OmpSmallTasks => format!("Tasks of {who} take no longer than making them"),
         Kind::MpiLateSender => {

@@ -1,0 +1,60 @@
+//! Tasks that are executed one after the other while the team waits.
+//!
+//! Whoever waits in a region takes tasks that are ready. Where all others wait as long as one of them works,
+//! and most of that work is tasks, no other thread could take them: a clause has them executed at once by the
+//! thread that makes them (`if`, `final`), each is awaited before the next is made, or each depends on the
+//! one before.
+
+use std::collections::BTreeSet;
+
+use proust_profile::{Detail, Ns, RegionId, SegmentRow};
+
+use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
+use crate::facts::Facts;
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
+use crate::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
+    let regions: BTreeSet<RegionId> = constructs.of_kind(Detail::Task).flat_map(Construct::regions).collect();
+    regions.into_iter().filter_map(|region| serial_tasks(facts, constructs, region)).collect()
+}
+
+fn serial_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
+    let rows = |one: &Construct<'_>| -> Vec<SegmentRow> {
+        one.by_thread().into_values().flatten().filter(|row| row.region == region).copied().collect()
+    };
+    let work = |rows: &[SegmentRow]| Ns::of(rows.iter().map(|row| row.work_ns).sum());
+    let all: Vec<SegmentRow> = constructs.all.iter().flat_map(rows).collect();
+    let tasks: Vec<SegmentRow> = constructs.of_kind(Detail::Task).flat_map(rows).collect();
+    let waits: Vec<_> = (constructs.all.iter().filter(|one| is_for_others(one.kind)).flat_map(rows))
+        .map(|row| (row.location, row.context, Ns::of(row.wait_ns.saturating_sub(row.latency_ns))))
+        .collect();
+    let others = f64::from(all.iter().map(|row| row.team_max).max()?.saturating_sub(1));
+    let waited: Ns = waits.iter().map(|&(_, _, time)| time).sum();
+    let lost = waited.min(work(&tasks) * others);
+    let construct = constructs.of_kind(Detail::Task).max_by_key(|one| work(&rows(one)))?;
+    let burned = lost * spinning_share(facts, construct.process);
+    let done: u64 = tasks.iter().map(|row| row.executions).sum();
+    let mut checks = Checks::default();
+    if others < 1.0
+        || !checks.holds(&limits::SERIAL_TASKS, done as f64)
+        || !checks.holds(&limits::SERIAL_TASKS_SHARE, work(&tasks) / work(&all).max(Ns::SHORTEST))
+        || !checks.holds(&limits::SERIAL_TASKS_WAITED, waited / (work(&all) * others).max(Ns::SHORTEST))
+        || !facts.matters(&mut checks, lost, burned)
+    {
+        return None;
+    }
+    let mut finding =
+        facts.finding(Kind::OmpSerialTasks, Account::Barrier, lost, burned, place(facts, construct));
+    finding.victims = facts.victims(waits);
+    finding.evidence = vec![
+        Figure::count(FigureId::TasksDone, done as f64),
+        Figure::time(FigureId::WorkOfTasks, work(&tasks)),
+        Figure::time(FigureId::WaitedInRegion, waited),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}
