@@ -1,5 +1,5 @@
 // C++ exceptions thrown through 60 frames, each with something to destroy on the way.
-// exceptions [SECONDS]
+// exceptions [SECONDS [EACH]]: one of so many calls throws, all of them if none is given.
 #include "truth.h"
 
 #include <stdexcept>
@@ -19,14 +19,16 @@ KEPT uint64_t before_throw(uint64_t x, uint64_t steps)
     return x;
 }
 
-KEPT uint64_t frame(uint64_t x, int frames, uint64_t steps)
+KEPT uint64_t frame(uint64_t x, int frames, uint64_t steps, bool throws)
 {
     Witness witness;
     if (frames > 1)
-        return frame(x, frames - 1, steps) + 1;
+        return frame(x, frames - 1, steps, throws) + 1;
     double before = thread_cpu();
     kept_result = before_throw(x, steps);
     work_s += thread_cpu() - before;
+    if (!throws)
+        return x;
     throw std::runtime_error("thrown on purpose");
 }
 
@@ -34,12 +36,13 @@ int main(int argc, char **argv)
 {
     double began = wall(), seconds = seconds_argument(argc, argv, 1, 1.0);
     uint64_t state = 88172645463325252u;
-    long thrown = 0, caught = 0;
+    long each = argc > 2 ? std::stol(argv[2]) : 1, calls = 0, thrown = 0, caught = 0;
     double before = thread_cpu(), all_s = 0;
     while (all_s < seconds) {
         try {
-            thrown++;
-            frame(kept_result, FRAMES, 5 * uneven(&state, UNIT));
+            bool throws = calls++ % each == 0;
+            thrown += throws;
+            frame(kept_result, FRAMES, 5 * uneven(&state, UNIT), throws);
         } catch (const std::runtime_error &error) {
             caught += std::string(error.what()) == "thrown on purpose";
         }
@@ -48,5 +51,5 @@ int main(int argc, char **argv)
     printf("{\"program\":\"exceptions\",\"frames\":%d,\"thrown\":%ld,\"caught\":%ld,\"destroyed\":%ld,"
            "\"functions\":{\"before_throw\":%.6f},\"throwing_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f}\n",
            FRAMES, thrown, caught, (long)destroyed, work_s, all_s - work_s, process_cpu(), wall() - began);
-    return caught == thrown && destroyed == thrown * FRAMES ? 0 : 1;
+    return caught == thrown && destroyed == calls * FRAMES ? 0 : 1;
 }

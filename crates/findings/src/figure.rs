@@ -70,6 +70,8 @@ figures! {
     CpuOfClearing "cpu-of-clearing";
     /// Processor time of preparing it.
     CpuOfPreparing "cpu-of-preparing";
+    /// Processor time of throwing them.
+    CpuOfThrowing "cpu-of-throwing";
     /// Processor time of looking for the ends of texts there.
     CpuOfScanning "cpu-of-scanning";
     /// Processor time of settling which thread it is.

@@ -89,6 +89,8 @@ kinds! {
     TextScanning "text-scanning";
     /// What is prepared for many uses is prepared for each.
     RepeatedPreparation "repeated-preparation";
+    /// Exceptions are thrown all the time.
+    ExceptionChurn "exception-churn";
     /// System calls take the processors.
     SystemStorm "system-storm";
     /// All threads are idle while one sleeps and checks, again and again.

@@ -1,5 +1,5 @@
 //! Processor time in functions of libraries that clear, copy and allocate memory, that look for the end of a
-//! text, that prepare something for many uses, or that settle which thread executes a `single`.
+//! text, that prepare something for many uses, that throw exceptions, or that settle which thread executes a `single`.
 //!
 //! These functions have callers in the program, and what they do there may be needed or not: a finding of
 //! these kinds is possible at most. What the kernel does meanwhile for memory that is touched for the first
@@ -30,7 +30,7 @@ struct Sort {
     in_function: bool,
 }
 
-const SORTS: [Sort; 7] = [
+const SORTS: [Sort; 8] = [
     Sort {
         kind: Kind::MemoryClearing,
         does: |function| is_variant_of(&function.name, &CLEAR),
@@ -87,6 +87,14 @@ const SORTS: [Sort; 7] = [
         below: true,
         in_function: false,
     },
+    Sort {
+        kind: Kind::ExceptionChurn,
+        does: |function| THROW.contains(&&*function.name),
+        limit: &limits::THROWING,
+        figure: FigureId::CpuOfThrowing,
+        below: true,
+        in_function: true,
+    },
 ];
 
 /// Functions that clear memory, and that copy it, without what comes before and behind their names: the C
@@ -123,6 +131,16 @@ const SCAN: [&str; 4] = ["strlen", "rawmemchr", "strcat", "wcslen"];
 /// What threads call to settle which of them executes a `single`.
 const SINGLE: [&str; 4] =
     ["GOMP_single_start", "GOMP_single_copy_start", "__kmpc_single", "__kmpc_end_single"];
+
+/// What throws an exception and goes on to who catches it: of C++, and of the unwinder, which Rust uses too.
+const THROW: [&str; 6] = [
+    "__cxa_allocate_exception",
+    "__cxa_throw",
+    "__cxa_rethrow",
+    "_Unwind_RaiseException",
+    "_Unwind_Resume",
+    "_Unwind_Resume_or_Rethrow",
+];
 
 /// How the names of functions begin that prepare something for many uses: of the C library, PCRE, OpenSSL,
 /// SQLite, FFTW, of C++ and of Rust's `regex`.

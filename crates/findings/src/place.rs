@@ -182,7 +182,15 @@ impl<'p> Places<'p> {
         let above = contexts[called].parent.filter(|&above| above != frame);
         let at = &contexts[above.map_or(called, |above| self.at[above.index()])];
         let (file, line) = (at.file.clone(), at.line);
-        Place { context: Some(called), function, file, line, ..Place::default() }
+        let region_in = self.region_in(frame, function.as_deref());
+        Place { context: Some(called), function, file, line, region_in, ..Place::default() }
+    }
+
+    /// Of a context in a parallel region, by its name: the function that the region is written in.
+    fn region_in(&self, context: ContextId, function: Option<&str>) -> Option<String> {
+        function.filter(|name| name.starts_with(REGION))?;
+        let around = self.profile.contexts[self.own(context)].parent?;
+        Some(self.profile.functions[self.function(around)?].name.clone())
     }
 
     /// The part of the program that most of these amounts have in common: the outermost function in which
@@ -316,11 +324,13 @@ impl<'p> Places<'p> {
         let all: Ns = amounts.values().sum();
         let (&(file, line), &(most, below)) = by_line.iter().max_by(|a, b| a.1.0.cmp(&b.1.0))?;
         let name = self.profile.functions[function].name.clone();
+        let region_in = self.region_in(below, Some(&name));
         (most >= all * 0.5 && line.is_some()).then(|| Place {
             context: Some(below),
             function: Some(name),
             file: file.map(str::to_owned),
             line,
+            region_in,
             ..Place::default()
         })
     }
@@ -372,10 +382,7 @@ impl<'p> Places<'p> {
             (None, None) => (None, None),
         };
         let function = function.map(|function| function.name.clone());
-        let region_in = function.as_ref().filter(|name| name.starts_with(REGION)).and_then(|_| {
-            let around = self.profile.contexts[self.own(context)].parent?;
-            Some(self.profile.functions[self.function(around)?].name.clone())
-        });
+        let region_in = self.region_in(context, function.as_deref());
         Place { context: Some(context), function, file, line, region_in, ..Place::default() }
     }
 

@@ -117,6 +117,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::MemoryCopying
         | Kind::TextScanning
         | Kind::RepeatedPreparation
+        | Kind::ExceptionChurn
         | Kind::ProcessExchange
         | Kind::ThreadChurn
         | Kind::ProcessChurn

@@ -128,6 +128,7 @@ thresholds! {
     ALLOCATING at_least share(0.2) "of the processor time, in allocating and freeing memory for one function";
     SCANNING at_least share(0.2) "of the processor time, in looking for the ends of texts for one line";
     PREPARING at_least share(0.2) "of the processor time, in preparing for one line what can be used again";
+    THROWING at_least share(0.15) "of the processor time, in throwing exceptions of one function";
     SINGLE_COST at_least share(0.15) "of the processor time, in settling which thread executes a single";
     HOT_ATOMIC at_least share(0.1) "of the processor time, at atomic instructions of one function";
     ATOMIC_OTHERS at_least share(0.1) "of that time, other threads' than the one with the most";
@@ -209,6 +210,7 @@ thresholds! {
     TASK_WORK_S at_most ns(5_000) "work of a task, on average";
     TASK_COST at_least share(0.4) "of the threads' time with these tasks, making them and waiting";
     SERIAL_TASKS at_least count(8.0) "tasks of the region that were done";
+    SERIAL_TASK_S at_least ns(5_000) "work of a task, on average, to be worth another thread";
     SERIAL_TASKS_SHARE at_least share(0.7) "of the work in the region, by its tasks";
     SERIAL_TASKS_WAITED at_least share(0.8)
         "of the waiting that there would be if one thread of the team at a time worked in the region";

@@ -13,7 +13,7 @@ use proust_profile::{LocationId, Ns, ProcessId};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
-use super::super::finding::{Finding, Sure};
+use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::groups::{Groups, Late};
 use super::path::{self, OnPath};
@@ -108,6 +108,11 @@ fn finding(
     ];
     finding.error = facts.error(late.contexts.keys().copied()).min(lost);
     finding.ranks = ranks;
+    // There the message is sent or received, which might be done earlier, or without a wait.
+    if matches!(finding.kind, Kind::MpiLateSender | Kind::MpiLateReceiver) {
+        let waits = late.victims.iter().map(|&(_, context, time)| (context, time));
+        finding.awaited = facts.heaviest_line(waits).map(|(_, worst)| facts.places.place(worst));
+    }
     finding.sure = if is_sure { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)

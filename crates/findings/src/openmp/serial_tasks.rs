@@ -28,8 +28,9 @@ fn serial_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let work = |rows: &[SegmentRow]| Ns::of(rows.iter().map(|row| row.work_ns).sum());
     let all: Vec<SegmentRow> = constructs.all.iter().flat_map(rows).collect();
     let tasks: Vec<SegmentRow> = constructs.of_kind(Detail::Task).flat_map(rows).collect();
+    // Tasks are done at the barrier, too, when all have arrived there.
     let waits: Vec<_> = (constructs.all.iter().filter(|one| is_for_others(one.kind)).flat_map(rows))
-        .map(|row| (row.location, row.context, Ns::of(row.wait_ns.saturating_sub(row.latency_ns))))
+        .map(|row| (row.location, row.context, Ns::of(row.wait_ns)))
         .collect();
     let others = f64::from(all.iter().map(|row| row.team_max).max()?.saturating_sub(1));
     let waited: Ns = waits.iter().map(|&(_, _, time)| time).sum();
@@ -37,9 +38,11 @@ fn serial_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let construct = constructs.of_kind(Detail::Task).max_by_key(|one| work(&rows(one)))?;
     let burned = lost * spinning_share(facts, construct.process);
     let done: u64 = tasks.iter().map(|row| row.executions).sum();
+    let each = work(&tasks) / done.max(1) as f64;
     let mut checks = Checks::default();
     if others < 1.0
         || !checks.holds(&limits::SERIAL_TASKS, done as f64)
+        || !checks.holds(&limits::SERIAL_TASK_S, each)
         || !checks.holds(&limits::SERIAL_TASKS_SHARE, work(&tasks) / work(&all).max(Ns::SHORTEST))
         || !checks.holds(&limits::SERIAL_TASKS_WAITED, waited / (work(&all) * others).max(Ns::SHORTEST))
         || !facts.matters(&mut checks, lost, burned)

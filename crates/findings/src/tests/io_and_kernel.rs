@@ -211,6 +211,11 @@ fn memory_that_is_copied_or_allocated_much_is_named_where_it_is() {
     near(finding.lost, 0.3);
     assert_eq!((cause(finding), finding.sure), ("accept", Sure::Possible));
     assert!(!has(&run(300, "main accept libc:regexec"), Kind::RepeatedPreparation));
+    let found = run(300, "main parse libc:__cxa_throw libc:_Unwind_RaiseException libc:uw_update_context");
+    let finding = one(&found, Kind::ExceptionChurn);
+    near(finding.lost, 0.3);
+    assert_eq!((cause(finding), finding.sure), ("parse", Sure::Possible));
+    assert!(!has(&run(100, "main parse libc:__cxa_throw"), Kind::ExceptionChurn));
     let found = run(300, "main relax libc:GOMP_single_start");
     let finding = one(&found, Kind::OmpHotSingle);
     near(finding.lost, 0.3);

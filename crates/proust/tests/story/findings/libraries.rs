@@ -10,8 +10,14 @@ use crate::python::read_interpreters;
 use crate::recording::{Recorded, number, record};
 
 /// The kinds that are told of libraries, each with a story here.
-pub(super) const KINDS: [&str; 5] =
-    ["blocked-loop", "interpreter-lock", "library-lock", "process-exchange", "slow-library"];
+pub(super) const KINDS: [&str; 6] = [
+    "blocked-loop",
+    "exception-churn",
+    "interpreter-lock",
+    "library-lock",
+    "process-exchange",
+    "slow-library",
+];
 
 /// Where Debian has the reference implementation of BLAS.
 const REFERENCE: &str = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";
@@ -64,6 +70,19 @@ fn a_lock_of_a_script_is_held_while_its_holder_sleeps() {
     assert!(of_kind(&found, "interpreter-lock").is_none(), "{found:#?}");
     let found = findings(&run("outside"));
     assert!(of_kind(&found, "lock-across-sleep").is_none(), "{found:#?}");
+}
+
+#[test]
+fn exceptions_thrown_all_the_time() {
+    let Some(program) = built("exceptions") else { return };
+    let all = record(program, &["1"]).succeeded();
+    let found = findings(&all);
+    let finding = of_kind(&found, "exception-churn").unwrap_or_else(|| panic!("{found:#?}"));
+    assert_eq!(finding["cause"]["function"], "frame", "{finding:#}");
+    let (lost_s, truth_s) = (number(finding, "/lost_s"), number(&all.truth(), "/throwing_s"));
+    assert!((0.6 * truth_s..=1.1 * truth_s).contains(&lost_s), "{lost_s} of {truth_s} s are found");
+    let found = findings(&record(program, &["1", "1000"]).succeeded());
+    assert!(of_kind(&found, "exception-churn").is_none(), "{found:#?}");
 }
 
 #[test]

@@ -57,6 +57,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
             "much of the processor time goes into looking for the ends of texts, for one line"
         }
         Kind::OmpHotSingle => "threads settle very often which of them executes a single, for little work",
+        Kind::ExceptionChurn => "what happens all the time is reported by throwing exceptions",
         Kind::RepeatedPreparation => "what is prepared for many uses is prepared again for each",
         Kind::MemoryCopying => "much of the processor time goes into copying memory, for one line",
         Kind::AllocationChurn => {

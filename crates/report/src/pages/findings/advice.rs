@@ -149,6 +149,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Have one thread make a task of each piece of work, or of several together; or collect the \
              pieces first and divide them by a loop (omp for)."
         }
+        Kind::ExceptionChurn => {
+            "Return what happens often (an error code, std::optional, std::expected, a Result), and throw \
+             only what is rare: each exception costs some microseconds, and more with each frame it passes."
+        }
         Kind::RepeatedPreparation => {
             "Prepare it once and keep it: a pattern that is compiled, a statement, a plan, a context is \
              made to be used many times."

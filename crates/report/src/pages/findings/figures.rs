@@ -35,6 +35,7 @@ fn of(id: FigureId) -> &'static str {
         FigureId::CpuOfCallbacks => "processor time of what the loop called there",
         FigureId::CpuOfPreparing => "processor time of preparing it",
         FigureId::CpuOfScanning => "processor time of looking for the ends of texts there",
+        FigureId::CpuOfThrowing => "processor time of throwing and catching",
         FigureId::CpuOfSingle => "processor time of settling which thread it is",
         FigureId::CpuOfCopying => "processor time in copying memory there",
         FigureId::CpuOfExchange => "processor time in pickling, sending, receiving and unpickling",

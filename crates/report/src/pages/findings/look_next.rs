@@ -45,6 +45,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::UnreadOutput => &[("io", "who waited to read and to write"), ("timeline", "who works when")],
         Kind::TextScanning => &[("callers strlen", "who looks how long")],
         Kind::OmpHotSingle => &[("openmp", "what the region's time is"), ("flat", "what the runtime takes")],
+        Kind::ExceptionChurn => &[("callers __cxa_throw", "who throws how much")],
         Kind::RepeatedPreparation => &[("tree", "what prepares it, and what uses it")],
         Kind::MemoryCopying => &[("callers memcpy", "who copies how much")],
         Kind::AllocationChurn => {

@@ -85,6 +85,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::TextScanning => "lost = processor time in looking for the ends of texts there",
         Kind::OmpHotSingle => "lost = processor time in the runtime's part of single there",
+        Kind::ExceptionChurn => "lost = processor time of throwing there, up to who catches",
         Kind::RepeatedPreparation => "lost = processor time of preparing it there, and what that calls",
         Kind::MemoryCopying => "lost = processor time, outside of the kernel, in copying memory there",
         Kind::AllocationChurn => {
@@ -364,6 +365,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::OmpHotSingle) => {
             "the processor time is sampled; how the work could be divided otherwise is not known"
+        }
+        (Sure::Possible, Kind::ExceptionChurn) => {
+            "the processor time is sampled; whether what is thrown is an exception to the rule is not known"
         }
         (Sure::Possible, Kind::RepeatedPreparation) => {
             "the processor time is sampled; whether the same could be used again is not known"

@@ -43,6 +43,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::ProcessExchange => "data handed from process to process",
         Kind::TextScanning => "texts searched to their ends",
         Kind::OmpHotSingle => "single executed all the time",
+        Kind::ExceptionChurn => "exceptions thrown all the time",
         Kind::RepeatedPreparation => "prepared again for each use",
         Kind::MemoryCopying => "much memory copied",
         Kind::AllocationChurn => "memory allocated again and again",
@@ -201,6 +202,9 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::TextScanning => format!("{who} looks for the ends of texts for much of the processor time"),
         Kind::OmpHotSingle => {
             format!("Threads settle all the time in {who} which of them does the next piece")
+        }
+        Kind::ExceptionChurn => {
+            format!("{who} spends much of the processor time on throwing exceptions")
         }
         Kind::RepeatedPreparation => format!("{who} prepares again what can be used many times"),
         Kind::MemoryCopying => format!("{who} spends much of the processor time on copying memory"),
