@@ -60,7 +60,7 @@ class Stage:
         self.built, self.built_mended = None, None
         if self.why_not is None and program.entry.get("build"):
             self.built, self.why_not = compiled(program, program.source)
-        if self.why_not is None and program.mended:
+        if self.why_not is None and program.mended and program.entry.get("build"):
             self.built_mended, self.why_not = compiled(program, program.mended)
         if self.why_not is None and program.name == "serial_parse":
             samples = self.inputs / "samples"
@@ -75,7 +75,7 @@ class Stage:
             "in": self.inputs,
             "tmp": folder,
             "bin": self.built_mended if mended else self.built,
-            "source": SUITE / (self.program.source or ""),
+            "source": SUITE / ((self.program.mended if mended else self.program.source) or ""),
             "python": python(),
         }
         # Braces of shell and Perl stay as they are: only these names are replaced.
