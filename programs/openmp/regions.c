@@ -377,7 +377,8 @@ int main(int argc, char **argv)
         void (*run)(double);
     } all[] = {
         { "imbalance", imbalance }, { "repaired", repaired },     { "critical", critical_section },
-        { "lock", lock_of_omp },    { "tried-lock", tried_lock }, { "ordered", ordered_loop },  { "single", single_worker },
+        { "lock", lock_of_omp },    { "tried-lock", tried_lock }, { "ordered", ordered_loop },
+        { "single", single_worker },
         { "nested", nested },       { "tasks", tasks },           { "serial", serial },
         { "alternating", alternating },
         { "five-loops", five_loops }, { "many", many }, { "seldom-late", seldom_late },

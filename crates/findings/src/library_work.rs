@@ -1,5 +1,6 @@
 //! Processor time in functions of libraries that clear, copy and allocate memory, that look for the end of a
-//! text, that prepare something for many uses, that throw exceptions, or that settle which thread executes a `single`.
+//! text, that prepare something for many uses, that throw exceptions, or that settle which thread executes a
+//! `single`.
 //!
 //! These functions have callers in the program, and what they do there may be needed or not: a finding of
 //! these kinds is possible at most. What the kernel does meanwhile for memory that is touched for the first

@@ -1,4 +1,4 @@
-/* What belongs to whom: entries of a catalogue of files are rated, and their sizes summed up by owner's name. */
+/* What belongs to whom: entries of a catalogue of files are rated, and their sizes summed up by owner. */
 #include <pthread.h>
 #include <pwd.h>
 

@@ -167,14 +167,8 @@ fn who_waits_for_a_holder_waits_for_a_lock() {
             assert_close(name, of_regions(&page, "lock_s"), true_s, allowed(run, true_s));
         });
     }
-}
-
-/// Of the region it is work, as it is where a program looks at a variable again and again.
-#[test]
-fn who_tries_a_lock_again_and_again_waits_for_it() {
-    by_each("tried-lock", "0.4", |run, truth| {
-        assert_account(run, "lock", number(truth, "/lock_s"));
-    });
+    // Trying again and again is work in a region, as looking at a variable is.
+    by_each("tried-lock", "0.4", |run, truth| assert_account(run, "lock", number(truth, "/lock_s")));
 }
 
 #[test]

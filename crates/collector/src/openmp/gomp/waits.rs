@@ -96,6 +96,8 @@ macro_rules! locks {
 locks! {
     OmpSetLock OmpTestLock OmpUnsetLock: omp_set_lock omp_unset_lock omp_test_lock;
     OmpSetLock OmpTestLock OmpUnsetLock: omp_set_lock_ omp_unset_lock_ omp_test_lock_;
-    OmpSetNestLock OmpTestNestLock OmpUnsetNestLock: omp_set_nest_lock omp_unset_nest_lock omp_test_nest_lock;
-    OmpSetNestLock OmpTestNestLock OmpUnsetNestLock: omp_set_nest_lock_ omp_unset_nest_lock_ omp_test_nest_lock_;
+    OmpSetNestLock OmpTestNestLock OmpUnsetNestLock:
+        omp_set_nest_lock omp_unset_nest_lock omp_test_nest_lock;
+    OmpSetNestLock OmpTestNestLock OmpUnsetNestLock:
+        omp_set_nest_lock_ omp_unset_nest_lock_ omp_test_nest_lock_;
 }

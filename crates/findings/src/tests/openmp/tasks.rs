@@ -21,8 +21,8 @@ fn tasks_that_cost_more_to_make_than_to_do() {
     assert!(!has(&run(1_000), Kind::OmpSmallTasks));
 }
 
-/// So many tasks in regions of 10 ms each, by the threads that `workers` names; who does none waits for the end.
-/// As much other work as given.
+/// So many tasks in regions of 10 ms each, by the threads that `workers` names; who does none waits for the
+/// end. As much other work as given.
 fn tasks(count: u64, workers: fn(u64) -> &'static [u32], other_work_ms: u64) -> Vec<Finding> {
     let mut run = Builder::new(2, 1000);
     let (mut worked_ms, mut waited_ms) = ([0, 0], [0, 0]);

@@ -75,7 +75,7 @@ fn a_lock_of_a_script_is_held_while_its_holder_sleeps() {
 #[test]
 fn exceptions_thrown_all_the_time() {
     let Some(program) = built("exceptions") else { return };
-    let all = record(program, &["1"]).succeeded();
+    let all = record(&program, &["1"]).succeeded();
     let found = findings(&all);
     let finding = of_kind(&found, "exception-churn").unwrap_or_else(|| panic!("{found:#?}"));
     assert_eq!(finding["cause"]["function"], "frame", "{finding:#}");
