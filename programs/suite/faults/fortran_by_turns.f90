@@ -1,7 +1,7 @@
 ! Counters of a telescope's lines: each line sums up what it sees at all places of the sky, pass after pass.
 module telescope
   implicit none
-  integer, parameter :: lines = 64, places = 96, passes = 15000
+  integer, parameter :: lines = 64, places = 96, passes = 22000
   real(8) :: seen(lines, places), gain(places)
 
 contains
