@@ -1,4 +1,4 @@
-/* What belongs to whom: entries of a catalogue of files are rated, and their sizes summed up by owner. */
+/* What belongs to whom: entries of a catalogue of files are rated, and summed up by their owners' names. */
 #include <pthread.h>
 #include <pwd.h>
 

@@ -1,4 +1,4 @@
-"""Words of many letters are counted: ranks read their letters, and in the end the table of all is wanted."""
+"""Words of many letters are counted: each rank reads its letters, and the table of all is wanted at last."""
 
 from mpi4py import MPI
 

@@ -4,7 +4,7 @@ import concurrent.futures
 import ctypes
 import sys
 
-LIBRARY = ctypes.PyDLL("libz.so.1")  # FAULT: so loaded, it keeps the interpreter's lock through its calls
+LIBRARY = ctypes.PyDLL("libz.so.1")  # FAULT: its calls keep the interpreter's lock
 PAGE = 400_000
 
 

@@ -25,7 +25,7 @@ NOINLINE int reading_of(std::string_view line)
 {
     int value = 0;
     if (std::from_chars(line.begin(), line.end(), value).ec != std::errc())
-        throw std::invalid_argument(std::string(line)); // FAULT: half of the readings are missing, and thrown
+        throw std::invalid_argument(std::string(line)); // FAULT: thrown for every second one
     return value;
 }
 
