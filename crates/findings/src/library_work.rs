@@ -27,8 +27,19 @@ struct Sort {
     figure: FigureId,
     /// Whether what these functions call counts as well.
     below: bool,
-    /// Whether all calls in a function count together. Otherwise those of each line do.
-    in_function: bool,
+    /// Which calls count together.
+    together: Together,
+}
+
+/// Calls that are one finding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Together {
+    /// Those of a line.
+    Line,
+    /// Those of a function.
+    Function,
+    /// All of the run: what the function costs shows in others, too.
+    Run,
 }
 
 const SORTS: [Sort; 8] = [
@@ -38,7 +49,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::CLEARING,
         figure: FigureId::CpuOfClearing,
         below: false,
-        in_function: false,
+        together: Together::Line,
     },
     Sort {
         kind: Kind::MemoryCopying,
@@ -46,7 +57,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::COPYING,
         figure: FigureId::CpuOfCopying,
         below: false,
-        in_function: false,
+        together: Together::Line,
     },
     Sort {
         kind: Kind::MemoryCopying,
@@ -54,7 +65,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::COPYING,
         figure: FigureId::CpuOfCopying,
         below: true,
-        in_function: false,
+        together: Together::Line,
     },
     Sort {
         kind: Kind::AllocationChurn,
@@ -62,7 +73,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::ALLOCATING,
         figure: FigureId::CpuOfAllocating,
         below: true,
-        in_function: true,
+        together: Together::Function,
     },
     Sort {
         kind: Kind::TextScanning,
@@ -70,7 +81,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::SCANNING,
         figure: FigureId::CpuOfScanning,
         below: false,
-        in_function: false,
+        together: Together::Line,
     },
     Sort {
         kind: Kind::OmpHotSingle,
@@ -78,7 +89,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::SINGLE_COST,
         figure: FigureId::CpuOfSingle,
         below: true,
-        in_function: true,
+        together: Together::Function,
     },
     Sort {
         kind: Kind::RepeatedPreparation,
@@ -86,7 +97,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::PREPARING,
         figure: FigureId::CpuOfPreparing,
         below: true,
-        in_function: false,
+        together: Together::Line,
     },
     Sort {
         kind: Kind::ExceptionChurn,
@@ -94,7 +105,7 @@ const SORTS: [Sort; 8] = [
         limit: &limits::THROWING,
         figure: FigureId::CpuOfThrowing,
         below: true,
-        in_function: true,
+        together: Together::Run,
     },
 ];
 
@@ -139,9 +150,11 @@ const THROW: [&str; 6] = [
     "__cxa_throw",
     "__cxa_rethrow",
     "_Unwind_RaiseException",
-    "_Unwind_Resume",
     "_Unwind_Resume_or_Rethrow",
+    GO_ON,
 ];
+/// Called by each frame on the way that has something to destroy: it does not show who threw.
+const GO_ON: &str = "_Unwind_Resume";
 
 /// How the names of functions begin that prepare something for many uses: of the C library, PCRE, OpenSSL,
 /// SQLite, FFTW, of C++ and of Rust's `regex`.
@@ -198,7 +211,11 @@ fn of_sort(facts: &Facts<'_>, sort: &Sort) -> Vec<Finding> {
     for context in facts.profile.contexts.keys() {
         if facts.cpu[context.index()].is_positive() && is_called(facts, sort, &does, context) {
             let (function, line) = facts.places.line_key(context);
-            let place = (function, line.filter(|_| !sort.in_function));
+            let place = match sort.together {
+                Together::Line => (function, line),
+                Together::Function => (function, None),
+                Together::Run => (None, None),
+            };
             by_place.entry(place).or_default().push(context);
         }
     }
@@ -227,7 +244,13 @@ fn much(facts: &Facts<'_>, sort: &Sort, contexts: &[ContextId]) -> Option<Findin
     {
         return None;
     }
-    let (_, worst) = facts.heaviest_line(contexts.iter().map(|&context| (context, user(context))))?;
+    let goes_on = |context: ContextId| {
+        let name = |id: FunctionId| &facts.profile.functions[id].name;
+        sort.together == Together::Run
+            && facts.places.calls_function_below_own(context, |id| name(id) == GO_ON)
+    };
+    let named = contexts.iter().filter(|context| !goes_on(**context));
+    let (at_line, worst) = facts.heaviest_line(named.map(|&context| (context, user(context))))?;
     let by = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
     let by = by.filter(|value| contexts.contains(&value.context)).map(|value| value.location);
     let by: BTreeSet<LocationId> = by.collect();
@@ -239,6 +262,9 @@ fn much(facts: &Facts<'_>, sort: &Sort, contexts: &[ContextId]) -> Option<Findin
         Figure::time(sort.figure, lost),
         Figure::count(FigureId::ThreadsThatDidIt, by.len() as f64),
     ];
+    if sort.together == Together::Run {
+        finding.evidence.push(Figure::time(FigureId::OfItAtLine, at_line));
+    }
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();
     Some(finding)

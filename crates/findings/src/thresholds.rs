@@ -128,7 +128,7 @@ thresholds! {
     ALLOCATING at_least share(0.2) "of the processor time, in allocating and freeing memory for one function";
     SCANNING at_least share(0.2) "of the processor time, in looking for the ends of texts for one line";
     PREPARING at_least share(0.2) "of the processor time, in preparing for one line what can be used again";
-    THROWING at_least share(0.15) "of the processor time, in throwing exceptions of one function";
+    THROWING at_least share(0.15) "of the processor time, in throwing exceptions";
     SINGLE_COST at_least share(0.15) "of the processor time, in settling which thread executes a single";
     HOT_ATOMIC at_least share(0.1) "of the processor time, at atomic instructions of one function";
     ATOMIC_OTHERS at_least share(0.1) "of that time, other threads' than the one with the most";

@@ -216,6 +216,14 @@ fn memory_that_is_copied_or_allocated_much_is_named_where_it_is() {
     near(finding.lost, 0.3);
     assert_eq!((cause(finding), finding.sure), ("parse", Sure::Possible));
     assert!(!has(&run(100, "main parse libc:__cxa_throw"), Kind::ExceptionChurn));
+    // Frames on the way go on with it.
+    let mut through = Builder::new(1, 1000);
+    through.work(0, "main through libc:_Unwind_Resume", (0, 200));
+    through.work(0, "main through parse libc:__cxa_throw", (200, 300)).work(0, "main look_up", (300, 1000));
+    let found = through.findings();
+    let finding = one(&found, Kind::ExceptionChurn);
+    near(finding.lost, 0.3);
+    assert_eq!(cause(finding), "parse");
     let found = run(300, "main relax libc:GOMP_single_start");
     let finding = one(&found, Kind::OmpHotSingle);
     near(finding.lost, 0.3);

@@ -80,7 +80,8 @@ fn exceptions_thrown_all_the_time() {
     let finding = of_kind(&found, "exception-churn").unwrap_or_else(|| panic!("{found:#?}"));
     assert_eq!(finding["cause"]["function"], "frame", "{finding:#}");
     let (lost_s, truth_s) = (number(finding, "/lost_s"), number(&all.truth(), "/throwing_s"));
-    assert!((0.6 * truth_s..=1.1 * truth_s).contains(&lost_s), "{lost_s} of {truth_s} s are found");
+    // Not all that is between the throw and the catch is spent in the unwinder.
+    assert!((0.5 * truth_s..=1.1 * truth_s).contains(&lost_s), "{lost_s} of {truth_s} s are found");
     let found = findings(&record(program, &["1", "1000"]).succeeded());
     assert!(of_kind(&found, "exception-churn").is_none(), "{found:#?}");
 }

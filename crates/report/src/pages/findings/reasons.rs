@@ -85,7 +85,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::TextScanning => "lost = processor time in looking for the ends of texts there",
         Kind::OmpHotSingle => "lost = processor time in the runtime's part of single there",
-        Kind::ExceptionChurn => "lost = processor time of throwing there, up to who catches",
+        Kind::ExceptionChurn => {
+            "lost = processor time of throwing exceptions, and of the frames on the way to who catches them"
+        }
         Kind::RepeatedPreparation => "lost = processor time of preparing it there, and what that calls",
         Kind::MemoryCopying => "lost = processor time, outside of the kernel, in copying memory there",
         Kind::AllocationChurn => {
