@@ -79,6 +79,9 @@ fn ranks_that_others_wait_for_are_named() {
             ("prepare", &[late][..], Sure::Likely)
         );
         assert_eq!(finding.victims[0].place.function.as_deref(), Some("solve"));
+        // A message might be sent or received otherwise where it is awaited.
+        let awaited = finding.awaited.as_ref().and_then(|place| place.function.as_deref());
+        assert_eq!(awaited, (kind != Kind::MpiImbalance).then_some("solve"));
         assert!(!has(&found, Kind::MpiSerialChain), "{found:#?}");
     }
 }

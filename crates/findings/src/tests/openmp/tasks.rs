@@ -1,4 +1,4 @@
-//! Tasks that are too small, and tasks of one thread.
+//! Tasks that are too small, and tasks that are executed one after the other.
 
 use super::super::super::{Finding, Kind, Sure};
 use super::super::{Builder, cause, has, near, one};
