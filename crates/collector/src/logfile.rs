@@ -85,6 +85,12 @@ pub fn reserve_ahead(bytes: u64) {
     OWN.reserve_ahead(bytes);
 }
 
+/// [`LogFile::spares`]
+#[inline]
+pub fn spares() -> bool {
+    OWN.spares()
+}
+
 /// [`LogFile::close`]
 pub fn close() {
     OWN.close();

@@ -208,6 +208,15 @@ pub fn take_budget(bytes: u64, budget: u64) -> bool {
     true
 }
 
+/// Bytes of the run's budget that are taken.
+pub fn taken() -> u64 {
+    // SAFETY: as in `take_budget`.
+    unsafe { CONTROL.load(Ordering::Acquire).as_mut() }.map_or(0, |control| {
+        // SAFETY: as in `take_budget`.
+        unsafe { AtomicU64::from_ptr(&raw mut control.taken_bytes) }.load(Ordering::Relaxed)
+    })
+}
+
 /// Gives back what was taken and not used.
 pub fn return_budget(bytes: u64) {
     // SAFETY: as in `take_budget`.

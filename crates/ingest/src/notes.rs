@@ -228,6 +228,10 @@ fn about_records(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
             notes.push(RunNote::OperationsUnrecorded { process: process(), operations, time_ns, errno });
         }
     }
+    if let Some(&from_ns) = noted(log, NoteCode::CallsSummed).iter().min() {
+        let after_ns = from_ns.saturating_sub(header.start_ns);
+        notes.push(RunNote::CallsSummed { process: process(), after_ns });
+    }
     let of: u64 = log.threads().map(|thread| thread.samples).sum();
     let at_tick: u64 = log.threads().map(|thread| thread.at_tick).sum();
     if at_tick >= TICK_SAMPLES && at_tick as f64 >= TICK_SHARE * of as f64 {

@@ -331,6 +331,7 @@ fn what_found_no_room_and_what_was_told_in_sums_is_said() {
     let mut lane = lane();
     lane.begin(10, 1000, 0).sample(1005, 5, 1);
     lane.push(NoteCode::Coarsened as u16, &Note { time_ns: 1006 * MS, value: 250_000 });
+    lane.push(NoteCode::CallsSummed as u16, &Note { time_ns: 1008 * MS, value: 1007 * MS });
     lane.end(10, 1010, 10);
     lane.header(LaneHeader {
         unrecorded_operations: 7,
@@ -345,6 +346,8 @@ fn what_found_no_room_and_what_was_told_in_sums_is_said() {
     assert!((profile.quality.delivered_rate - 1.0 / 0.01).abs() < 1e-6);
     assert!(noted(&profile, &["operations-unrecorded", "\"operations\":7,\"time_ns\":1500000000"]));
     assert!(noted(&profile, &["waits-in-sums", "\"below_ns\":250000"]), "{:?}", profile.quality.notes);
+    let after_ns = format!("\"after_ns\":{}", 1007 * MS - header.start_ns);
+    assert!(noted(&profile, &["calls-summed", &after_ns]), "{:?}", profile.quality.notes);
 }
 
 #[test]

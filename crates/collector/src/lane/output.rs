@@ -76,6 +76,14 @@ impl Output {
         self.with_room(|writer, _| writer.push(a, b, body))
     }
 
+    /// Appends a record that belongs to a single call, unless those are summed to spare the log.
+    #[inline]
+    pub fn push_of_call<B: Body>(&mut self, a: u16, b: u16, body: &B) {
+        if !logfile::spares() {
+            self.push(a, b, body);
+        }
+    }
+
     /// Appends a text of any length.
     pub fn push_text(&mut self, subject: Subject, id: u32, text: &[u8]) -> bool {
         let parts = text.chunks(TEXT_BYTES).chain(text.is_empty().then_some(&[][..]));

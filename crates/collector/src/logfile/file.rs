@@ -4,7 +4,7 @@
 //! it would kill the program. No descriptor is kept: the file is opened by path whenever it must grow.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use proust_log::layout::{EXTENSION, FileHeader, HEADER_BYTES, LOG_FOLDER, MAX_CHUNK_BYTES, UNIT_BYTES};
 use proust_log::writer::Chunk;
@@ -38,6 +38,11 @@ const PATIENCE_NS: u64 = 20_000_000;
 /// Permissions of a log: a recording shows what its user's programs do.
 const MODE: u32 = 0o600;
 
+/// From which part of a budget on it is spared.
+fn sparing_from(budget_bytes: u64) -> u64 {
+    budget_bytes / 4 * 3
+}
+
 /// A log file, or the place of one that was not created yet.
 pub struct LogFile {
     /// The file's first page.
@@ -54,6 +59,8 @@ pub struct LogFile {
     budget_bytes: AtomicU64,
     /// [`Options::share_bytes`]; 0 = it is none of a rank.
     share_bytes: AtomicU64,
+    /// So much of it is used that what is left is for samples and sums.
+    spares: AtomicBool,
     window: Window,
     growth: Growth,
 }
@@ -70,6 +77,7 @@ impl LogFile {
             path_bytes: AtomicUsize::new(0),
             budget_bytes: AtomicU64::new(0),
             share_bytes: AtomicU64::new(0),
+            spares: AtomicBool::new(false),
             window: Window::closed(),
             growth: Growth::new(),
         }
@@ -102,6 +110,7 @@ impl LogFile {
         // Whatever the program's umask is: the file is opened again by its path.
         raw::fchmod(descriptor, MODE);
         self.budget_bytes.store(options.budget_bytes, Ordering::Relaxed);
+        self.spares.store(false, Ordering::Relaxed);
         self.share_bytes.store(options.share_bytes.map_or(0, |bytes| bytes.max(1)), Ordering::Relaxed);
         self.path_bytes.store(path.to_bytes_with_nul().len(), Ordering::Relaxed);
         self.path.store(path.as_ptr().cast_mut().cast(), Ordering::Release);
@@ -266,17 +275,29 @@ impl LogFile {
             match self.grow_file(reserved, more) {
                 Ok(()) => {
                     self.reserved.store(reserved + more, Ordering::Release);
+                    if all_bytes > sparing_from(share_bytes) || options::taken() > sparing_from(budget_bytes)
+                    {
+                        self.spares.store(true, Ordering::Relaxed);
+                    }
                     return true;
                 }
                 Err(errno) => refusal = Some(errno),
             }
             options::return_budget(bytes);
         }
+        self.spares.store(true, Ordering::Relaxed);
         self.with_header(|header| match refusal {
             Some(errno) => header.storage_failed = errno,
             None => header.budget_exhausted = 1,
         });
         false
+    }
+
+    /// Whether short calls that are usually recorded one by one are to be summed: a program that makes a
+    /// million of them a second would otherwise leave no room for anything else.
+    #[inline]
+    pub fn spares(&self) -> bool {
+        self.spares.load(Ordering::Relaxed)
     }
 
     /// Reserves so much beyond what is reserved, as far as that goes: the file may soon be out of reach.

@@ -144,7 +144,37 @@ pub fn bracket(
 /// Makes a call of which nothing but its time is of interest.
 #[inline(always)]
 pub fn time(operation: Operation, call: impl FnOnce() -> c_int) -> c_int {
-    bracket(operation, call, |_| Facts::default())
+    time_moving(operation, call, |_| 0)
+}
+
+/// As [`time`], of a call that moves bytes; of one that failed they are not asked for.
+#[inline(always)]
+pub fn time_moving(
+    operation: Operation,
+    call: impl FnOnce() -> c_int,
+    bytes: impl FnOnce(&'static Library) -> u64,
+) -> c_int {
+    let mut marker = 0;
+    let begun = begin(operation, here!(), &mut marker);
+    let result = call();
+    if begun.is_followed() {
+        let (end_ns, errno) = (clock::now_ns(), KeptErrno::keep());
+        let (bytes, error) = match library::get() {
+            Some(library) if result == SUCCESS => (bytes(library), 0),
+            _ => (0, result as u32),
+        };
+        end_timed(begun.ticket, begun.operation, end_ns, bytes, error);
+        errno.restore();
+    } else {
+        begun.end_inside(result);
+    }
+    result
+}
+
+/// As [`end_ticket`].
+#[inline(never)]
+fn end_timed(ticket: Ticket, operation: Operation, end_ns: u64, bytes: u64, error: u32) {
+    exact::end_timed(&ticket, operation, end_ns, bytes, error);
 }
 
 /// A rank as the log has it: MPI's codes are other numbers in each library.

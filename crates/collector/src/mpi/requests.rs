@@ -183,7 +183,7 @@ impl Stretches {
             return;
         }
         if self.count > 0 {
-            output.push(self.first, self.count, &Completed {});
+            output.push_of_call(self.first, self.count, &Completed {});
         }
         (self.first, self.count) = (slot, 1);
     }
@@ -226,7 +226,7 @@ unsafe fn received(library: &Library, request: &Request, status: *const u8, outp
     unsafe {
         if request.is_cancelled && library.is_cancelled(status) {
             let nothing = Received { source: Envelope::NOBODY, ..Received::default() };
-            output.push(request.slot, RECEIVED_CANCELLED, &nothing);
+            output.push_of_call(request.slot, RECEIVED_CANCELLED, &nothing);
             return;
         }
         if request.of != Of::Receive {
@@ -240,14 +240,14 @@ unsafe fn received(library: &Library, request: &Request, status: *const u8, outp
             return;
         }
         if (source, tag, bytes) != (request.envelope.partner, request.envelope.tag, request.bytes) {
-            output.push(request.slot, 0, &Received { source, tag, bytes });
+            output.push_of_call(request.slot, 0, &Received { source, tag, bytes });
         }
     }
 }
 
 /// Says what the call itself received, besides what its own record says.
 pub fn received_at_once(received: Received, output: &mut Output) {
-    output.push(NO_SLOT, 0, &received);
+    output.push_of_call(NO_SLOT, 0, &received);
 }
 
 #[cfg(test)]

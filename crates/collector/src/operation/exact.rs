@@ -1,18 +1,20 @@
-//! Operations that are recorded one by one, however short: calls of MPI, each of which is an end of a
-//! message or a part of a collective.
+//! Calls of MPI. Most are recorded one by one, however short: each is an end of a message or a part of a
+//! collective. What repeats of them is in the log once, so that one takes 24 bytes; and its call path is
+//! verified, not unwound.
 //!
-//! What repeats of them is in the log once, so that one takes 24 bytes; and its call path is verified, not
-//! unwound.
+//! Short calls of which nothing but the time is of interest are summed, for each place. So are all short
+//! calls once most of the log's size is used: nothing is matched from then on, but all time is known.
 
 use proust_log::operations::Operation;
-use proust_log::records::{Event, Received};
+use proust_log::records::{Event, NoteCode, Received};
 
-use super::recording::{Completed, is_owner, push_event, push_event_in_place};
+use super::recording::{Completed, is_owner, push_event, push_event_in_place, record_next, settle_inside};
+use super::sums::{Found, Short};
 use super::{Kind, Outcome, Ticket, begin_of, caller_of, inside, is_wanted, leave, mark, postponed, tries};
 use crate::lane::{self, Lane, Output, Record};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
-use crate::{clock, life};
+use crate::{clock, life, logfile};
 
 /// What a call was, as it is recorded.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,6 +85,23 @@ pub fn end_writing(
     beside: usize,
     write: impl FnOnce(&mut Output) -> Facts,
 ) {
+    with_record(ticket, operation, |lane, record| {
+        record_it(lane, record, (operation, ticket.begin_ns, end_ns), beside, write);
+    });
+}
+
+/// Ends an operation at `end_ns`, of which nothing but its time and its bytes is of interest.
+#[inline(always)]
+pub fn end_timed(ticket: &Ticket, operation: Operation, end_ns: u64, bytes: u64, error: u32) {
+    with_record(ticket, operation, |lane, record| {
+        let facts = Facts { bytes, error, ..Facts::default() };
+        sum_or_record(lane, record, (operation, ticket.begin_ns, end_ns), facts);
+    });
+}
+
+/// Ends the operation of `ticket`: `work` records it.
+#[inline(always)]
+fn with_record(ticket: &Ticket, operation: Operation, work: impl FnOnce(&'static Lane, &mut Record)) {
     let Some(lane) = ticket.lane else {
         return inside::end(*ticket, Outcome::default());
     };
@@ -93,10 +112,69 @@ pub fn end_writing(
     }
     if let Some(_guard) = lane.take() {
         // SAFETY: called by the owner, which has taken the record.
-        let record = unsafe { lane.record() };
-        record_it(lane, record, (operation, ticket.begin_ns, end_ns), beside, write);
+        work(lane, unsafe { lane.record() });
     }
     lane.leave_unwatched();
+}
+
+#[inline(always)]
+fn sum_or_record(
+    lane: &'static Lane,
+    record: &mut Record,
+    (operation, begin_ns, end_ns): (Operation, u64, u64),
+    facts: Facts,
+) {
+    if end_ns.saturating_sub(begin_ns) < record.operations.limit.ns {
+        let node = lane.mpi.paths.find(&lane.operations.open.state());
+        let completed = Completed::of(operation.into(), begin_ns, end_ns).as_facts_say(facts);
+        if node != 0 && !checks_paths() && sum(lane, record, &completed, node) {
+            return;
+        }
+    } else {
+        record.operations.limit.recorded(end_ns);
+    }
+    record_it(lane, record, (operation, begin_ns, end_ns), 0, |_| facts);
+}
+
+/// Adds an operation to those of the same caller; false if there are too many callers.
+#[inline]
+fn sum(lane: &'static Lane, record: &mut Record, completed: &Completed, node: NodeId) -> bool {
+    if lane.operations.postponed.is_any() {
+        postponed::settle_in(lane, record);
+    }
+    let short = Short {
+        kind: completed.kind,
+        begin_ns: completed.begin_ns,
+        end_ns: completed.end_ns,
+        bytes: completed.outcome.bytes,
+        failed: completed.outcome.error != 0,
+    };
+    let (region, interval) = (record.parallel.member.region(), record.marks.interval());
+    let caller = Found { node, flags: 0, region, interval };
+    let is_added = record.operations.sums.add_known(&short, &caller, &mut record.output);
+    if is_added {
+        settle_inside(record, completed, (node, region, interval));
+    }
+    is_added
+}
+
+/// Records an operation where most of the log's size is used.
+#[cold]
+#[inline(never)]
+fn record_sparingly(
+    lane: &'static Lane,
+    record: &mut Record,
+    completed: &Completed,
+    (state, node): (State, NodeId),
+) {
+    if !record.operations.spares {
+        record.operations.spares = true;
+        record.note(NoteCode::CallsSummed, completed.begin_ns);
+    }
+    let is_short = completed.end_ns.saturating_sub(completed.begin_ns) < record.operations.limit.ns;
+    if !(is_short && node != 0 && sum(lane, record, completed, node)) {
+        record_next(lane, record, &Completed { state: Some(state), ..*completed });
+    }
 }
 
 #[inline(always)]
@@ -113,6 +191,10 @@ fn record_it(
     let state = lane.operations.open.state();
     let node = lane.mpi.paths.find(&state);
     let completed = Completed::of(operation.into(), begin_ns, end_ns);
+    if logfile::spares() {
+        let completed = completed.as_facts_say(write(&mut record.output));
+        return record_sparingly(lane, record, &completed, (state, node));
+    }
     let has_room = record.output.has_room_for::<Event>()
         && (beside == 0
             || beside <= MOST_BESIDE && record.output.has_room_behind::<Event, Received>(MOST_BESIDE));

@@ -220,7 +220,7 @@ pub(super) fn push_event(record: &mut Record, completed: &Completed, node: (Node
     if !record.output.push_shaped(operation, flags, &event) {
         count_unrecorded(&mut record.output, completed.end_ns.saturating_sub(completed.begin_ns));
     }
-    settle_inside(record, completed, &event);
+    settle_inside(record, completed, (event.node, event.region, event.interval));
 }
 
 /// As [`push_event`], of an event that has room ([`Output::push_in_place`]).
@@ -230,14 +230,13 @@ pub(super) fn push_event_in_place(record: &mut Record, completed: &Completed, no
     if !record.output.push_in_place(operation, flags, &event) {
         count_unrecorded(&mut record.output, completed.end_ns.saturating_sub(completed.begin_ns));
     }
-    settle_inside(record, completed, &event);
+    settle_inside(record, completed, (event.node, event.region, event.interval));
 }
 
-/// What was inside an operation was inside one with that call path.
+/// What was inside an operation was inside one with that call path, in that region and interval.
 #[inline(always)]
-fn settle_inside(record: &mut Record, completed: &Completed, event: &Event) {
+pub(super) fn settle_inside(record: &mut Record, completed: &Completed, place: (NodeId, u32, u32)) {
     if record.operations.inside.is_pending_of((completed.kind.operation, completed.begin_ns)) {
-        let place = (event.node, event.region, event.interval);
         record.operations.inside.settle_pending(place, &mut record.output);
     }
 }

@@ -94,6 +94,8 @@ pub struct Owned {
     pub elapsed: Elapsed,
     /// Operations inside others.
     pub inside: Inside,
+    /// It has been noted that short calls are summed to spare the log.
+    pub spares: bool,
     /// The hooks try what they take: nothing is recorded.
     pub is_rehearsal: bool,
 }
@@ -105,6 +107,7 @@ impl Owned {
         self.inside.forget();
         self.limit = Limit::default();
         self.elapsed = Elapsed::default();
+        self.spares = false;
         self.is_rehearsal = false;
     }
 

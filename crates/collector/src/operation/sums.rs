@@ -1,13 +1,14 @@
 //! Operations too short to be recorded alone: how many, how long, how many bytes, by kind.
 //!
 //! Each kind's caller is found once in a while, after so much time in it, and represents all of that time: as
-//! samples represent CPU time.
+//! samples represent CPU time. Where the caller of each is known anyway, as that of MPI's calls is, there is
+//! a sum for each of them.
 
 use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
 use super::Kind;
 use super::elapsed::Elapsed;
-use crate::arena::{Entry, Table};
+use crate::arena::{Entry, Table, spread};
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 use crate::room;
@@ -16,6 +17,9 @@ use crate::turn::Quiet;
 /// Slots for kinds that are summed at once; a thread that uses more than three quarters as many has them
 /// written earlier.
 const SLOTS: usize = 32;
+
+/// The same for callers that are known; of those beyond, nothing is summed.
+const KNOWN_SLOTS: usize = 64;
 
 /// One cache line: the program or the kernel has evicted the others since the last operation.
 #[derive(Clone, Copy, Default)]
@@ -45,6 +49,8 @@ struct Slot {
 #[derive(Default)]
 pub struct Sums {
     slots: Table<Slot>,
+    /// Those of which each one's caller is known: a slot for each operation and caller.
+    known: Table<Slot>,
     /// Calls that were written since the last [`Sums::take_calls`].
     written: u64,
     /// Of these, how many are of an estimate.
@@ -54,6 +60,20 @@ pub struct Sums {
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
+
+impl Slot {
+    #[inline]
+    fn add(&mut self, short: &Short, ns: u64) {
+        if self.calls == 0 {
+            self.since_ns = short.begin_ns;
+        }
+        self.calls = self.calls.saturating_add(1);
+        self.errors = self.errors.saturating_add(u32::from(short.failed));
+        self.ns += ns;
+        self.bytes = self.bytes.saturating_add(short.bytes);
+        self.until_ns = short.end_ns;
+    }
+}
 
 // SAFETY: numbers.
 unsafe impl Entry for Slot {
@@ -67,6 +87,12 @@ unsafe impl Entry for Slot {
 #[inline]
 fn hash(kind: u32) -> u64 {
     u64::from(kind ^ kind >> 13) << 32
+}
+
+/// The same operation of another caller stands elsewhere.
+#[inline]
+fn hash_known(kind: u32, node: NodeId) -> u64 {
+    spread(u64::from(kind) << 32 | u64::from(node))
 }
 
 /// A short operation.
@@ -160,6 +186,7 @@ impl Sums {
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
         self.slots.clear();
+        self.known.clear();
         (self.written, self.estimated) = (0, 0);
         self.elapsed = Elapsed::default();
     }
@@ -168,7 +195,8 @@ impl Sums {
     pub fn add_to(&mut self, elapsed: &mut Elapsed) {
         let written = self.elapsed;
         elapsed.merge(&written);
-        self.slots.iter_mut().for_each(|slot| elapsed.add_number(Kind::parts(slot.kind).0, slot.ns));
+        let unwritten = self.slots.iter().chain(self.known.iter());
+        unwritten.for_each(|slot| elapsed.add_number(Kind::parts(slot.kind).0, slot.ns));
     }
 
     /// Adds operations of which there is an estimate. Their caller is that of the next one of the kind that
@@ -197,16 +225,49 @@ impl Sums {
             leave_out(1, ns, output);
             return false;
         };
-        if slot.calls == 0 {
-            slot.since_ns = short.begin_ns;
-        }
-        slot.calls = slot.calls.saturating_add(1);
-        slot.errors = slot.errors.saturating_add(u32::from(short.failed));
-        slot.ns += ns;
-        slot.bytes = slot.bytes.saturating_add(short.bytes);
-        slot.until_ns = short.end_ns;
+        slot.add(short, ns);
         slot.unfound_ns = longer(slot.unfound_ns, ns);
         !slot.found || u64::from(slot.unfound_ns) >= SUM_PATH_NS
+    }
+
+    /// Adds one of which the caller is known; false if there is no room for one more caller. Nothing has to
+    /// be found.
+    #[inline]
+    pub fn add_known(&mut self, short: &Short, caller: &Found, output: &mut Output) -> bool {
+        let kind = short.kind.number();
+        let is_it = |slot: &Slot| (slot.kind, slot.node) == (kind, caller.node);
+        let place = self.known.position(hash_known(kind, caller.node), is_it);
+        let at = match place {
+            Some(at) if self.known.at(at).is_some_and(|slot| slot.kind != 0) => at,
+            _ => match self.make_known(kind, caller.node) {
+                Some(at) => at,
+                None => return false,
+            },
+        };
+        let Some(slot) = self.known.at(at) else { return false };
+        if slot.calls > 0 && (slot.region, slot.interval) != (caller.region, caller.interval) {
+            self.elapsed.add_number(Kind::parts(kind).0, slot.ns);
+            let _quiet = Quiet::begin();
+            self.written += u64::from(room::apart(|| write(slot, output)));
+        }
+        (slot.region, slot.interval) = (caller.region, caller.interval);
+        slot.add(short, short.end_ns.saturating_sub(short.begin_ns));
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_known(&mut self, kind: u32, node: NodeId) -> Option<usize> {
+        let _quiet = Quiet::begin();
+        if self.known.capacity() == 0 {
+            self.known.grow(KNOWN_SLOTS, |slot| hash_known(slot.kind, slot.node));
+        } else if self.known.is_full() {
+            return None;
+        }
+        let is_it = |slot: &Slot| (slot.kind, slot.node) == (kind, node);
+        let at = self.known.position(hash_known(kind, node), is_it)?;
+        self.known.put(at, Slot { kind, node, ..Slot::default() });
+        Some(at)
     }
 
     /// The caller of the operation that was just added; the sum of its kind is written as this caller's.
@@ -230,11 +291,15 @@ impl Sums {
 
     /// Writes all sums.
     pub fn write(&mut self, output: &mut Output) {
-        if self.slots.count() > 0 {
-            for slot in self.slots.iter_mut() {
+        if self.slots.count() + self.known.count() > 0 {
+            for slot in self.slots.iter_mut().chain(self.known.iter_mut()) {
                 self.elapsed.add_number(Kind::parts(slot.kind).0, slot.ns);
                 self.written += u64::from(write(slot, output));
             }
+        }
+        if self.known.is_full() {
+            // Others may be the ones that are called now.
+            self.known.clear();
         }
     }
 
@@ -314,6 +379,35 @@ mod tests {
         // 10 000 × 500 ns are five times the time that one caller represents.
         assert_eq!(found, 1 + (10_000 - 1) * 500 / SUM_PATH_NS);
         assert_eq!(sums.last_caller(short(Operation::Read, 0, 0).kind), (7, 0));
+    }
+
+    #[test]
+    fn callers_that_are_known_have_a_sum_each_until_there_are_too_many() {
+        let (mut sums, mut output) = (Sums::default(), Output::new(None));
+        let caller = |node, interval| Found { node, flags: 0, region: 0, interval };
+        let one = short(Operation::MPI_Put, 1_000, 200);
+        assert!(sums.add_known(&one, &caller(7, 0), &mut output));
+        assert!(sums.add_known(&one, &caller(8, 0), &mut output));
+        assert!(sums.add_known(&one, &caller(7, 0), &mut output));
+        let of = |sums: &Sums| {
+            let slots = sums.known.iter().filter(|slot| slot.calls > 0);
+            let mut all: Vec<_> = slots.map(|slot| (slot.node, slot.interval, slot.calls, slot.ns)).collect();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(of(&sums), [(7, 0, 2, 400), (8, 0, 1, 200)]);
+        // In another interval: what was before is written.
+        assert!(sums.add_known(&one, &caller(7, 3), &mut output));
+        assert_eq!(of(&sums), [(7, 3, 1, 200), (8, 0, 1, 200)]);
+        assert_eq!(sums.take_calls(), 2);
+        let kept = (9..200).filter(|&node| sums.add_known(&one, &caller(node, 0), &mut output)).count();
+        assert_eq!(kept, KNOWN_SLOTS * 3 / 4 - 2);
+        assert!(sums.add_known(&one, &caller(8, 0), &mut output));
+        // Written ones are forgotten where there were too many.
+        sums.write(&mut output);
+        assert_eq!(of(&sums), []);
+        assert!(sums.add_known(&one, &caller(300, 0), &mut output));
+        assert_eq!(sums.take_calls(), kept as u64 + 3);
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         let function = facts.places.function(event.context);
         repeated.add(event, function, spent);
         accesses.add(event, function, spent);
-        // Of polls it is only known how long they took together.
+        // Of polls, and others in sums, it is only known how long they took together.
         if event.summed || !matches!(kind.nature, Nature::Message | Nature::Collective) {
             last = Last::default();
             continue;

@@ -31,6 +31,19 @@ const SETUPS: [&str; 12] = [
 /// Of files and windows these: the others use them.
 const OF_FILES_AND_WINDOWS: [&str; 5] = ["_open", "_close", "_create", "_allocate", "_free"];
 
+/// How the names of calls begin that ask whether something has arrived. Those that find nothing are known as
+/// sums.
+const POLLS: [&str; 6] =
+    ["MPI_Improbe", "MPI_Iprobe", "MPI_Parrived", "MPI_Request_get_status", "MPI_Test", "MPI_Win_test"];
+
+/// What a call is to the findings here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Setup,
+    Poll,
+    Other,
+}
+
 /// Calls in one function.
 #[derive(Debug, Default)]
 struct Calls {
@@ -41,24 +54,24 @@ struct Calls {
 /// All of a run.
 #[derive(Debug)]
 pub(super) struct Repeated {
-    /// By operation: whether it makes what communicates.
-    is_setup: Vec<bool>,
+    /// By operation.
+    what: Vec<What>,
     setups: BTreeMap<Option<FunctionId>, Calls>,
     polls: BTreeMap<Option<FunctionId>, Calls>,
 }
 
 impl Repeated {
     pub(super) fn new(profile: &Profile) -> Repeated {
-        let is_setup = profile.operations.iter().map(|operation| is_setup(&operation.name)).collect();
-        Repeated { is_setup, setups: BTreeMap::new(), polls: BTreeMap::new() }
+        let what = profile.operations.iter().map(|operation| what(&operation.name)).collect();
+        Repeated { what, setups: BTreeMap::new(), polls: BTreeMap::new() }
     }
 
     /// Adds a call, or polls that are known together, of a function; `spent` is without the wait.
     pub(super) fn add(&mut self, event: &EventRow, function: Option<FunctionId>, spent: Ns) {
-        let by_function = match event.summed {
-            true => &mut self.polls,
-            false if self.is_setup[event.operation.index()] => &mut self.setups,
-            false => return,
+        let by_function = match self.what[event.operation.index()] {
+            What::Setup => &mut self.setups,
+            What::Poll if event.summed => &mut self.polls,
+            What::Poll | What::Other => return,
         };
         let of = by_function.entry(function).or_default();
         of.times += u64::from(event.calls);
@@ -88,21 +101,29 @@ impl Calls {
     }
 }
 
-fn is_setup(name: &str) -> bool {
+fn what(name: &str) -> What {
     let is_use = |name: &str| !OF_FILES_AND_WINDOWS.iter().any(|part| name.contains(part));
-    SETUPS.iter().any(|setup| name.starts_with(setup) && !(setup.ends_with('_') && is_use(name)))
+    if SETUPS.iter().any(|setup| name.starts_with(setup) && !(setup.ends_with('_') && is_use(name))) {
+        What::Setup
+    } else if POLLS.iter().any(|poll| name.starts_with(poll)) {
+        What::Poll
+    } else {
+        What::Other
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_setup;
+    use super::{What, what};
 
     #[test]
     fn what_makes_and_what_uses() {
         let make =
             ["MPI_Comm_split_type", "MPI_File_open", "MPI_Win_allocate_shared", "MPI_Intercomm_create"];
-        assert!(make.iter().all(|name| is_setup(name)));
+        assert!(make.iter().all(|name| what(name) == What::Setup));
+        let ask = ["MPI_Test", "MPI_Testsome", "MPI_Iprobe", "MPI_Win_test", "MPI_Request_get_status_any"];
+        assert!(ask.iter().all(|name| what(name) == What::Poll));
         let others = ["MPI_Comm_rank", "MPI_File_write_at", "MPI_Win_fence", "MPI_Send", "open"];
-        assert!(!others.iter().any(|name| is_setup(name)));
+        assert!(others.iter().all(|name| what(name) == What::Other));
     }
 }

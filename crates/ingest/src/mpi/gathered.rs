@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use proust_log::operations::Operation;
-use proust_log::records::{Communicator, Envelope};
+use proust_log::records::{Communicator, Envelope, NoteCode};
 use proust_messages::call::{ANY_TAG, Act, Call, Partner, Received, Slots};
 use proust_messages::endpoint::Endpoint;
 use proust_messages::requests::Endpoints;
@@ -20,6 +20,7 @@ use super::handed_on::Beside;
 use super::made::{Calls, Made, StoredCalls, Ways};
 use super::site::{Site, Sites};
 use crate::clock::RunClock;
+use crate::gaps::noted;
 use crate::log::LogHarvest;
 
 /// Which location each thread of a log is, by lane and position.
@@ -208,15 +209,15 @@ fn own_slots(raw: &RawCall) -> (u16, u16) {
     (first, count)
 }
 
-/// From when on calls may be missing, by the log's clock: records were lost, found no room, or recording was
-/// off.
+/// From when on calls may be missing, by the log's clock: records were lost, found no room, were summed to
+/// leave room for others, or recording was off.
 fn known_until_ns(log: &LogHarvest) -> Option<u64> {
     let lost = log.lanes.iter().filter_map(|lane| {
         let without_room = (lane.unrecorded_operations > 0).then(|| lane.mpi.last_ns());
         lane.mpi.lost_after_ns.into_iter().chain(without_room).min()
     });
     let paused = log.paused.iter().map(|&(from_ns, _)| from_ns);
-    lost.chain(paused).min()
+    lost.chain(paused).chain(noted(log, NoteCode::CallsSummed)).min()
 }
 
 #[cfg(test)]

@@ -154,6 +154,9 @@ pub enum NoteCode {
     /// Executions of intervals beyond the first [`super::MOST_INTERVALS`] different ones of their thread;
     /// value = how many. They are not in the log.
     IntervalsTooMany = 18,
+    /// Most of the log's size is used: from now on the thread's short calls of MPI are summed, and none is
+    /// matched; value = the begin of the first of them, CLOCK_MONOTONIC.
+    CallsSummed = 19,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
     /// not have the collector's file.
@@ -182,6 +185,7 @@ impl NoteCode {
             16 => NoteCode::RequestSignalUsed,
             17 => NoteCode::IntervalsTooDeep,
             18 => NoteCode::IntervalsTooMany,
+            19 => NoteCode::CallsSummed,
             20 => NoteCode::Unloadable,
             _ => return None,
         })

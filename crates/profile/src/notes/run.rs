@@ -282,6 +282,13 @@ crate::notes! {
             /// Why: the system's error; 0 = the size budget was used up.
             errno: u32,
         }
+        /// Short calls of MPI were summed, since most of the log's size was used.
+        CallsSummed "calls-summed" Caution {
+            /// Of which process.
+            process: Which,
+            /// From when on, since the process's begin.
+            after_ns: u64,
+        }
         /// Code that was made at run time has no names.
         UnnamedCode "unnamed-code" Caution {
             /// Which process made it.

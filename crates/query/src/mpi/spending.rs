@@ -1,6 +1,10 @@
-//! What locations did in parts of their time: their recorded operations, exactly; what is left is divided
-//! among contexts by the weights of the samples whose instants lie in these parts, `M·w/W` with the variance
-//! `(M/W)²·Σ w²`. Contexts are functions on their call paths; calls of MPI are apart from what calls them.
+//! What locations did in parts of their time: their recorded operations, exactly; those that are known as
+//! sums as if they were spread evenly over the time of the sum; what is left is divided among contexts by the
+//! weights of the samples whose instants lie in these parts, `M·w/W` with the variance `(M/W)²·Σ w²`. Contexts
+//! are functions on their call paths; calls of MPI are apart from what calls them.
+
+use std::collections::VecDeque;
+use std::iter::Peekable;
 
 use proust_profile::{
     ContextId, ContextKind, EventRow, Events, LocationId, OperationId, PartnerWaitRow, Profile, Samples,
@@ -130,9 +134,12 @@ impl<'p> Spending<'p> {
         let mut samples = self.samples.ending_after(location, first_ns).peekable();
         let events = self.events.ending_after(location, first_ns);
         let mut events = events.filter(|event| !event.summed).peekable();
+        let sums = self.events.ending_after(location, first_ns);
+        let mut sums =
+            SumsInTime::new(sums.filter(|row| row.summed && row.time_ns > 0 && row.end_ns > row.begin_ns));
         let (mut left_ns, mut all_weights) = (0.0, 0.0);
         for (step, part) in steps.iter().zip(1..) {
-            let mut from_ns = step.begin_ns;
+            let (mut from_ns, mut outside_ns) = (step.begin_ns, 0.0);
             while let Some(event) = events.peek() {
                 let (begin_ns, end_ns) = (event.begin_ns.max(from_ns), event.end_ns.min(step.end_ns));
                 if end_ns > begin_ns {
@@ -140,7 +147,7 @@ impl<'p> Spending<'p> {
                     let time_ns = (end_ns - begin_ns) as f64;
                     (sum.ns, sum.active_ns) = (sum.ns + time_ns, sum.active_ns + time_ns);
                     sum.seen_in(part);
-                    left_ns += (begin_ns - from_ns) as f64;
+                    outside_ns += (begin_ns - from_ns) as f64;
                     from_ns = end_ns;
                 }
                 // The next part may lie in the rest of it.
@@ -149,7 +156,15 @@ impl<'p> Spending<'p> {
                 }
                 events.next();
             }
-            left_ns += step.end_ns.saturating_sub(from_ns) as f64;
+            outside_ns += step.end_ns.saturating_sub(from_ns) as f64;
+            for (event, time_ns) in sums.within(step) {
+                let time_ns = time_ns.min(outside_ns);
+                let sum = spent.entry(self.activities.call(event)).or_default();
+                (sum.ns, sum.active_ns) = (sum.ns + time_ns, sum.active_ns + time_ns);
+                sum.seen_in(part);
+                outside_ns -= time_ns;
+            }
+            left_ns += outside_ns;
             let within = std::iter::from_fn(|| samples.next_if(|row| row.time_ns <= step.end_ns));
             let within = within.skip_while(|row| row.time_ns <= step.begin_ns);
             for row in within.filter(|row| !row.tail && !row.in_operation) {
@@ -176,5 +191,93 @@ impl<'p> Spending<'p> {
             spent.retain(|_, sum| sum.ns > 0.0);
         }
         spent
+    }
+}
+
+/// The sums of a location's short operations, as they are met by parts of its time that follow each other.
+struct SumsInTime<I: Iterator<Item = EventRow>> {
+    rows: Peekable<I>,
+    /// Those that have begun, in the order of their ends.
+    begun: VecDeque<EventRow>,
+}
+
+impl<I: Iterator<Item = EventRow>> SumsInTime<I> {
+    fn new(rows: I) -> SumsInTime<I> {
+        SumsInTime { rows: rows.peekable(), begun: VecDeque::new() }
+    }
+
+    /// Those that overlap a step, and how much of their time it has. Sums are written together, so that one
+    /// that has not begun yet stands before no other one that has.
+    fn within(&mut self, step: &Step) -> impl Iterator<Item = (&EventRow, f64)> {
+        while self.begun.front().is_some_and(|row| row.end_ns <= step.begin_ns) {
+            self.begun.pop_front();
+        }
+        while let Some(row) = self.rows.next_if(|row| row.begin_ns < step.end_ns) {
+            if row.end_ns > step.begin_ns {
+                self.begun.push_back(row);
+            }
+        }
+        self.begun.iter().filter_map(|row| {
+            let (begin_ns, end_ns) = (row.begin_ns.max(step.begin_ns), row.end_ns.min(step.end_ns));
+            let share = end_ns.checked_sub(begin_ns).filter(|&ns| ns > 0)? as f64;
+            Some((row, row.time_ns as f64 * share / (row.end_ns - row.begin_ns) as f64))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proust_profile::{OperationInfo, SampleRow};
+
+    use super::*;
+
+    fn sum((begin_ns, end_ns): (u64, u64), time_ns: u64) -> EventRow {
+        let calls = 10;
+        EventRow {
+            context: ContextId(1),
+            begin_ns,
+            end_ns,
+            time_ns,
+            calls,
+            summed: true,
+            ..EventRow::default()
+        }
+    }
+
+    /// By context what a location did in parts of its time, of which it was in each sample in context 2.
+    fn spent(events: Vec<EventRow>, steps: &[(u64, u64)]) -> Vec<(u32, bool, f64)> {
+        let sample =
+            |n: u64| SampleRow { context: ContextId(2), time_ns: 10 * n, cpu_ns: 10, ..SampleRow::default() };
+        let profile = Profile {
+            operations: vec![OperationInfo { name: "MPI_Put".to_owned(), kind: None }].into(),
+            events: events.into(),
+            samples: (1..=20_u64).map(sample).collect::<Vec<_>>().into(),
+            ..Profile::default()
+        };
+        let step = |&(begin_ns, end_ns): &(u64, u64)| Step { location: LocationId(0), begin_ns, end_ns };
+        let steps: Vec<Step> = steps.iter().map(step).collect();
+        let activities = Activities::new((0..3).map(ContextId).collect(), vec![true]);
+        let spent = Spending::of(&profile, &activities).of_steps(&steps);
+        let mut all: Vec<(u32, bool, f64)> =
+            spent.into_iter().map(|((context, call), sum)| (context.0, call.is_some(), sum.ns)).collect();
+        all.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
+        all
+    }
+
+    #[test]
+    fn short_operations_are_spread_over_the_time_of_their_sum() {
+        // Half of the sum's time is in the first part, a quarter in the second one.
+        let both = spent(vec![sum((0, 100), 40)], &[(0, 50), (75, 150)]);
+        assert_eq!(both, [(1, true, 30.0), (2, false, 95.0)]);
+        // Two sums of one stretch of time, and one behind it.
+        let sums = vec![sum((0, 100), 40), sum((20, 100), 8), sum((100, 200), 50)];
+        assert_eq!(spent(sums.clone(), &[(0, 100)]), [(1, true, 48.0), (2, false, 52.0)]);
+        assert_eq!(spent(sums, &[(0, 10), (10, 20), (20, 200)]), [(1, true, 98.0), (2, false, 102.0)]);
+    }
+
+    #[test]
+    fn a_part_has_no_more_of_a_sum_than_it_has_time() {
+        let long = EventRow { summed: false, calls: 1, ..sum((0, 90), 90) };
+        assert_eq!(spent(vec![long, sum((0, 100), 60)], &[(0, 100)]), [(1, true, 100.0)]);
     }
 }

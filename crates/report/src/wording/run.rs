@@ -254,6 +254,13 @@ fn text_of_records(note: &RunNote) -> String {
             why_not_recorded(*errno).0,
             why_not_recorded(*errno).1
         ),
+        RunNote::CallsSummed { process, after_ns } => format!(
+            "{}: {:.3} s after its begin most of the run's size budget was used: from there on short calls \
+             of MPI are in sums by their callers, and in no rank is a message or a collective matched; all \
+             of their time is known; with a larger --max-size all are matched",
+            who(process),
+            seconds(*after_ns)
+        ),
         RunNote::UnnamedCode { process, samples, of } => format!(
             "{:.0} % of the samples of {} are in code that was made at run time and has no names: {}",
             *samples as f64 / *of as f64 * 100.0,

@@ -1,6 +1,6 @@
 //! Reading and writing files by MPI.
 
-use crate::mpi::call::bracket;
+use crate::mpi::call::{bracket, time, time_moving};
 use crate::mpi::communicators;
 use crate::mpi::library::Library;
 use crate::mpi::table::functions;
@@ -9,11 +9,6 @@ use crate::operation::exact::Facts;
 /// A call that all processes make that have opened the file.
 fn collective_of(library: &Library, file: usize, bytes: u64) -> Facts {
     Facts { bytes, ..communicators::facts_of(communicators::group_number(library.abi.passed(file))) }
-}
-
-/// A call that each process makes by itself: it names no group.
-fn independent(_: &Library, _: usize, bytes: u64) -> Facts {
-    Facts { bytes, ..Facts::default() }
 }
 
 functions! {
@@ -89,9 +84,7 @@ functions! {
         MPI_File_write_at_all_end: MPI_File_write_at_all_end,
         MPI_File_write_ordered_end: MPI_File_write_ordered_end,
     ] (file, two, three) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            independent(library, file, 0)
-        })
+        |operation, numbers, call| time(operation, call)
     };
     [
         MPI_File_read: MPI_File_read MPI_File_read_c,
@@ -103,8 +96,8 @@ functions! {
         MPI_File_iwrite: MPI_File_iwrite MPI_File_iwrite_c,
         MPI_File_iwrite_shared: MPI_File_iwrite_shared MPI_File_iwrite_shared_c,
     ] (file, two, count, datatype, five) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            independent(library, file, library.bytes(numbers.number(count), datatype))
+        |operation, numbers, call| time_moving(operation, call, |library| {
+            library.bytes(numbers.number(count), datatype)
         })
     };
     [
@@ -113,8 +106,8 @@ functions! {
         MPI_File_write_at: MPI_File_write_at MPI_File_write_at_c,
         MPI_File_iwrite_at: MPI_File_iwrite_at MPI_File_iwrite_at_c,
     ] (file, two, three, count, datatype, six) {
-        |operation, numbers, call| bracket(operation, call, |library| {
-            independent(library, file, library.bytes(numbers.number(count), datatype))
+        |operation, numbers, call| time_moving(operation, call, |library| {
+            library.bytes(numbers.number(count), datatype)
         })
     };
 }
