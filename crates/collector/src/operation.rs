@@ -41,6 +41,7 @@ pub mod targets;
 pub mod threshold;
 pub mod tries;
 pub mod waited;
+pub mod word_trie;
 
 pub use outcome::{KeptErrno, Outcome, errno, set_errno};
 use recording::{Completed, is_owner, record_completed};

@@ -5,7 +5,7 @@ use proust_log::records;
 
 use super::Record;
 use crate::logfile;
-use crate::operation::known_paths::KnownPaths;
+use crate::operation::known_paths::Keeps;
 use crate::path::memo::{State, Surroundings, UpperEnd};
 use crate::path::modules;
 use crate::path::python;
@@ -13,12 +13,7 @@ use crate::path::tree::{Frame, NodeId};
 
 impl Record {
     /// As [`Record::path`], of a frame of the thread's own stack; notes it in `known` if it is whole.
-    pub fn path_to_know<const PLACES: usize>(
-        &mut self,
-        leaf: State,
-        process: u32,
-        known: &KnownPaths<PLACES>,
-    ) -> (NodeId, u16) {
+    pub fn path_to_know(&mut self, leaf: State, process: u32, known: &impl Keeps) -> (NodeId, u16) {
         let (node, flags) = self.path(leaf, process);
         if flags == 0 && node != 0 {
             known.keep(&leaf, node, &self.memo);
@@ -28,12 +23,7 @@ impl Record {
 
     /// As [`Record::path_to_know`], but of the call site alone: its node is one below the root, and it is
     /// known again by where it is called from and the depth of its stack.
-    pub fn site_to_know<const PLACES: usize>(
-        &mut self,
-        leaf: State,
-        process: u32,
-        known: &KnownPaths<PLACES>,
-    ) -> (NodeId, u16) {
+    pub fn site_to_know(&mut self, leaf: State, process: u32, known: &impl Keeps) -> (NodeId, u16) {
         let (node, flags) = self.path(leaf, process);
         let Some(frame) = self.tree.frame(node) else { return (node, flags) };
         let Some(site) = self.tree.child(Frame { parent: 0, ..frame }, &mut self.output) else {

@@ -12,7 +12,7 @@ use super::unmatched::Unmatched;
 use crate::arena::Lazily;
 use crate::control;
 use crate::lane::Record;
-use crate::operation::known_paths::FewPaths;
+use crate::operation::known_paths::{FewPaths, Keeps};
 use crate::operation::rehearsal::hook_ns;
 use crate::path::memo::{Memo, State};
 use crate::path::tree::NodeId;

@@ -6,11 +6,8 @@ use super::half::Half;
 use super::polls::Polls;
 use super::{clocks, communicators, library, requests};
 use crate::lane::{Lane, Record};
-use crate::operation::known_paths::KnownPaths;
+use crate::operation::word_trie::WordTrie;
 use crate::source::Source;
-
-/// Places of a thread's known call paths: programs call MPI from more places than they want locks from.
-pub const PATHS: usize = 64;
 
 /// A thread's state. Hooks use it without the record.
 #[derive(Debug, Default)]
@@ -18,7 +15,7 @@ pub struct Shared {
     /// Polls that found nothing so far.
     pub polls: Polls,
     /// Call paths of its calls.
-    pub paths: KnownPaths<PATHS>,
+    pub paths: WordTrie,
     /// A message to itself that marks, half of which was called.
     pub half: Half,
 }

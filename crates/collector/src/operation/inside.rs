@@ -23,8 +23,10 @@ use crate::{clock, raw, room};
 
 /// Slots for the kinds of operations inside the one that is open.
 const SLOTS_OF_ONE: usize = 16;
-/// Slots for what is summed until it is written.
+/// Slots for what is summed until it is written: at first, and at most. A thread that makes such calls in
+/// many places needs as many.
 const SLOTS: usize = 32;
+const MOST_SLOTS: usize = 1024;
 /// Sums that began so long ago are written at the next record that cuts the thread's time.
 const WRITTEN_AFTER_NS: u64 = 100_000_000;
 
@@ -305,7 +307,10 @@ impl Inside {
         let _quiet = Quiet::begin();
         if self.sums.capacity() == 0 {
             self.sums.grow(SLOTS, |slot| hash(slot.key, slot.node));
-        } else if self.sums.is_full() {
+        } else if self.sums.is_full()
+            && (self.sums.capacity() >= MOST_SLOTS
+                || !self.sums.grow(SLOTS, |slot| hash(slot.key, slot.node)))
+        {
             self.write(output);
             self.sums.clear();
         }
@@ -330,6 +335,10 @@ impl Inside {
     fn write(&mut self, output: &mut Output) {
         self.due_ns = 0;
         self.sums.iter_mut().filter(|slot| slot.calls > 0).for_each(|slot| write(slot, output));
+        if self.sums.is_full() {
+            // Others may be the ones that are called now.
+            self.sums.clear();
+        }
     }
 
     /// Writes everything: the thread's record ends. `place` is that of the operation that is open.
@@ -404,6 +413,20 @@ mod tests {
     }
 
     #[test]
+    fn many_places_are_summed_until_it_is_time_to_write_them() {
+        let (mut inside, mut output) = (Inside::default(), Output::new(None));
+        for round in 0..3 {
+            for node in 1..=500 {
+                inside.outer = (Operation::MPI_Win_allocate, u64::from(round * 1000 + node));
+                inside.add(&done(Operation::Write, 10, 2), &mut output);
+                inside.settle_pending((node, 0, 0), &mut output);
+            }
+        }
+        let all = sums(&mut inside);
+        assert!(all.len() == 500 && all.iter().all(|&(_, _, _, calls, ns)| (calls, ns) == (3, 6)));
+    }
+
+    #[test]
     fn any_number_of_kinds_and_places_finds_room() {
         let (mut inside, mut output) = (Inside::default(), Output::new(None));
         for round in 0..100_u32 {
@@ -413,6 +436,6 @@ mod tests {
             }
             inside.settle_pending((round, 0, 0), &mut output);
         }
-        assert_eq!((inside.pending.capacity(), inside.sums.capacity()), (SLOTS_OF_ONE, SLOTS));
+        assert_eq!((inside.pending.capacity(), inside.sums.capacity()), (SLOTS_OF_ONE, MOST_SLOTS));
     }
 }

@@ -79,6 +79,16 @@ impl Place {
 #[derive(Debug)]
 pub struct KnownPaths<const PLACES: usize>(AtomicPtr<[Place; PLACES]>);
 
+/// Where paths are kept that were just found.
+pub trait Keeps {
+    /// Notes the path that `memo` has just found for `state`, if it depends on a few words of the thread's
+    /// own stack alone. With all signals blocked.
+    fn keep(&self, state: &State, node: NodeId, memo: &Memo);
+
+    /// As [`Keeps::keep`], of the place that called alone: only where it continues is looked at again.
+    fn keep_site(&self, state: &State, node: NodeId, memo: &Memo);
+}
+
 /// Those of a thread for its locks, or for the regions it opens.
 pub type FewPaths = KnownPaths<8>;
 
@@ -140,17 +150,6 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
         })
     }
 
-    /// Notes the path that `memo` has just found for `state`, if it depends on a few words of the thread's
-    /// own stack alone. With all signals blocked.
-    pub fn keep(&self, state: &State, node: NodeId, memo: &Memo) {
-        self.note(state, node, memo, MOST_WORDS);
-    }
-
-    /// As [`KnownPaths::keep`], of the place that called alone: only where it continues is looked at again.
-    pub fn keep_site(&self, state: &State, node: NodeId, memo: &Memo) {
-        self.note(state, node, memo, 1);
-    }
-
     fn note(&self, state: &State, node: NodeId, memo: &Memo, most_words: usize) {
         if self.0.load(Ordering::Relaxed).is_null() {
             // Memory that is zero: no place knows anything.
@@ -195,5 +194,15 @@ impl<const PLACES: usize> KnownPaths<PLACES> {
                 place.node.store(0, Ordering::Relaxed);
             }
         }
+    }
+}
+
+impl<const PLACES: usize> Keeps for KnownPaths<PLACES> {
+    fn keep(&self, state: &State, node: NodeId, memo: &Memo) {
+        self.note(state, node, memo, MOST_WORDS);
+    }
+
+    fn keep_site(&self, state: &State, node: NodeId, memo: &Memo) {
+        self.note(state, node, memo, 1);
     }
 }

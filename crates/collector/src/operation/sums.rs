@@ -18,8 +18,9 @@ use crate::turn::Quiet;
 /// written earlier.
 const SLOTS: usize = 32;
 
-/// The same for callers that are known; of those beyond, nothing is summed.
+/// The same for callers that are known, at first and at most; of those beyond, nothing is summed.
 const KNOWN_SLOTS: usize = 64;
+const MOST_KNOWN_SLOTS: usize = 2048;
 
 /// One cache line: the program or the kernel has evicted the others since the last operation.
 #[derive(Clone, Copy, Default)]
@@ -259,10 +260,11 @@ impl Sums {
     #[inline(never)]
     fn make_known(&mut self, kind: u32, node: NodeId) -> Option<usize> {
         let _quiet = Quiet::begin();
-        if self.known.capacity() == 0 {
-            self.known.grow(KNOWN_SLOTS, |slot| hash_known(slot.kind, slot.node));
-        } else if self.known.is_full() {
-            return None;
+        if self.known.capacity() == 0 || self.known.is_full() {
+            let may_grow = self.known.capacity() < MOST_KNOWN_SLOTS;
+            if !may_grow || !self.known.grow(KNOWN_SLOTS, |slot| hash_known(slot.kind, slot.node)) {
+                return None;
+            }
         }
         let is_it = |slot: &Slot| (slot.kind, slot.node) == (kind, node);
         let at = self.known.position(hash_known(kind, node), is_it)?;
@@ -400,13 +402,13 @@ mod tests {
         assert!(sums.add_known(&one, &caller(7, 3), &mut output));
         assert_eq!(of(&sums), [(7, 3, 1, 200), (8, 0, 1, 200)]);
         assert_eq!(sums.take_calls(), 2);
-        let kept = (9..200).filter(|&node| sums.add_known(&one, &caller(node, 0), &mut output)).count();
-        assert_eq!(kept, KNOWN_SLOTS * 3 / 4 - 2);
+        let kept = (9..9_000).filter(|&node| sums.add_known(&one, &caller(node, 0), &mut output)).count();
+        assert_eq!(kept, MOST_KNOWN_SLOTS * 3 / 4 - 2);
         assert!(sums.add_known(&one, &caller(8, 0), &mut output));
         // Written ones are forgotten where there were too many.
         sums.write(&mut output);
         assert_eq!(of(&sums), []);
-        assert!(sums.add_known(&one, &caller(300, 0), &mut output));
+        assert!(sums.add_known(&one, &caller(9_000, 0), &mut output));
         assert_eq!(sums.take_calls(), kept as u64 + 3);
     }
 

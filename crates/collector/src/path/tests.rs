@@ -7,6 +7,8 @@ use super::stack::OwnStack;
 use super::tree::{Frame, NodeId, Tree};
 use super::{Announce, maps, modules, rules};
 use crate::operation::here;
+use crate::operation::known_paths::Keeps;
+use crate::operation::word_trie::WordTrie;
 
 struct Silent;
 
@@ -22,6 +24,9 @@ struct Walker {
     reference: Reference,
     own_stack: OwnStack,
     paths: u64,
+    /// Paths that were found before, and how many were found there.
+    known: WordTrie,
+    met: u64,
 }
 
 impl Walker {
@@ -39,6 +44,8 @@ impl Walker {
             reference: Reference::default(),
             own_stack: OwnStack { low: range.start, top: range.end },
             paths: 0,
+            known: WordTrie::default(),
+            met: 0,
         }
     }
 
@@ -50,7 +57,11 @@ impl Walker {
         let process = std::process::id();
         let mut around =
             Surroundings { own_stack: self.own_stack, process, is_own: true, announce: &mut silent };
+        let known = self.known.find(&leaf);
         let path = self.memo.path(leaf, &mut self.tree, &mut around);
+        assert!(known == 0 || known == path.node, "{known} is known, and {} is right", path.node);
+        self.met += u64::from(known != 0);
+        self.known.keep(&leaf, path.node, &self.memo);
         assert_eq!(path.upper_end, UpperEnd::Complete);
         assert!(self.reference.agrees(leaf, path.node, &self.tree, &around));
         self.paths += 1;
@@ -161,4 +172,25 @@ fn stacks_that_cannot_be_read_directly_give_the_same_paths() {
         nodes.insert(one_place(&mut walker));
     }
     assert_eq!(nodes.len(), 1);
+}
+
+/// Hundreds of paths from one instruction, at few depths: as of a library that calls another one for its
+/// callers.
+#[test]
+fn paths_that_were_found_are_known_by_their_words() {
+    let mut walker = Walker::new();
+    let round = |walker: &mut Walker| {
+        let before = (walker.paths, walker.met);
+        for seed in 0..200_u64 {
+            wander(walker, seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 5 + (seed % 40) as u32);
+        }
+        (walker.paths - before.0, walker.met - before.1)
+    };
+    // The memory begins small and is made larger, whereupon all are unknown again.
+    let rounds: Vec<(u64, u64)> = (0..5).map(|_| round(&mut walker)).collect();
+    let (paths, met) = rounds[4];
+    assert!(paths > 400 && met == paths, "{rounds:?}");
+    assert!(rounds[0].1 < rounds[0].0 / 2, "{rounds:?}");
+    walker.known.forget();
+    assert_eq!(walker.known.find(&here!()), 0);
 }
