@@ -38,8 +38,8 @@ pub struct WordTrie(AtomicPtr<Memory>);
 
 impl WordTrie {
     fn memory(&self) -> Option<&Memory> {
-        // SAFETY: null, or a value made by `new`, which belongs to this lane and stays until another one takes
-        // its place: in `begin_anew`, where nobody else uses it.
+        // SAFETY: null, or a value made by `new`, which belongs to this lane and stays until another one
+        // takes its place: in `begin_anew`, where nobody else uses it.
         unsafe { self.0.load(Ordering::Relaxed).as_ref() }
     }
 

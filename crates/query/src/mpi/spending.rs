@@ -1,7 +1,7 @@
 //! What locations did in parts of their time: their recorded operations, exactly; those that are known as
-//! sums as if they were spread evenly over the time of the sum; what is left is divided among contexts by the
-//! weights of the samples whose instants lie in these parts, `M·w/W` with the variance `(M/W)²·Σ w²`. Contexts
-//! are functions on their call paths; calls of MPI are apart from what calls them.
+//! sums as if they were spread evenly over the time of the sum; what is left is divided among contexts by
+//! the weights of the samples whose instants lie in these parts, `M·w/W` with the variance `(M/W)²·Σ w²`.
+//! Contexts are functions on their call paths; calls of MPI are apart from what calls them.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -135,8 +135,13 @@ impl<'p> Spending<'p> {
         let events = self.events.ending_after(location, first_ns);
         let mut events = events.filter(|event| !event.summed).peekable();
         let sums = self.events.ending_after(location, first_ns);
-        let mut sums =
-            SumsInTime::new(sums.filter(|row| row.summed && row.time_ns > 0 && row.end_ns > row.begin_ns));
+        let sums = sums.filter(|row| row.summed && row.time_ns > 0 && row.end_ns > row.begin_ns);
+        let mut sums = SumsInTime::new(sums.map(|row| Short {
+            begin_ns: row.begin_ns,
+            end_ns: row.end_ns,
+            time_ns: row.time_ns,
+            activity: self.activities.call(&row),
+        }));
         let (mut left_ns, mut all_weights) = (0.0, 0.0);
         for (step, part) in steps.iter().zip(1..) {
             let (mut from_ns, mut outside_ns) = (step.begin_ns, 0.0);
@@ -157,9 +162,9 @@ impl<'p> Spending<'p> {
                 events.next();
             }
             outside_ns += step.end_ns.saturating_sub(from_ns) as f64;
-            for (event, time_ns) in sums.within(step) {
+            for (activity, time_ns) in sums.within(step) {
                 let time_ns = time_ns.min(outside_ns);
-                let sum = spent.entry(self.activities.call(event)).or_default();
+                let sum = spent.entry(activity).or_default();
                 (sum.ns, sum.active_ns) = (sum.ns + time_ns, sum.active_ns + time_ns);
                 sum.seen_in(part);
                 outside_ns -= time_ns;
@@ -194,33 +199,41 @@ impl<'p> Spending<'p> {
     }
 }
 
-/// The sums of a location's short operations, as they are met by parts of its time that follow each other.
-struct SumsInTime<I: Iterator<Item = EventRow>> {
-    rows: Peekable<I>,
-    /// Those that have begun, in the order of their ends.
-    begun: VecDeque<EventRow>,
+/// Short operations that are known as a sum.
+struct Short {
+    begin_ns: u64,
+    end_ns: u64,
+    time_ns: u64,
+    activity: Activity,
 }
 
-impl<I: Iterator<Item = EventRow>> SumsInTime<I> {
-    fn new(rows: I) -> SumsInTime<I> {
-        SumsInTime { rows: rows.peekable(), begun: VecDeque::new() }
+/// The sums of a location's short operations, as they are met by parts of its time that follow each other.
+struct SumsInTime<I: Iterator<Item = Short>> {
+    all: Peekable<I>,
+    /// Those that have begun, in the order of their ends.
+    begun: VecDeque<Short>,
+}
+
+impl<I: Iterator<Item = Short>> SumsInTime<I> {
+    fn new(all: I) -> SumsInTime<I> {
+        SumsInTime { all: all.peekable(), begun: VecDeque::new() }
     }
 
-    /// Those that overlap a step, and how much of their time it has. Sums are written together, so that one
-    /// that has not begun yet stands before no other one that has.
-    fn within(&mut self, step: &Step) -> impl Iterator<Item = (&EventRow, f64)> {
-        while self.begun.front().is_some_and(|row| row.end_ns <= step.begin_ns) {
+    /// What was done in those that overlap a step, and how much of their time it has. Sums are written
+    /// together, so that one that has not begun yet stands before no other one that has.
+    fn within(&mut self, step: &Step) -> impl Iterator<Item = (Activity, f64)> {
+        while self.begun.front().is_some_and(|sum| sum.end_ns <= step.begin_ns) {
             self.begun.pop_front();
         }
-        while let Some(row) = self.rows.next_if(|row| row.begin_ns < step.end_ns) {
-            if row.end_ns > step.begin_ns {
-                self.begun.push_back(row);
+        while let Some(sum) = self.all.next_if(|sum| sum.begin_ns < step.end_ns) {
+            if sum.end_ns > step.begin_ns {
+                self.begun.push_back(sum);
             }
         }
-        self.begun.iter().filter_map(|row| {
-            let (begin_ns, end_ns) = (row.begin_ns.max(step.begin_ns), row.end_ns.min(step.end_ns));
+        self.begun.iter().filter_map(|sum| {
+            let (begin_ns, end_ns) = (sum.begin_ns.max(step.begin_ns), sum.end_ns.min(step.end_ns));
             let share = end_ns.checked_sub(begin_ns).filter(|&ns| ns > 0)? as f64;
-            Some((row, row.time_ns as f64 * share / (row.end_ns - row.begin_ns) as f64))
+            Some((sum.activity, sum.time_ns as f64 * share / (sum.end_ns - sum.begin_ns) as f64))
         })
     }
 }

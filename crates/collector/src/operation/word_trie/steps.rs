@@ -76,8 +76,8 @@ fn last_of(state: &State) -> usize {
 /// Places in rows for each step that there is room for.
 const IN_ROWS: usize = 2;
 
-/// Behind it, in the same memory, lie so many heads of lists of steps, so many steps, and [`IN_ROWS`] times as
-/// many places of rows.
+/// Behind it, in the same memory, lie so many heads of lists of steps, so many steps, and [`IN_ROWS`] times
+/// as many places of rows.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Memory {
@@ -163,7 +163,8 @@ impl Memory {
         }
     }
 
-    /// The node of the path that was found last from this place, if that is the path of `state`; 0 = it is not.
+    /// The node of the path that was found last from this place, if that is the path of `state`; 0 = it is
+    /// not.
     #[inline(always)]
     pub(super) fn is_last(&self, state: &State) -> NodeId {
         let last = &self.last[last_of(state)];
@@ -179,8 +180,8 @@ impl Memory {
         let row = self.rows().get(from as usize..from as usize + usize::from(count)).unwrap_or(&[]);
         let is_same = |word: &InRow| {
             let address = state.sp + 8 * word.words.load(Ordering::Relaxed);
-            // SAFETY: when this was noted the stack pointer was the same, and this word lay between it and the
-            // top of the same stack, which is there.
+            // SAFETY: when this was noted the stack pointer was the same, and this word lay between it and
+            // the top of the same stack, which is there.
             unsafe { (address as *const u64).read_volatile() == word.value.load(Ordering::Relaxed) }
         };
         if row.iter().all(is_same) { node } else { 0 }
@@ -318,8 +319,8 @@ impl Memory {
                 }
                 words => {
                     let address = state.sp + 8 * u64::from(words);
-                    // SAFETY: when this was noted the stack pointer was the same, and this word lay between it
-                    // and the top of the same stack; the frames up there are alive. It lies where the
+                    // SAFETY: when this was noted the stack pointer was the same, and this word lay between
+                    // it and the top of the same stack; the frames up there are alive. It lies where the
                     // registers and the words before it say, and they are the same.
                     unsafe { (address as *const u64).read_volatile() }
                 }
