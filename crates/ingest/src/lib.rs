@@ -373,8 +373,8 @@ impl Filling<'_> {
                 let (mut row, operation) = (event.row, event.row.operation.index());
                 self.paths.go_to(contexts, number, row.begin_ns);
                 let Some(id) = self.operations.get(operation).copied().flatten() else { continue };
-                row.context =
-                    self.paths.charge(contexts, number, &lane.nodes, row.context.0, event.partial, lost_as);
+                let place = self.paths.place_of_call(number, &mut lane.nodes, operation, row.context.0);
+                row.context = self.paths.charge(contexts, number, &lane.nodes, place, event.partial, lost_as);
                 row.location = location;
                 row.operation = id;
                 let is_whole = row.time_ns == row.end_ns.saturating_sub(row.begin_ns);
@@ -395,7 +395,9 @@ impl Filling<'_> {
                     continue;
                 };
                 self.paths.go_to(contexts, number, row.begin_ns);
-                row.context = self.paths.charge(contexts, number, &lane.nodes, row.context.0, false, lost_as);
+                let place =
+                    self.paths.place_of_call(number, &mut lane.nodes, row.outer.index(), row.context.0);
+                row.context = self.paths.charge(contexts, number, &lane.nodes, place, false, lost_as);
                 (row.location, row.operation, row.outer) = (location, operation, outer);
                 row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
                 row.end_ns = self.clock.since_start_ns(number, row.end_ns);

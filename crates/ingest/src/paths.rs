@@ -15,6 +15,7 @@ mod functions;
 mod held;
 mod intervals;
 mod lane;
+mod mpi_layers;
 mod owners;
 mod regions;
 mod tail_calls;
@@ -24,7 +25,7 @@ use proust_profile::{
     Context, ContextId, ContextKind, Function, FunctionId, IntervalContext, Module, ModuleId,
 };
 use proust_structure::{ResolvedAddress, SourceFrame};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
@@ -121,6 +122,8 @@ pub(super) struct Paths<'m> {
     shown: CallPaths,
     /// What each module is for those.
     libraries: Vec<Library>,
+    /// Modules that call MPI on behalf of a program in another language than C.
+    mpi_layers: FxHashSet<ModuleId>,
     /// Parallel regions by log and the process's number.
     regions: FxHashMap<(usize, u32), Step>,
     /// Of those that were opened in a marked interval, its number.
@@ -157,6 +160,12 @@ impl<'m> Paths<'m> {
             owners: Owners::default(),
             shown,
             libraries: modules.modules.iter().map(|module| Library::of(module.name())).collect(),
+            mpi_layers: (0..)
+                .map(ModuleId)
+                .zip(&modules.modules)
+                .filter(|(_, module)| mpi_layers::is_layer(module.name()))
+                .map(|(id, _)| id)
+                .collect(),
             regions: FxHashMap::default(),
             region_intervals: FxHashMap::default(),
             intervals: KnownIntervals::default(),
