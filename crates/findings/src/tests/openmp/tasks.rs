@@ -4,6 +4,7 @@ use super::super::super::{Finding, Kind, Sure};
 use super::super::{Builder, cause, has, near, one};
 use super::half_waiting;
 use proust_log::operations::Operation;
+use proust_profile::{LocationId, Ns};
 
 #[test]
 fn tasks_that_cost_more_to_make_than_to_do() {
@@ -24,6 +25,16 @@ fn tasks_that_cost_more_to_make_than_to_do() {
 /// So many tasks in regions of 10 ms each, by the threads that `workers` names; who does none waits for the
 /// end. As much other work as given.
 fn tasks(count: u64, workers: fn(u64) -> &'static [u32], other_work_ms: u64) -> Vec<Finding> {
+    tasks_beside_others(count, workers, other_work_ms, 0.0)
+}
+
+/// As [`tasks`], where thread 0 was in the run queue for so long.
+fn tasks_beside_others(
+    count: u64,
+    workers: fn(u64) -> &'static [u32],
+    other_work_ms: u64,
+    queued_s: f64,
+) -> Vec<Finding> {
     let mut run = Builder::new(2, 1000);
     let (mut worked_ms, mut waited_ms) = ([0, 0], [0, 0]);
     for step in 0..100 {
@@ -44,7 +55,14 @@ fn tasks(count: u64, workers: fn(u64) -> &'static [u32], other_work_ms: u64) -> 
     run.both(region, Operation::OmpTask, "main region part", done);
     let ends = waited_ms.map(|ms| (100, other_work_ms, ms, 0));
     run.both(region, Operation::OmpRegionEnd, "main region", ends);
+    run.profile.locations[LocationId(0)].queued = Ns::from_seconds(queued_s);
     run.findings()
+}
+
+#[test]
+fn who_has_no_processor_cannot_take_tasks() {
+    let found = |queued_s| has(&tasks_beside_others(1000, |_| &[1], 0, queued_s), Kind::OmpSerialTasks);
+    assert!(found(0.1) && !found(0.5));
 }
 
 #[test]
