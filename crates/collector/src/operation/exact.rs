@@ -9,7 +9,7 @@ use proust_log::operations::Operation;
 use proust_log::records::{Event, NoteCode, Received};
 
 use super::recording::{Completed, is_owner, push_event, push_event_in_place, record_next, settle_inside};
-use super::sums::{Found, Short};
+use super::sums::Found;
 use super::{Kind, Outcome, Ticket, begin_of, caller_of, inside, is_wanted, leave, mark, postponed, tries};
 use crate::lane::{self, Lane, Output, Record};
 use crate::path::memo::State;
@@ -142,16 +142,9 @@ fn sum(lane: &'static Lane, record: &mut Record, completed: &Completed, node: No
     if lane.operations.postponed.is_any() {
         postponed::settle_in(lane, record);
     }
-    let short = Short {
-        kind: completed.kind,
-        begin_ns: completed.begin_ns,
-        end_ns: completed.end_ns,
-        bytes: completed.outcome.bytes,
-        failed: completed.outcome.error != 0,
-    };
     let (region, interval) = (record.parallel.member.region(), record.marks.interval());
     let caller = Found { node, flags: 0, region, interval };
-    let is_added = record.operations.sums.add_known(&short, &caller, &mut record.output);
+    let is_added = record.operations.sums.add_known(&completed.as_short(), &caller, &mut record.output);
     if is_added {
         settle_inside(record, completed, (node, region, interval));
     }

@@ -62,6 +62,18 @@ impl Completed {
         self.end_ns.saturating_sub(self.begin_ns) >= least_ns
     }
 
+    /// As an operation that is added to a sum.
+    #[inline(always)]
+    pub(super) fn as_short(&self) -> Short {
+        Short {
+            kind: self.kind,
+            begin_ns: self.begin_ns,
+            end_ns: self.end_ns,
+            bytes: self.outcome.bytes,
+            failed: self.outcome.error != 0,
+        }
+    }
+
     /// Since when recording it, begun at `entered_ns`, has taken the thread's time.
     fn taken_since(&self, entered_ns: u64) -> u64 {
         if self.is_postponed { entered_ns } else { taken_since(self.end_ns, entered_ns) }
@@ -91,13 +103,7 @@ pub(super) fn record_in(lane: &Lane, record: &mut Record, completed: &Completed)
 pub(super) fn record_next(lane: &Lane, record: &mut Record, completed: &Completed) {
     let ns = completed.end_ns.saturating_sub(completed.begin_ns);
     let is_long = ns >= record.operations.limit.ns;
-    let short = Short {
-        kind: completed.kind,
-        begin_ns: completed.begin_ns,
-        end_ns: completed.end_ns,
-        bytes: completed.outcome.bytes,
-        failed: completed.outcome.error != 0,
-    };
+    let short = completed.as_short();
     let wants_path = !is_long && record.operations.sums.add(&short, &mut record.output);
     // Whether the path of a postponed one is found was settled when it ended.
     let has_path = if completed.is_postponed { completed.node.0 != 0 } else { wants_path };
