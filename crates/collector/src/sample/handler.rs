@@ -170,6 +170,11 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     } else {
         sample(life, lane, context, &Due { arrival, overrun: source.overrun, flags })
     };
+    // No allowance bounds a check, which may take longer than the distance to the next sample: counted on
+    // from the sample's begin, the program would get no further between two of them.
+    if options::live() & CHECK_PATHS != 0 {
+        lane.samples.pace.postpone(own_ns);
+    }
     // A wait in here took longer than this.
     let usage = if own_ns < LONG_NS { arrival.usage } else { Usage::now() };
     let now = Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, usage, ..arrival };

@@ -192,6 +192,11 @@ impl Pace {
         self.due_ns.store(due_ns, Ordering::Relaxed);
     }
 
+    /// The next sample is due so much later.
+    pub fn postpone(&self, by_ns: u64) {
+        self.due_ns.store(self.due_ns.load(Ordering::Relaxed).saturating_add(by_ns), Ordering::Relaxed);
+    }
+
     /// Whether the thread's timer was last set while recording was paused; once.
     pub fn ends_rest(&self) -> bool {
         self.is_paused.load(Ordering::Relaxed) && self.is_paused.swap(false, Ordering::Relaxed)
