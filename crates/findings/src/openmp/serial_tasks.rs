@@ -4,7 +4,8 @@
 //! and most of that work is tasks, no other thread could take them: a clause has them executed at once by the
 //! thread that makes them (`if`, `final`), each is awaited before the next is made, or each depends on the
 //! one before. A thread in the run queue cannot take a task either: what threads queued is no part of their
-//! waits and of their work here, each in proportion.
+//! waits and of their work here, each in proportion. Where they queued for more than a little, the others may
+//! have waited for a thread without a processor: the finding is no more than possible then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,6 +58,7 @@ fn serial_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let with_processor = |of: fn(&Thread) -> Ns| -> Ns {
         threads.iter().map(|(&id, thread)| of(thread) * (1.0 - queued_share(facts, id))).sum()
     };
+    let of_all: Ns = threads.values().map(|thread| thread.waited + thread.worked).sum();
     let (waited, worked) = (with_processor(|thread| thread.waited), with_processor(|thread| thread.worked));
     let lost = waited.min(work(&tasks) * others);
     let construct = constructs.of_kind(Detail::Task).max_by_key(|one| work(&rows(one)))?;
@@ -81,7 +83,9 @@ fn serial_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
         Figure::time(FigureId::WorkOfTasks, work(&tasks)),
         Figure::time(FigureId::WaitedInRegion, waited),
     ];
-    finding.sure = Sure::Likely;
+    let queued = of_all - waited - worked;
+    let is_sure = checks.holds(&limits::SERIAL_TASKS_QUEUED, queued / of_all.max(Ns::SHORTEST));
+    finding.sure = if is_sure { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

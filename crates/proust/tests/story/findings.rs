@@ -283,12 +283,15 @@ fn assert_not_found(fault: &Fault) {
         let run = record(program, &[fault.seconds, &format!("{}-repaired", fault.kind)]).succeeded();
         let found = findings(&run);
         let ledger = run.summary().ledger;
+        let is_busy = ledger.account_s("preempted") > BUSY / 2.0 * ledger.total_s;
         // Each waits for who has no processor, too, and that is what this kind is about.
-        if fault.kind == LATE_WORK && ledger.account_s("preempted") > BUSY / 2.0 * ledger.total_s {
+        if fault.kind == LATE_WORK && is_busy {
             println!("SKIP: {} is repaired, but the machine is busy", fault.kind);
             continue;
         }
-        assert!(of_kind(&found, fault.kind).is_none(), "{found:#?}");
+        // What a team loses beside a load may look like the fault, but is never called more than possible.
+        let finding = of_kind(&found, fault.kind);
+        assert!(finding.is_none_or(|finding| is_busy && finding["sure"] == "possible"), "{found:#?}");
     }
 }
 
