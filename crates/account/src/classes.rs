@@ -192,6 +192,7 @@ fn says_what_it_is(nature: Nature) -> bool {
             | Nature::Message
             | Nature::Collective
             | Nature::Communicate
+            | Nature::Local
     )
 }
 
@@ -215,7 +216,7 @@ fn by_nature(nature: Nature) -> State {
         Nature::Read | Nature::Write | Nature::Transfer | Nature::Manage => State::Working(Work::Io),
         // Never operations of their own.
         Nature::Release | Nature::Wake => State::Working(Work::Compute),
-        Nature::Runtime => State::Working(Work::Runtime),
+        Nature::Runtime | Nature::Local => State::Working(Work::Runtime),
         Nature::Pool => State::Passive(PassiveReason::Pool),
         Nature::Message | Nature::Collective | Nature::Communicate => State::Working(Work::MpiTransfer),
     }

@@ -73,6 +73,7 @@ fn nature(of: LogNature) -> Nature {
         LogNature::Message => Nature::Message,
         LogNature::Collective => Nature::Collective,
         LogNature::Communicate => Nature::Communicate,
+        LogNature::Local => Nature::Local,
     }
 }
 

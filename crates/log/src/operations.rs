@@ -57,6 +57,8 @@ pub enum Nature {
     Collective,
     /// Communicates by MPI in another way: in windows of memory, with other jobs.
     Communicate,
+    /// MPI's own work in one process: it copies data, computes with them, manages memory, or asks a server.
+    Local,
 }
 
 impl Nature {

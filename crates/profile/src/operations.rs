@@ -104,6 +104,8 @@ identified! {
         Collective "collective",
         /// Communicates by MPI in another way.
         Communicate "communicate",
+        /// MPI's own work in one process.
+        Local "local",
     }
 }
 

@@ -98,7 +98,7 @@ pub struct MpiSums {
     pub mpi_ns: u64,
     /// The part of it before partners arrived, ns.
     pub partner_ns: u64,
-    /// The beginning and the end of MPI, ns.
+    /// The beginning and the end of MPI, and its own work in one process, ns.
     pub runtime_ns: u64,
     /// Files, ns.
     pub io_ns: u64,
@@ -137,7 +137,7 @@ impl MpiSums {
             sum.bytes = sum.bytes.saturating_add(event.bytes);
             self.mpi_ns += event.time_ns;
             *match kind.nature {
-                Nature::Runtime => &mut self.runtime_ns,
+                Nature::Runtime | Nature::Local => &mut self.runtime_ns,
                 nature if nature.is_io() => &mut self.io_ns,
                 _ => &mut self.transfer_ns,
             } += event.time_ns;

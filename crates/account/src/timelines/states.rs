@@ -174,7 +174,7 @@ fn by_operation(operation: OperationKind, target: Target) -> Class {
         },
         // Never operations of their own.
         Nature::Release | Nature::Wake => Class::Work(Work::Compute),
-        Nature::Runtime => Class::Work(Work::Runtime),
+        Nature::Runtime | Nature::Local => Class::Work(Work::Runtime),
         Nature::Pool => Class::Idle(PassiveReason::Pool),
         // Waits for partners are told apart by their rows.
         Nature::Message | Nature::Collective | Nature::Communicate => Class::Work(Work::MpiTransfer),

@@ -1,6 +1,6 @@
 //! The calls of MPI in one lane, as they are in the log.
 
-use proust_log::operations::Operation;
+use proust_log::operations::{Nature, Operation};
 use proust_log::records::{
     ClockOffset, Communicator, EVENT_CLOCK, EVENT_LEFT, Event, NO_SLOT, RECEIVED_CANCELLED, Received,
 };
@@ -60,7 +60,10 @@ impl MpiCalls {
     pub(crate) fn event(&mut self, (number, head): (u16, u16), event: &Event, thread: usize, spool: &Spool) {
         let operation = Operation::from_number(number);
         let is_call = head & EVENT_CLOCK == 0 && event.begin_ns <= event.end_ns;
-        let Some(operation) = operation.filter(|operation| operation.is_of_mpi() && is_call) else { return };
+        // What MPI does in one process is as long on any network, as the program's own work is.
+        let is_replayed =
+            |operation: &Operation| operation.is_of_mpi() && operation.nature() != Nature::Local;
+        let Some(operation) = operation.filter(|operation| is_call && is_replayed(operation)) else { return };
         // One that was left by a jump says no more of itself than one that failed.
         let has_failed = event.error != 0 || head & EVENT_LEFT != 0;
         let to = self.writer.get_or_insert_with(|| NumbersWriter::new(spool));

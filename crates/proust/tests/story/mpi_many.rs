@@ -55,6 +55,39 @@ fn accesses_of_mpich_are_summed_by_their_callers() {
     accesses_are_summed(Mpi::Mpich);
 }
 
+fn what_needs_no_other_rank_is_timed(mpi: Mpi) {
+    const CALLS: u64 = 200_000;
+    let Some(run) = mpi.record("many", &["local", &CALLS.to_string()]) else { return };
+    let run = run.succeeded();
+    let page: Value = run.page("mpi", &[]);
+    let truth = run.truth();
+    for operation in ["MPI_Pack", "MPI_Unpack"] {
+        let (times, seconds) = calls(&page, operation, Some("pack_and_unpack"));
+        assert_eq!(times, CALLS, "{operation}: {page:#}");
+        // Of two ranks, where the loop has both calls.
+        let loop_s = number(&truth, "/packing_s");
+        assert!(seconds > 0.0 && seconds < 2.0 * 1.5 * loop_s, "{operation}: {seconds} s of {loop_s} s");
+    }
+    let (times, seconds) = calls(&page, "MPI_Reduce_local", Some("add_up"));
+    assert_eq!(times, 2 * truth["sums"].as_u64().unwrap(), "{page:#}");
+    // The other rank adds up as much, but perhaps beside another load.
+    let adding_s = number(&truth, "/adding_s");
+    assert!(seconds > 0.95 * adding_s && seconds < 6.0 * adding_s, "{seconds} s, {adding_s} s in a rank");
+    for (operation, times) in [("MPI_Alloc_mem", 4), ("MPI_Free_mem", 4)] {
+        assert_eq!(calls(&page, operation, None).0, times, "{operation}: {page:#}");
+    }
+}
+
+#[test]
+fn what_needs_no_other_rank_is_timed_under_open_mpi() {
+    what_needs_no_other_rank_is_timed(Mpi::Open);
+}
+
+#[test]
+fn what_needs_no_other_rank_is_timed_under_mpich() {
+    what_needs_no_other_rank_is_timed(Mpi::Mpich);
+}
+
 fn a_log_that_is_nearly_full_has_sums(mpi: Mpi) {
     const CALLS: u64 = 1_000_000;
     // One by one they would take 48 MB.

@@ -19,14 +19,15 @@
 //! here work is compared as a whole, as for the causes of waits, so that work is no delay where q worked as
 //! long at something else. Samples only divide the costs: of all waits at a pair of sites for one location,
 //! among the functions in which that location spent more time than those that waited, first among those of
-//! which that is certain (more than three standard errors).
+//! which that is certain (more than three standard errors). Work that was too short for a sample is divided
+//! as the sampled work is that preceded other waits at the pair.
 
 use proust_account::blame::{Since, each_since};
 use proust_profile::{ContextId, LocationId, PartnerWaitRow, Profile, WaitPattern};
 use rustc_hash::FxHashMap as Map;
 
 use super::is_in_scope;
-use super::spending::{Activities, Activity, Amount, Spending, Step, outside_of_waits};
+use super::spending::{Activities, Activity, Amount, Spending, Step, divide_unsampled, outside_of_waits};
 use crate::selection::Selection;
 
 #[cfg(test)]
@@ -165,7 +166,9 @@ impl DelayCosts {
 
 impl OfPair {
     /// By activity, so that the sums are those of the pair.
-    fn delays(self, (begin, end, late): Pair) -> Vec<DelaySum> {
+    fn delays(mut self, (begin, end, late): Pair) -> Vec<DelaySum> {
+        divide_unsampled(&mut self.late, &Spent::default());
+        divide_unsampled(&mut self.early, &self.late);
         let mut longer: Vec<(Activity, f64, bool)> = Vec::new();
         for (&activity, amount) in &self.late {
             let early = self.early.get(&activity).copied().unwrap_or_default();

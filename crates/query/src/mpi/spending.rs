@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap as Map;
 /// What was done: a function, or an operation that it calls ([`Activities`]).
 pub type Activity = (ContextId, Option<OperationId>);
 
+/// Own work in parts too short for a sample: all that is known is that it is the program's.
+const UNSAMPLED: Activity = (ContextId::PROGRAM, None);
+
 /// A part of a location's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -115,6 +118,30 @@ impl Amount {
     }
 }
 
+/// Divides own work that was too short for a sample among the functions that were sampled in other parts of
+/// the same kind: those of `spent`, or of `like` where it has none.
+pub(super) fn divide_unsampled(spent: &mut Map<Activity, Amount>, like: &Map<Activity, Amount>) {
+    let is_sampled = |(activity, amount): &(&Activity, &Amount)| {
+        **activity != UNSAMPLED && activity.1.is_none() && amount.ns > 0.0
+    };
+    let Some(left) = spent.get(&UNSAMPLED).copied() else { return };
+    let of = if spent.iter().any(|one| is_sampled(&one)) { &*spent } else { like };
+    let sampled: Vec<(Activity, Amount)> = of.iter().filter(is_sampled).map(|(&a, &of)| (a, of)).collect();
+    let all_ns: f64 = sampled.iter().map(|(_, amount)| amount.ns).sum();
+    if all_ns <= 0.0 {
+        return;
+    }
+    spent.remove(&UNSAMPLED);
+    let scale = left.ns / all_ns;
+    for (activity, amount) in sampled {
+        let sum = spent.entry(activity).or_default();
+        // Errors of one ratio add up, their squares do not.
+        sum.variance = (sum.variance.sqrt() + scale * amount.variance.sqrt()).powi(2);
+        sum.ns += scale * amount.ns;
+        sum.active_ns += scale * amount.ns;
+    }
+}
+
 /// What locations did.
 pub(super) struct Spending<'p> {
     events: &'p Events,
@@ -188,8 +215,7 @@ impl<'p> Spending<'p> {
                 sum.variance += scale * scale * sum.squares;
             }
         } else if left_ns > 0.0 {
-            // Too short for a sample: all that is known is that it is the program's.
-            let sum = spent.entry((ContextId::PROGRAM, None)).or_default();
+            let sum = spent.entry(UNSAMPLED).or_default();
             (sum.ns, sum.active_ns) = (sum.ns + left_ns, sum.active_ns + left_ns);
             sum.parts += 1;
         } else {
@@ -286,6 +312,28 @@ mod tests {
         let sums = vec![sum((0, 100), 40), sum((20, 100), 8), sum((100, 200), 50)];
         assert_eq!(spent(sums.clone(), &[(0, 100)]), [(1, true, 48.0), (2, false, 52.0)]);
         assert_eq!(spent(sums, &[(0, 10), (10, 20), (20, 200)]), [(1, true, 98.0), (2, false, 102.0)]);
+    }
+
+    #[test]
+    fn work_too_short_for_a_sample_is_divided_as_sampled_work() {
+        let work = |context: u32| (ContextId(context), None);
+        let of = |rows: &[(Activity, f64)]| -> Map<Activity, Amount> {
+            rows.iter().map(|&(activity, ns)| (activity, Amount { ns, ..Amount::default() })).collect()
+        };
+        let divided = |spent: &[(Activity, f64)], like: &[(Activity, f64)]| {
+            let mut spent = of(spent);
+            divide_unsampled(&mut spent, &of(like));
+            let mut all: Vec<_> = spent.into_iter().map(|(activity, sum)| (activity, sum.ns)).collect();
+            all.sort_by(|a, b| a.0.cmp(&b.0));
+            all
+        };
+        let (call, others) = ((ContextId(1), Some(OperationId(0))), [(work(9), 1.0)]);
+        let spent = [(UNSAMPLED, 40.0), (work(1), 30.0), (call, 70.0), (work(2), 10.0)];
+        assert_eq!(divided(&spent, &others), [(work(1), 60.0), (call, 70.0), (work(2), 20.0)]);
+        // None was sampled there: as in the others; or nowhere.
+        let spent = [(UNSAMPLED, 40.0), (call, 70.0)];
+        assert_eq!(divided(&spent, &others), [(call, 70.0), (work(9), 40.0)]);
+        assert_eq!(divided(&spent, &[]), [(UNSAMPLED, 40.0), (call, 70.0)]);
     }
 
     #[test]

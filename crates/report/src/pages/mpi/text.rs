@@ -33,7 +33,7 @@ pub(super) fn page(page: &MpiPage, style: &Style) -> String {
     }
     let io = if page.io_s > 0.0 { format!(" + {} in files", duration(page.io_s)) } else { String::new() };
     let parts = format!(
-        "{} before partners arrived + {} transfer{io} + {} begin and end of MPI = {}",
+        "{} before partners arrived + {} transfer{io} + {} begin, end and local work = {}",
         duration(page.partner_s),
         duration(page.transfer_s),
         duration(page.runtime_s),
