@@ -214,7 +214,7 @@ thresholds! {
     SERIAL_TASKS_SHARE at_least share(0.7) "of the work in the region, by its tasks";
     SERIAL_TASKS_WAITED at_least share(0.8)
         "of the waiting that there would be if one thread of the team at a time worked in the region";
-    SERIAL_TASKS_QUEUED at_most share(0.1)
+    SERIAL_TASKS_QUEUED at_most share(0.05)
         "of the threads' work and waiting in the region, without a processor, to be more than possible";
     MPI_LATE_TIMES at_least count(10.0) "waits for the late ranks";
     MPI_LATE_EXCESS at_least share(0.6) "of the waiting for late ranks, while these had a processor";

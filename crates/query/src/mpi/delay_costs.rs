@@ -20,7 +20,7 @@
 //! long at something else. Samples only divide the costs: of all waits at a pair of sites for one location,
 //! among the functions in which that location spent more time than those that waited, first among those of
 //! which that is certain (more than three standard errors). Work that was too short for a sample is divided
-//! as the sampled work is that preceded other waits at the pair.
+//! as the sampled work is that preceded other waits at the pair, else at the same place, else anywhere.
 
 use proust_account::blame::{Since, each_since};
 use proust_profile::{ContextId, LocationId, PartnerWaitRow, Profile, WaitPattern};
@@ -153,8 +153,22 @@ impl DelayCosts {
                 add(&mut pair.early, &did(step(row.location, row.begin_ns)));
             }
         }
-        let mut delays: Vec<DelaySum> =
-            pairs.into_iter().flat_map(|(pair, of_pair)| of_pair.delays(pair)).collect();
+        // The work before waits at the same place, and before all waits.
+        let mut before: Map<(Option<ContextId>, LocationId), Spent> = Map::default();
+        for (&(_, end, late), of_pair) in &pairs {
+            for end in [Some(end), None] {
+                add(before.entry((end, late)).or_default(), &of_pair.late);
+            }
+        }
+        let mut delays: Vec<DelaySum> = Vec::new();
+        for (pair, mut of_pair) in pairs {
+            let (_, end, late) = pair;
+            for end in [Some(end), None] {
+                divide_unsampled(&mut of_pair.late, &before[&(end, late)]);
+            }
+            divide_unsampled(&mut of_pair.early, &of_pair.late);
+            delays.extend(of_pair.delays(pair));
+        }
         let cost_ns = |delay: &DelaySum| delay.short_ns + delay.long_ns;
         delays.sort_unstable_by(|a, b| {
             let place = |delay: &DelaySum| (delay.late, delay.activity, delay.begin, delay.end);
@@ -166,9 +180,7 @@ impl DelayCosts {
 
 impl OfPair {
     /// By activity, so that the sums are those of the pair.
-    fn delays(mut self, (begin, end, late): Pair) -> Vec<DelaySum> {
-        divide_unsampled(&mut self.late, &Spent::default());
-        divide_unsampled(&mut self.early, &self.late);
+    fn delays(self, (begin, end, late): Pair) -> Vec<DelaySum> {
         let mut longer: Vec<(Activity, f64, bool)> = Vec::new();
         for (&activity, amount) in &self.late {
             let early = self.early.get(&activity).copied().unwrap_or_default();

@@ -4,13 +4,14 @@
 //! `transfer_s`, `io_s` (files) and `runtime_s` (the begin and the end of MPI, and calls that need no other
 //! process). `wait_states` has each pattern with its `seconds`, its `count`, and its `sites`; `causes` what
 //! made others wait, with the places where they did (`victims`); the seconds of both sum to `partner_s`, but
-//! for what the ledger cuts at windows. `delay_costs` divides waits into `direct_s` and `indirect_s`, and names the `delays` with their
-//! `short_term_s` and `long_term_s`, which sum to these. `efficiency` has the POP efficiencies of the whole
-//! run, and `critical_path` the chain of work that nothing kept waiting, by rank and by activity.
-//! `operations` are calls by place, `inside` what these called themselves, `matrix` messages and waits by
-//! sender and receiver, `message_sizes` the same by size, `collectives` and `communicators` those of the run,
-//! `unmatched` the parts of messages and collectives without a partner, and `matching` says how far all that
-//! can be trusted. `clocks` has the hosts of a run on several, and how their clocks were brought to one.
+//! for what the ledger cuts at windows. `delay_costs` divides waits into `direct_s` and `indirect_s`, and
+//! names the `delays` with their `short_term_s` and `long_term_s`, which sum to these. `efficiency` has the
+//! POP efficiencies of the whole run, and `critical_path` the chain of work that nothing kept waiting, by
+//! rank and by activity. `operations` are calls by place, `inside` what these called themselves, `matrix`
+//! messages and waits by sender and receiver, `message_sizes` the same by size, `collectives` and
+//! `communicators` those of the run, `unmatched` the parts of messages and collectives without a partner,
+//! and `matching` says how far all that can be trusted. `clocks` has the hosts of a run on several, and how
+//! their clocks were brought to one.
 
 mod delays;
 mod efficiency;

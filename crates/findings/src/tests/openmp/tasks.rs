@@ -65,7 +65,7 @@ fn who_has_no_processor_cannot_take_tasks() {
         let found = tasks_beside_others(1000, |_| &[1], 0, queued_s);
         found.iter().find(|one| one.kind == Kind::OmpSerialTasks).map(|one| one.sure)
     };
-    assert_eq!([0.1, 0.3, 0.5].map(found), [Some(Sure::Likely), Some(Sure::Possible), None]);
+    assert_eq!([0.05, 0.15, 0.5].map(found), [Some(Sure::Likely), Some(Sure::Possible), None]);
 }
 
 #[test]

@@ -67,7 +67,9 @@ fn a_lock_of_a_script_is_held_while_its_holder_sleeps() {
     // The holder's sleep leaves a processor empty, too.
     let range = 0.75 * truth_s..=2.25 * truth_s;
     assert!(range.contains(&lost_s), "{lost_s} s are found, {truth_s} s were lost");
-    assert!(of_kind(&found, "interpreter-lock").is_none(), "{found:#?}");
+    // Its holder may lose the processor to another program, and little is lost by that.
+    let of_interpreter = of_kind(&found, "interpreter-lock");
+    assert!(of_interpreter.is_none_or(|other| number(other, "/lost_s") < 0.1 * lost_s), "{found:#?}");
     let found = findings(&run("outside"));
     assert!(of_kind(&found, "lock-across-sleep").is_none(), "{found:#?}");
 }
