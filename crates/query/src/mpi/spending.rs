@@ -324,7 +324,7 @@ mod tests {
             let mut spent = of(spent);
             divide_unsampled(&mut spent, &of(like));
             let mut all: Vec<_> = spent.into_iter().map(|(activity, sum)| (activity, sum.ns)).collect();
-            all.sort_by(|a, b| a.0.cmp(&b.0));
+            all.sort_by_key(|one| one.0);
             all
         };
         let (call, others) = ((ContextId(1), Some(OperationId(0))), [(work(9), 1.0)]);
