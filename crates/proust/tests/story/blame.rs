@@ -403,10 +403,11 @@ fn two_threads_that_are_late_together_share_the_blame() {
         println!("{threads:?}");
         let mut sorted = threads.clone();
         sorted.sort_by(f64::total_cmp);
-        // Where others take a processor, the thread that gets the other one second is last each time.
+        // Where others take a processor, the thread that gets the other one second is last each time. A
+        // scheduler may prefer one of the two, too: Linux 6.18 has been seen to do so seven times to one.
         let taken_s = run.summary().ledger.account_s("preempted");
         assert!(
-            sorted[2] + taken_s > 0.2 * sorted[3],
+            sorted[2] + taken_s > 0.05 * sorted[3],
             "one of the two has nearly all of the blame: {threads:?}, {taken_s} s were taken by others"
         );
         assert!(sorted[1] < 0.5 * sorted[2] + queued_s(run), "the others are blamed, too: {threads:?}");
