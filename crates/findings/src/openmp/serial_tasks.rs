@@ -84,7 +84,11 @@ fn serial_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
         Figure::time(FigureId::WaitedInRegion, waited),
     ];
     let queued = of_all - waited - worked;
-    let is_sure = checks.holds(&limits::SERIAL_TASKS_QUEUED, queued / of_all.max(Ns::SHORTEST));
+    let queued = queued / of_all.max(Ns::SHORTEST);
+    let is_sure = limits::SERIAL_TASKS_QUEUED.holds(queued);
+    if is_sure {
+        checks.holds(&limits::SERIAL_TASKS_QUEUED, queued);
+    }
     finding.sure = if is_sure { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)

@@ -70,9 +70,9 @@ fn what_needs_no_other_rank_is_timed(mpi: Mpi) {
     }
     let (times, seconds) = calls(&page, "MPI_Reduce_local", Some("add_up"));
     assert_eq!(times, 2 * truth["sums"].as_u64().unwrap(), "{page:#}");
-    // The other rank adds up as much, but perhaps beside another load.
-    let adding_s = number(&truth, "/adding_s");
-    assert!(seconds > 0.95 * adding_s && seconds < 6.0 * adding_s, "{seconds} s, {adding_s} s in a rank");
+    // The other rank adds up as much. Between two calls others may have had the processor for long.
+    let [wall_s, cpu_s] = ["/adding_s", "/adding_cpu_s"].map(|time| number(&truth, time));
+    assert!(seconds > 0.9 * cpu_s && seconds < 6.0 * wall_s, "{seconds} s, {cpu_s} of {wall_s} s in a rank");
     for (operation, times) in [("MPI_Alloc_mem", 4), ("MPI_Free_mem", 4)] {
         assert_eq!(calls(&page, operation, None).0, times, "{operation}: {page:#}");
     }
