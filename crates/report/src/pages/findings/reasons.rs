@@ -253,6 +253,10 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Possible, Kind::OmpLargeChunks) => {
             "waits and requests are measured exactly; but threads that had no processor are late, too"
         }
+        (Sure::Possible, Kind::OmpSerialTasks) => {
+            "waits and tasks are measured exactly; but it is little, or threads had no processor for a part \
+             of the time, and who waits for such a thread waits in the same places"
+        }
         (Sure::Likely, Kind::ProcessChurn) => {
             "processes are counted exactly; what starting one takes is measured as a whole"
         }
