@@ -13,6 +13,7 @@
 //! and `matching` says how far all that can be trusted. `clocks` has the hosts of a run on several, and how
 //! their clocks were brought to one.
 
+mod by_place;
 mod delays;
 mod efficiency;
 mod hybrid;

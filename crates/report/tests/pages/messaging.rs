@@ -240,6 +240,54 @@ fn code_without_a_function_is_named_with_the_ranks_own_program() {
     assert!(delays.contains("waves") && !delays.contains("mpirun"), "{page}");
 }
 
+/// Half of what rank 0 prepares is prepared below `solve`, which calls it on line 9 as well, and the barrier is
+/// called from there: the tables show no call paths, so each place stands there once, with the whole.
+#[test]
+fn a_place_that_is_reached_on_two_paths_is_one_row() {
+    let mut profile = messaging();
+    let below = |parent, context: Context| Context { parent: Some(parent), ..context };
+    let prepare = below(ContextId(3), profile.contexts[ContextId(2)].clone());
+    let main = below(ContextId(3), profile.contexts[ContextId(1)].clone());
+    profile.contexts.extend([prepare, main]);
+    let samples: Vec<SampleRow> = profile.samples.iter().collect();
+    let moved = |row: SampleRow| match row.context == ContextId(2) && row.time_ns > 250 * MS {
+        true => SampleRow { context: ContextId(4), ..row },
+        false => row,
+    };
+    profile.samples = Vec::from_iter(samples.into_iter().map(moved)).into();
+    let events: Vec<EventRow> = profile.events.iter().collect();
+    let moved = |row: EventRow| match row.operation == OperationId(BARRIER) && row.location == LocationId(1) {
+        true => EventRow { context: ContextId(5), ..row },
+        false => row,
+    };
+    profile.events = Vec::from_iter(events.into_iter().map(moved)).into();
+    profile.check().unwrap();
+    let shown = |format| {
+        let question = Question { page: PageName::Mpi, format, ..Question::default() };
+        render(&profile, &question, &Style::default()).unwrap().page
+    };
+    let value: serde_json::Value = serde_json::from_str(&shown(Format::Json)).unwrap();
+    let rows = |list: &serde_json::Value, key: &str, name: &str| {
+        list.as_array().unwrap().iter().filter(|row| row[key] == name).count()
+    };
+    assert_eq!(rows(&value["operations"], "operation", "MPI_Barrier"), 2, "{value:#}");
+    assert_eq!(rows(&value["causes"], "function", "prepare"), 2, "{value:#}");
+    let text = shown(Format::Text);
+    let section = |title: &str| -> Vec<String> {
+        let lines = text.lines().skip_while(|line| !line.starts_with(title));
+        lines.skip(1).take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let only = |title: &str, word: &str| {
+        let found: Vec<String> = section(title).into_iter().filter(|line| line.contains(word)).collect();
+        assert_eq!(found.len(), 1, "{title}: {found:?} in {text}");
+        found[0].split_whitespace().map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(&only("Calls", "MPI_Barrier")[..3], ["0.300", "0.280", "2"]);
+    assert_eq!(only("Causes", "prepare")[0], "0.300");
+    assert_eq!(only("Delay costs", "prepare")[0], "0.300");
+    assert_eq!(only("Critical path", "prepare")[0], "0.300");
+}
+
 /// The launcher lives longer than the ranks, so the head of a page has another wall time than its ledger.
 #[test]
 fn the_wall_time_of_the_ledger_is_the_ranks() {

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::site::Site;
+use super::by_place::{Placed, by_place};
 use super::row::{operation, rank};
-use super::text::{LINES, LITTLE, more, right, section};
+use super::text::{LINES, LITTLE, more_places, right, section};
 use crate::number::{Scale, duration, percent, sum};
 use crate::style::Style;
 use crate::table::{Align, Cell, Table};
@@ -39,7 +40,7 @@ struct PatternParts {
 }
 
 /// What a late thread did longer, between two synchronisations.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct DelayLine {
     rank: Option<u32>,
     thread: String,
@@ -99,21 +100,17 @@ impl DelayLines {
         titles.extend([("by".to_owned(), Align::Left), ("waited in".to_owned(), Align::Left)]);
         let mut table = Table::new(titles);
         let is_much = |delay: &&DelayLine| delay.seconds >= LITTLE * all_s;
-        let shown = self.delays.iter().take(LINES).take_while(is_much).count();
-        for delay in &self.delays[..shown] {
-            let by = match &delay.operation {
-                Some(operation) => format!("{operation} in {}", delay.site.text()),
-                None => delay.site.text(),
-            };
-            let place = delay.since.as_ref().filter(|since| since.text() != delay.waited_in.text());
+        let delays = by_place(&self.delays);
+        let shown = delays.iter().take(LINES).take_while(is_much).count();
+        for delay in &delays[..shown] {
             table.row(vec![
                 scale.show(delay.seconds).into(),
                 percent(delay.seconds, all_s).into(),
                 scale.show(delay.short_term_s).into(),
                 scale.show(delay.long_term_s).into(),
-                delay.rank.map_or_else(|| delay.thread.clone(), |rank| rank.to_string()).into(),
-                by.into(),
-                match place {
+                delay.late().into(),
+                delay.by().into(),
+                match delay.since_elsewhere() {
                     Some(since) => {
                         Cell::from(delay.waited_in.text()).with_tail(format!("since {}", since.text()))
                     }
@@ -122,7 +119,7 @@ impl DelayLines {
             ]);
         }
         text.push_str(&table.render_within(&["long term", "short term"], style));
-        text + &more(self.delays.len() - shown, "delay")
+        text + &more_places(delays.len() - shown, "delay")
     }
 }
 
@@ -141,5 +138,39 @@ impl DelayLine {
             long_term_s: delay.long_ns / 1e9,
             seconds: (delay.short_ns + delay.long_ns) / 1e9,
         }
+    }
+    /// The late process, as text.
+    fn late(&self) -> String {
+        self.rank.map_or_else(|| self.thread.clone(), |rank| rank.to_string())
+    }
+
+    /// What it did longer.
+    fn by(&self) -> String {
+        match &self.operation {
+            Some(operation) => format!("{operation} in {}", self.site.text()),
+            None => self.site.text(),
+        }
+    }
+
+    /// Where both had gone on together before, unless that is where it was waited for.
+    fn since_elsewhere(&self) -> Option<&Site> {
+        self.since.as_ref().filter(|since| since.text() != self.waited_in.text())
+    }
+}
+
+impl Placed for DelayLine {
+    fn place(&self) -> String {
+        let since = self.since_elsewhere().map(Site::text).unwrap_or_default();
+        [self.late(), self.by(), self.waited_in.text(), since].join(" ")
+    }
+
+    fn add(&mut self, other: &DelayLine) {
+        self.short_term_s += other.short_term_s;
+        self.long_term_s += other.long_term_s;
+        self.seconds += other.seconds;
+    }
+
+    fn amount_s(&self) -> f64 {
+        self.seconds
     }
 }

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::super::facts::seconds;
 use super::super::site::Site;
+use super::by_place::{Placed, by_place};
 use super::row::{operation, rank};
-use super::text::{LINES, LITTLE, more, right, section};
+use super::text::{LINES, LITTLE, more_places, right, section};
 use crate::number::{Scale, duration, percent};
 use crate::style::Style;
 use crate::table::{Align, Table};
@@ -43,7 +44,7 @@ struct PathRank {
 }
 
 /// What is done on it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct PathActivity {
     #[serde(flatten)]
     site: Site,
@@ -124,8 +125,9 @@ impl PathLine {
         titles.extend([("activity".to_owned(), Align::Left), ("in".to_owned(), Align::Left)]);
         let mut table = Table::new(titles);
         let is_much = |line: &&PathActivity| line.seconds >= LITTLE * self.length_s;
-        let shown = self.activities.iter().take(LINES).take_while(is_much).count();
-        for line in &self.activities[..shown] {
+        let activities = by_place(&self.activities);
+        let shown = activities.iter().take(LINES).take_while(is_much).count();
+        for line in &activities[..shown] {
             table.row(vec![
                 scale.show(line.seconds).into(),
                 percent(line.seconds, self.length_s).into(),
@@ -137,7 +139,7 @@ impl PathLine {
             ]);
         }
         text.push_str(&table.render_within(&["mean", "imbalance"], style));
-        text.push_str(&more(self.activities.len() - shown, "activity"));
+        text.push_str(&more_places(activities.len() - shown, "activity"));
         let of = &self.impact;
         text + &format!(
             " time of all ranks {} = {} as on the path + {} other work\n   \
@@ -164,5 +166,23 @@ impl PathActivity {
             imbalance_s: sum.imbalance_ns / 1e9,
             cost_s: sum.cost_ns / 1e9,
         }
+    }
+}
+
+impl Placed for PathActivity {
+    fn place(&self) -> String {
+        format!("{} {}", self.operation.as_deref().unwrap_or_default(), self.site.text())
+    }
+
+    fn add(&mut self, other: &PathActivity) {
+        self.seconds += other.seconds;
+        self.error_s = self.error_s.hypot(other.error_s);
+        self.mean_s += other.mean_s;
+        self.imbalance_s += other.imbalance_s;
+        self.cost_s += other.cost_s;
+    }
+
+    fn amount_s(&self) -> f64 {
+        self.seconds
     }
 }

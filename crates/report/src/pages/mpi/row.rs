@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::super::facts::seconds;
 use super::super::site::Site;
+use super::by_place::{Placed, by_place};
 use crate::number::sum;
 
 /// The waits of one pattern.
@@ -24,7 +25,7 @@ pub(super) struct WaitState {
 }
 
 /// A place where ranks waited.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct WaitSite {
     pub(super) operation: String,
     #[serde(flatten)]
@@ -34,6 +35,23 @@ pub(super) struct WaitSite {
     pub(super) count: u64,
     pub(super) longest_s: f64,
     pub(super) wrong_order_s: f64,
+}
+
+impl Placed for WaitSite {
+    fn place(&self) -> String {
+        format!("{} {}", self.operation, self.site.text())
+    }
+
+    fn add(&mut self, other: &WaitSite) {
+        self.seconds += other.seconds;
+        self.count += other.count;
+        self.longest_s = self.longest_s.max(other.longest_s);
+        self.wrong_order_s += other.wrong_order_s;
+    }
+
+    fn amount_s(&self) -> f64 {
+        self.seconds
+    }
 }
 
 impl WaitState {
@@ -66,7 +84,7 @@ impl WaitState {
 }
 
 /// What made others wait.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct CauseLine {
     pub(super) kind: &'static str,
     /// Of the late process; null if it is none of a job.
@@ -80,7 +98,7 @@ pub(super) struct CauseLine {
 }
 
 /// A place where others waited for it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct VictimLine {
     #[serde(flatten)]
     pub(super) site: Site,
@@ -125,6 +143,11 @@ impl CauseLine {
         lines
     }
 
+    /// The late process, as text.
+    pub(super) fn by(&self) -> String {
+        self.rank.map_or_else(|| self.thread.clone(), |rank| rank.to_string())
+    }
+
     /// How it caused that, in words.
     pub(super) fn how(&self) -> &'static str {
         match self.kind {
@@ -135,8 +158,37 @@ impl CauseLine {
     }
 }
 
+impl Placed for CauseLine {
+    fn place(&self) -> String {
+        format!("{} {} {}", self.by(), self.kind, self.site.text())
+    }
+
+    fn add(&mut self, other: &CauseLine) {
+        self.seconds += other.seconds;
+        self.victims = by_place(self.victims.iter().chain(&other.victims));
+    }
+
+    fn amount_s(&self) -> f64 {
+        self.seconds
+    }
+}
+
+impl Placed for VictimLine {
+    fn place(&self) -> String {
+        self.site.text()
+    }
+
+    fn add(&mut self, other: &VictimLine) {
+        self.seconds += other.seconds;
+    }
+
+    fn amount_s(&self) -> f64 {
+        self.seconds
+    }
+}
+
 /// The calls of a function at a place.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct OperationLine {
     pub(super) operation: String,
     #[serde(flatten)]
@@ -159,6 +211,23 @@ impl OperationLine {
             partner_s: seconds(sum.partner_ns),
             bytes: sum.bytes,
         }
+    }
+}
+
+impl Placed for OperationLine {
+    fn place(&self) -> String {
+        format!("{} {}", self.operation, self.site.text())
+    }
+
+    fn add(&mut self, other: &OperationLine) {
+        self.calls += other.calls;
+        self.seconds += other.seconds;
+        self.partner_s += other.partner_s;
+        self.bytes += other.bytes;
+    }
+
+    fn amount_s(&self) -> f64 {
+        self.seconds
     }
 }
 

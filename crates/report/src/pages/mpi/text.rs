@@ -4,6 +4,7 @@ use proust_profile::{ClockBasis, MessagePart, UnmatchedReason};
 use proust_words::counted;
 
 use super::MpiPage;
+use super::by_place::by_place;
 use super::row::{CauseLine, CommunicatorLine, PairLine, WaitSite};
 use crate::number::{Scale, bytes, duration, fixed, percent};
 use crate::pages::heading;
@@ -67,6 +68,14 @@ pub(super) fn more(hidden: usize, noun: &str) -> String {
     }
 }
 
+/// The same of a table of places; JSON has each call path.
+pub(super) fn more_places(hidden: usize, noun: &str) -> String {
+    match hidden {
+        0 => String::new(),
+        _ => format!(" {} not shown: --format json has all, by call path.\n", counted(hidden, noun)),
+    }
+}
+
 pub(super) fn right(titles: &[&str]) -> Vec<(String, Align)> {
     titles.iter().map(|title| ((*title).to_owned(), Align::Right)).collect()
 }
@@ -115,11 +124,11 @@ fn waits(page: &MpiPage, style: &Style) -> String {
     let mut sites: Vec<_> = page
         .wait_states
         .iter()
-        .flat_map(|state| state.sites.iter().map(|site| (state.pattern, site)))
+        .flat_map(|state| by_place(&state.sites).into_iter().map(|site| (state.pattern, site)))
         .collect();
     sites.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));
     let all_s: f64 = page.wait_states.iter().map(|state| state.seconds).sum();
-    let is_much = |site: &&(&str, &WaitSite)| site.1.seconds >= LITTLE * all_s;
+    let is_much = |site: &&(&str, WaitSite)| site.1.seconds >= LITTLE * all_s;
     let shown = sites.iter().take(LINES).take_while(is_much).count();
     for (pattern, site) in &sites[..shown] {
         table.row(vec![
@@ -140,7 +149,7 @@ fn waits(page: &MpiPage, style: &Style) -> String {
         );
         text.push_str(&wrapped(&line, 1, style.width));
     }
-    text + &more(sites.len() - shown, "place")
+    text + &more_places(sites.len() - shown, "place")
 }
 
 fn causes(page: &MpiPage, style: &Style) -> String {
@@ -155,8 +164,9 @@ fn causes(page: &MpiPage, style: &Style) -> String {
     titles.extend([("by".to_owned(), Align::Left), ("waited in".to_owned(), Align::Left)]);
     let mut table = Table::new(titles);
     let is_much = |cause: &&CauseLine| cause.seconds >= LITTLE * all_s;
-    let shown = page.causes.iter().take(LINES).take_while(is_much).count();
-    for cause in &page.causes[..shown] {
+    let causes = by_place(&page.causes);
+    let shown = causes.iter().take(LINES).take_while(is_much).count();
+    for cause in &causes[..shown] {
         let by = match cause.how() {
             "" => cause.site.text(),
             how => format!("{}, {how}", cause.site.text()),
@@ -164,13 +174,13 @@ fn causes(page: &MpiPage, style: &Style) -> String {
         table.row(vec![
             scale.show(cause.seconds).into(),
             percent(cause.seconds, all_s).into(),
-            cause.rank.map_or_else(|| cause.thread.clone(), |rank| rank.to_string()).into(),
+            cause.by().into(),
             by.into(),
             cause.victims.first().map(|victim| victim.site.cell()).unwrap_or_default(),
         ]);
     }
     text.push_str(&table.render(style));
-    text + &more(page.causes.len() - shown, "cause")
+    text + &more_places(causes.len() - shown, "cause")
 }
 
 fn operations(page: &MpiPage, style: &Style) -> String {
@@ -180,7 +190,8 @@ fn operations(page: &MpiPage, style: &Style) -> String {
     titles.extend(right(&["waited", "calls", "bytes"]));
     titles.extend([("call".to_owned(), Align::Left), ("called by".to_owned(), Align::Left)]);
     let mut table = Table::new(titles);
-    for line in page.operations.iter().take(LINES) {
+    let places = by_place(&page.operations);
+    for line in places.iter().take(LINES) {
         table.row(vec![
             scale.show(line.seconds).into(),
             scale.show(line.partner_s).into(),
@@ -192,7 +203,7 @@ fn operations(page: &MpiPage, style: &Style) -> String {
     }
     text.push_str(&table.render_within(&["bytes", "waited"], style));
     let cut = page.cut.as_ref().map_or(0, |cut| cut.rows);
-    text + &more(page.operations.len().saturating_sub(LINES) + cut, "place")
+    text + &more_places(places.len().saturating_sub(LINES), "place") + &more(cut, "call path")
 }
 
 fn messages(page: &MpiPage, style: &Style) -> String {
