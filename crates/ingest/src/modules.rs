@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::lane::{LaneHarvest, ModuleLoad};
+use super::library_paths::LibraryPaths;
 use super::log::LogHarvest;
 use super::nodes::{LaneNode, NodeSet};
 use super::process::module_paths;
@@ -102,10 +103,10 @@ impl Modules {
         let mut known: FxHashMap<Identity, ModuleId> = FxHashMap::default();
         let mut requests: Vec<ModuleRequest> = Vec::new();
         let mut addresses: Vec<BTreeSet<u64>> = Vec::new();
+        let libraries = library_paths(logs);
         for log in logs {
             let paths = module_paths(log);
-            let loads: FxHashMap<u32, &ModuleLoad> =
-                log.lanes.iter().flat_map(|lane| &lane.modules).map(|load| (load.module.id, load)).collect();
+            let loads = loads(log);
             let mut numbers = FxHashMap::default();
             for (number, address) in log.lanes.iter().flat_map(sampled_addresses) {
                 // Without its record a module has neither name nor file; its path alone is still a name.
@@ -114,7 +115,7 @@ impl Modules {
                     continue;
                 }
                 let id = *numbers.entry(number).or_insert_with(|| {
-                    let identity = identity(load.copied(), path);
+                    let identity = identity(load.copied(), path, &libraries);
                     *known.entry(identity.clone()).or_insert_with(|| {
                         found.modules.push(module(&identity));
                         requests.push(request(&identity, load.copied()));
@@ -167,15 +168,36 @@ impl Modules {
     }
 }
 
-fn identity(load: Option<&ModuleLoad>, path: Option<&String>) -> Identity {
-    let build_id = load
-        .and_then(|load| load.module.build_id.get(..usize::from(load.build_id_bytes)).map(<[u8]>::to_vec));
-    let build_id = build_id.unwrap_or_default();
+/// What a process loaded, by its numbers.
+fn loads(log: &LogHarvest) -> FxHashMap<u32, &ModuleLoad> {
+    log.lanes.iter().flat_map(|lane| &lane.modules).map(|load| (load.module.id, load)).collect()
+}
+
+fn library_paths(logs: &[LogHarvest]) -> LibraryPaths {
+    let mut libraries = LibraryPaths::default();
+    for log in logs {
+        let paths = module_paths(log);
+        for (number, load) in loads(log) {
+            if let Some(path) = paths.get(&number) {
+                libraries.add(path, build_id(load));
+            }
+        }
+    }
+    libraries
+}
+
+fn build_id(load: &ModuleLoad) -> &[u8] {
+    load.module.build_id.get(..usize::from(load.build_id_bytes)).unwrap_or_default()
+}
+
+fn identity(load: Option<&ModuleLoad>, path: Option<&String>, libraries: &LibraryPaths) -> Identity {
+    let build_id = load.map_or(&[][..], build_id).to_vec();
     let file = match load {
         Some(load) if build_id.is_empty() => (load.module.file_bytes, load.module.file_modified_ns),
         _ => (0, 0),
     };
-    let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| nameless(&build_id));
+    let path = path.filter(|path| !path.is_empty()).cloned();
+    let path = path.map_or_else(|| nameless(&build_id), |path| libraries.one(path, &build_id));
     Identity { path, build_id, file }
 }
 

@@ -155,6 +155,23 @@ fn a_process_in_a_time_namespace_is_where_it_was() {
     assert!(!noted(&profile, &["several-hosts", "\"hosts\":2"]));
 }
 
+/// One process was linked with it, the other opened it later: the dynamic linker knows a link, the kernel the
+/// file.
+#[test]
+fn a_library_that_two_processes_know_by_other_paths_is_one_module() {
+    let of = |pid: u32, path: &str| {
+        let mut lane = LaneBuilder::new(0);
+        lane.module(1, path, 7, 0x7000_0000).node(1, 0, 1, 0x105);
+        lane.begin(pid, 1000, 0).sample(1010, 10, 1).end(pid, 1010, 10);
+        log(header(pid), &[lane])
+    };
+    let logs = [of(9, "/usr/lib/libmpi.so.40.30.4"), of(10, "/lib/libmpi.so.40")];
+    let profile = profile_of(&logs, None);
+    let modules: Vec<&str> = profile.modules.iter().map(|module| module.path.as_str()).collect();
+    assert_eq!(modules, ["/lib/libmpi.so.40"]);
+    assert_eq!(profile.functions.len(), 1);
+}
+
 #[test]
 fn a_module_loaded_again_is_the_same_module_and_another_build_is_not() {
     let mut lane = LaneBuilder::new(0);
