@@ -36,6 +36,18 @@ impl Record {
         (site, 0)
     }
 
+    /// What tells the functions of Python's that the calling thread evaluates from all others; 0: there are
+    /// none, or they are not known. Takes more than a hook may of the caller's stack.
+    ///
+    /// # Safety
+    /// If the thread has an interpreter, it is inside a function that this called.
+    pub unsafe fn print_at(&mut self, sp: u64, process: u32) -> u64 {
+        let mut around =
+            Surroundings { own_stack: self.own_stack, process, is_own: true, announce: &mut self.output };
+        // SAFETY: the caller's promise.
+        unsafe { self.memo.print_at(sp, &mut around) }
+    }
+
     /// In debug mode: whether a path that is known is the one that is found.
     pub fn check_known(&mut self, leaf: State, process: u32, known: NodeId) {
         if self.path(leaf, process) != (known, 0) {

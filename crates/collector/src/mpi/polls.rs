@@ -14,8 +14,10 @@ use proust_log::operations::Operation;
 use crate::clock;
 use crate::lane::{Lane, Output};
 use crate::operation::Kind;
+use crate::operation::exact::known_path;
 use crate::operation::sums::{Estimated, Found, Sums};
 use crate::path::memo::State;
+use crate::path::python;
 use crate::path::tree::NodeId;
 
 /// Of so many polls one is timed.
@@ -193,12 +195,15 @@ pub fn close(lane: &'static Lane) {
 #[cold]
 #[inline(never)]
 pub fn caller(lane: &'static Lane, state: State, pid: u32) -> NodeId {
-    let known = lane.mpi.paths.find(&state);
-    if known != 0 {
-        return known;
+    if !python::is_there() {
+        let known = lane.mpi.paths.find(&state);
+        if known != 0 {
+            return known;
+        }
     }
-    let find = |record: &mut crate::lane::Record| {
-        if record.output.is_open() { record.path_to_know(state, pid, &lane.mpi.paths).0 } else { 0 }
+    let find = |record: &mut crate::lane::Record| match known_path(lane, record, &state) {
+        0 if record.output.is_open() => record.path_to_know(state, pid, &lane.mpi.paths).0,
+        known => known,
     };
     lane.with_record(find).unwrap_or(0)
 }

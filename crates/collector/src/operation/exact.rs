@@ -13,6 +13,7 @@ use super::sums::Found;
 use super::{Kind, Outcome, Ticket, begin_of, caller_of, inside, is_wanted, leave, mark, postponed, tries};
 use crate::lane::{self, Lane, Output, Record};
 use crate::path::memo::State;
+use crate::path::python;
 use crate::path::tree::NodeId;
 use crate::{clock, life, logfile};
 
@@ -125,7 +126,7 @@ fn sum_or_record(
     facts: Facts,
 ) {
     if end_ns.saturating_sub(begin_ns) < record.operations.limit.ns {
-        let node = lane.mpi.paths.find(&lane.operations.open.state());
+        let node = known_path(lane, record, &lane.operations.open.state());
         let completed = Completed::of(operation.into(), begin_ns, end_ns).as_facts_say(facts);
         if node != 0 && !checks_paths() && sum(lane, record, &completed, node) {
             return;
@@ -182,7 +183,7 @@ fn record_it(
         postponed::settle_in(lane, record);
     }
     let state = lane.operations.open.state();
-    let node = lane.mpi.paths.find(&state);
+    let node = known_path(lane, record, &state);
     let completed = Completed::of(operation.into(), begin_ns, end_ns);
     if logfile::spares() {
         let completed = completed.as_facts_say(write(&mut record.output));
@@ -198,6 +199,29 @@ fn record_it(
     }
     // SAFETY: the owner, which has taken the record.
     unsafe { lane.with_room(|| record_slowly(lane, record, completed, (state, node), write)) }
+}
+
+/// The path of a call, if it is known; 0 if not.
+#[inline(always)]
+pub fn known_path(lane: &'static Lane, record: &mut Record, state: &State) -> NodeId {
+    match python::is_there() {
+        true => lane.mpi.paths.find_through(evaluated(lane, record, state.sp), state),
+        false => lane.mpi.paths.find(state),
+    }
+}
+
+/// What tells the functions of Python's that the thread evaluates from all others; 0: there are none, or they
+/// do not matter.
+#[cold]
+#[inline(never)]
+fn evaluated(lane: &'static Lane, record: &mut Record, sp: u64) -> u64 {
+    let Some(life) = life::recording().filter(|life| life.options.mpi_paths) else { return 0 };
+    if !is_owner(lane) || !record.output.is_open() {
+        return 0;
+    }
+    // SAFETY: the owner, which has taken the record. Nothing of an interpreter calls MPI but a function that it
+    // called, or one that frees an object, for which it still has all that its lists lead to.
+    unsafe { lane.with_room_for(|| record.print_at(sp, life.pid)) }
 }
 
 #[inline]

@@ -63,6 +63,12 @@ impl WordTrie {
         node
     }
 
+    /// As [`WordTrie::find`], of a path through the functions of Python's with this print.
+    #[inline]
+    pub fn find_through(&self, print: u64, state: &State) -> NodeId {
+        self.find(&through(print, state))
+    }
+
     fn note(&self, state: &State, node: NodeId, memo: &Memo, most_words: usize) {
         if self.0.load(Ordering::Relaxed).is_null() {
             let Some(fresh) = Memory::new(FIRST_STEPS) else { return };
@@ -113,9 +119,15 @@ impl WordTrie {
     }
 }
 
+/// What a path is looked up by that leads through an interpreter's functions: they decide over it as the words
+/// do, but are on no stack. 0 = there are none.
+fn through(print: u64, state: &State) -> State {
+    State { pc: state.pc ^ print, ..*state }
+}
+
 impl Keeps for WordTrie {
     fn keep(&self, state: &State, node: NodeId, memo: &Memo) {
-        self.note(state, node, memo, MOST_WORDS);
+        self.note(&through(memo.print(), state), node, memo, MOST_WORDS);
     }
 
     fn keep_site(&self, state: &State, node: NodeId, memo: &Memo) {

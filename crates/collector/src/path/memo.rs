@@ -58,6 +58,8 @@ pub struct Memo {
     python: Python,
     /// Whether the thread evaluated functions of Python's in the last path.
     evaluated: bool,
+    /// What tells those from all others; 0: not known.
+    print: u64,
 }
 
 /// How a path ended at its upper end.
@@ -111,6 +113,7 @@ impl Default for Memo {
             wide: WideWindow::default(),
             python: Python::default(),
             evaluated: false,
+            print: 0,
         }
     }
 }
@@ -131,7 +134,7 @@ impl Memo {
         let leaf = self.known.get(self.known.count - 1);
         for index in (0..self.known.count).rev() {
             let entry = self.known.get(index);
-            if entry.barrier {
+            if entry.barrier || entry.evaluation != Evaluation::No && self.print == 0 {
                 return None;
             }
             let Some(index) = index.checked_sub(1) else { break };
@@ -148,6 +151,25 @@ impl Memo {
         Some(leaf.needs_bp)
     }
 
+    /// What tells the functions of Python's that the last path led through from all others; 0: there are none,
+    /// or they are not known.
+    pub fn print(&self) -> u64 {
+        self.print
+    }
+
+    /// The same of the path that begins at stack pointer `sp`, which is the calling thread's.
+    ///
+    /// # Safety
+    /// If the thread has an interpreter, it is inside a function that this called.
+    pub unsafe fn print_at(&mut self, sp: u64, around: &mut Surroundings<'_>) -> u64 {
+        let reader = StackReader::new(around.process, around.own_stack, sp, WideWindow::default());
+        // SAFETY: the caller's promise.
+        match unsafe { self.python.look_at_rest(around.process, &reader) } {
+            true => self.python.print_at_once(around.process, around.announce),
+            false => 0,
+        }
+    }
+
     /// The node of the path that begins at `leaf`.
     pub fn path(&mut self, leaf: State, tree: &mut Tree, around: &mut Surroundings<'_>) -> Path {
         let generation = modules::generation();
@@ -158,6 +180,8 @@ impl Memo {
         let mut reader =
             StackReader::new(around.process, around.own_stack, leaf.sp, core::mem::take(&mut self.wide));
         self.look_at_python(&reader, around);
+        let evaluates_as_before =
+            self.print != 0 && self.python.print() == self.print && self.python.has_markers();
         let mut cursor = self.known.count;
         let mut joined = None;
         let mut state = leaf;
@@ -168,7 +192,7 @@ impl Memo {
                 cursor -= 1;
             }
             if cursor > 0 && self.meets(cursor - 1, &state) {
-                match self.verify(cursor - 1, &reader) {
+                match self.verify(cursor - 1, &reader, evaluates_as_before) {
                     Verdict::Holds => {
                         joined = Some(cursor - 1);
                         break if self.complete { UpperEnd::Complete } else { UpperEnd::Partial };
@@ -194,10 +218,7 @@ impl Memo {
                 && let Step::Caller(caller) = &caller
             {
                 entry.evaluation = self.python.evaluation(state.lookup(), state.sp, caller.sp);
-                if entry.evaluation != Evaluation::No {
-                    // What is evaluated changes while the native frame stays.
-                    (entry.barrier, entry.needs_bp) = (true, true);
-                }
+                entry.needs_bp |= entry.evaluation != Evaluation::No;
             }
             if !self.fresh.push(entry) {
                 break UpperEnd::Truncated;
@@ -248,13 +269,14 @@ impl Memo {
             && (!entry.needs_bp || entry.bp == state.bp)
     }
 
-    /// Whether the words that led from entry `from` to the root are still on the stack.
+    /// Whether the words that led from entry `from` to the root are still on the stack. What is evaluated may
+    /// change while the native frame stays, unless `evaluates_as_before`.
     #[inline]
-    fn verify(&self, from: usize, reader: &StackReader) -> Verdict {
+    fn verify(&self, from: usize, reader: &StackReader, evaluates_as_before: bool) -> Verdict {
         let mut index = from;
         let mut entry = self.known.get(index);
         loop {
-            if entry.barrier {
+            if entry.barrier || entry.evaluation != Evaluation::No && !evaluates_as_before {
                 return Verdict::Until(index);
             }
             if index == 0 {
@@ -294,6 +316,7 @@ impl Memo {
             let counted = all.filter(|&evaluation| evaluation == Evaluation::Counted).count();
             self.python.seen(counted, around.process, around.announce);
         }
+        self.print = if self.evaluated { self.python.print() } else { 0 };
         while self.fresh.count > 0 {
             let mut entry = *self.fresh.get(self.fresh.count - 1);
             self.fresh.count -= 1;

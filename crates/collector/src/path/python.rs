@@ -6,8 +6,9 @@
 //! memory depends on the interpreter's version (`layout`); one of another version, or frames that do not
 //! look as they should, leave the path as it is on the native stack.
 //!
-//! All memory of the interpreter is read by system calls that fail instead of faulting (`memory`): the
-//! thread may be anywhere, also within the few instructions that change its list.
+//! Memory of the interpreter is read by system calls that fail instead of faulting (`memory`): the thread may
+//! be anywhere, also within the few instructions that change its list. Only in calls of MPI, which interrupt
+//! nothing, what a system call has read before is read directly.
 
 mod codes;
 mod frames;
@@ -27,7 +28,7 @@ use crate::path::stack::StackReader;
 use crate::path::tree::{Frame, NodeId, Tree};
 use codes::{Codes, Facts};
 use frames::Found;
-pub use interpreter::{after_unloading, before_unloading, find, follow_changes};
+pub use interpreter::{after_unloading, before_unloading, find, follow_changes, is_there};
 use layout::Layout;
 
 /// Which evaluation a frame of the native stack is.
@@ -59,7 +60,18 @@ impl Python {
     #[inline]
     pub fn look(&mut self, process: u32, reader: &StackReader) -> bool {
         self.layout = None;
-        interpreter::is_there() && self.look_at_frames(process, reader)
+        // SAFETY: it is not said to be at rest.
+        interpreter::is_there() && unsafe { self.look_at_frames(false, process, reader) }
+    }
+
+    /// As [`Python::look`], of a thread that is at rest.
+    ///
+    /// # Safety
+    /// If the calling thread has an interpreter, it is inside a function that this called.
+    pub unsafe fn look_at_rest(&mut self, process: u32, reader: &StackReader) -> bool {
+        self.layout = None;
+        // SAFETY: the caller's promise.
+        interpreter::is_there() && unsafe { self.look_at_frames(true, process, reader) }
     }
 
     /// The path in work is another thread's: there is nothing to see.
@@ -69,10 +81,11 @@ impl Python {
 
     #[cold]
     #[inline(never)]
-    fn look_at_frames(&mut self, process: u32, reader: &StackReader) -> bool {
+    unsafe fn look_at_frames(&mut self, at_rest: bool, process: u32, reader: &StackReader) -> bool {
         let Some((layout, thread)) = interpreter::of_this_thread() else { return false };
         let Some(found) = self.found.get_or_make_zeroed() else { return false };
-        found.read(layout, thread, process, reader);
+        // SAFETY: the caller's promise.
+        unsafe { found.look(layout, thread, at_rest, (process, reader)) };
         self.next = 0;
         if found.is_empty() {
             return false;
@@ -112,7 +125,32 @@ impl Python {
             self.layout = None;
             return;
         }
-        self.codes.number(layout, found.all(), facts, (process, announce));
+        found.number(layout, &mut self.codes, facts, (process, announce));
+    }
+
+    /// What tells the functions that were looked at from all others, before their evaluations have been seen;
+    /// 0: there are none, or they are not known.
+    pub fn print_at_once(&mut self, process: u32, announce: &mut dyn Announce) -> u64 {
+        let Some(layout) = self.layout else { return 0 };
+        if let (Some(found), Some(facts)) = (self.found.get(), self.facts.get_or_make_zeroed()) {
+            found.number(layout, &mut self.codes, facts, (process, announce));
+        }
+        self.print()
+    }
+
+    /// The same of functions that have been seen, or that were looked at and are those of the last path.
+    #[inline]
+    pub fn print(&mut self) -> u64 {
+        match self.layout {
+            Some(_) => self.found.get().map_or(0, |found| found.print()),
+            None => 0,
+        }
+    }
+
+    /// Whether evaluations are known by their place on the native stack, one by one.
+    #[inline]
+    pub fn has_markers(&self) -> bool {
+        self.layout.is_some_and(Layout::has_markers)
     }
 
     /// The node of the innermost function of an evaluation below `parent`; None: the native frame stays.

@@ -6,6 +6,7 @@
 use super::frames::Function;
 use super::interpreter;
 use super::layout::{Layout, TYPE};
+use super::memory::Memory;
 use super::text::Text;
 use crate::arena::{Entry, Table, spread};
 use crate::path::Announce;
@@ -52,25 +53,38 @@ pub struct Facts {
 unsafe impl crate::arena::Zeroed for Facts {}
 
 impl Codes {
-    /// Gives each function the number of its code; `announce` gets new ones.
+    /// Gives each function the number of its code; `announce` gets new ones. What is read of them is added to
+    /// what the path needs of `memory`.
     pub fn number(
         &mut self,
         layout: &Layout,
         functions: &mut [Function],
-        facts: &mut Facts,
+        (facts, memory): (&mut Facts, &mut Memory),
         (process, announce): (u32, &mut dyn Announce),
     ) {
         let mut at = 0;
-        while at < functions.len() {
+        while let Some(function) = functions.get_mut(at) {
+            if let Some(object) = Object::of(layout, |place| memory.known_word(function.code + place)) {
+                let found = (function.code, object);
+                function.number = self.known_or_new(layout, found, facts, (process, &mut *announce));
+                at += 1;
+                continue;
+            }
             let batch = functions.get_mut(at..).unwrap_or_default();
             let batch = match batch.len() {
                 0..=PIECES => batch,
                 _ => batch.get_mut(..PIECES).unwrap_or_default(),
             };
             let read = facts.read(process, batch);
-            for (place, function) in batch.iter_mut().take(read).enumerate() {
-                function.number =
-                    self.known_or_new(layout, function.code, place, facts, (process, &mut *announce));
+            for (piece, function) in batch.iter_mut().take(read).enumerate() {
+                let object = Object::of(layout, |place| {
+                    let word = facts.word(piece, place)?;
+                    memory.needs(function.code + place, word);
+                    Some(word)
+                });
+                let Some(object) = object else { continue };
+                let found = (function.code, object);
+                function.number = self.known_or_new(layout, found, facts, (process, &mut *announce));
             }
             // What could not be read keeps its 0; what follows it is tried.
             at += read.max(1);
@@ -80,12 +94,10 @@ impl Codes {
     fn known_or_new(
         &mut self,
         layout: &Layout,
-        address: u64,
-        place: usize,
+        (address, object): (u64, Object),
         facts: &mut Facts,
         (process, announce): (u32, &mut dyn Announce),
     ) -> u32 {
-        let Some(object) = facts.object(layout, place) else { return 0 };
         let print = object.print();
         if self.table.is_full() && !self.table.grow(FIRST_SLOTS, |code| spread(code.address >> 4)) {
             return 0;
@@ -122,6 +134,17 @@ pub struct Object {
 }
 
 impl Object {
+    /// The object whose words `word` reads, by their distance from its begin; None if that is no code, or not
+    /// all of it could be read.
+    fn of(layout: &Layout, mut word: impl FnMut(u64) -> Option<u64>) -> Option<Object> {
+        (word(TYPE)? == interpreter::code_type()).then_some(())?;
+        let (name, file, lines) = (word(layout.name)?, word(layout.file)?, word(layout.lines)?);
+        let halves = word(layout.first_line & !7)?.to_ne_bytes();
+        let at = (layout.first_line & 7) as usize;
+        let first_line = u32::from_ne_bytes(halves.get(at..at + 4)?.try_into().ok()?);
+        Some(Object { name, file, lines, first_line })
+    }
+
     fn print(&self) -> u64 {
         let words = [self.name, self.file, self.lines, u64::from(self.first_line)];
         words.iter().fold(0, |print: u64, &word| spread(print.rotate_left(23) ^ word))
@@ -144,20 +167,9 @@ impl Facts {
         usize::try_from(bytes).unwrap_or(0) / PIECE_BYTES
     }
 
-    /// The object that was read into a place; None if that is no code.
-    fn object(&self, layout: &Layout, place: usize) -> Option<Object> {
-        let piece = self.pieces.get(place)?;
-        let word = |at: u64| {
-            let bytes = piece.get(at as usize..at as usize + 8)?;
-            Some(u64::from_ne_bytes(bytes.try_into().ok()?))
-        };
-        let first_line = piece.get(layout.first_line as usize..layout.first_line as usize + 4)?;
-        (word(TYPE)? == interpreter::code_type()).then_some(())?;
-        Some(Object {
-            name: word(layout.name)?,
-            file: word(layout.file)?,
-            lines: word(layout.lines)?,
-            first_line: u32::from_ne_bytes(first_line.try_into().ok()?),
-        })
+    /// A word of the object that was read into a place.
+    fn word(&self, place: usize, at: u64) -> Option<u64> {
+        let bytes = self.pieces.get(place)?.get(at as usize..at as usize + 8)?;
+        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
     }
 }

@@ -2,8 +2,12 @@
 
 use core::ops::Range;
 
+use super::codes::{Codes, Facts};
+use super::interpreter;
 use super::layout::{Chain, Instruction, Last, Layout};
-use super::memory::Pages;
+use super::memory::Memory;
+use crate::arena::spread;
+use crate::path::Announce;
 use crate::path::stack::StackReader;
 
 /// A function that is evaluated.
@@ -37,7 +41,11 @@ pub struct Found {
     group_count: usize,
     /// Whether there were more than can be kept.
     is_cut: bool,
-    pages: Pages,
+    memory: Memory,
+    /// Of what they were read: layout, thread, type of code.
+    source: [u64; 3],
+    /// Of all functions and groups.
+    print: u64,
 }
 
 // SAFETY: numbers and arrays of numbers, of which all zeros is a value.
@@ -106,10 +114,71 @@ impl Found {
         self.groups.get(..self.group_count).unwrap_or_default()
     }
 
+    /// The frames of the calling thread, whose state lies at `thread`: read, unless all memory that was read
+    /// for the last path is what it was. Then they have their numbers, and the print is that of the last path.
+    ///
+    /// # Safety
+    /// If the thread is said to be `at_rest`, it is inside a function that its interpreter called.
+    pub unsafe fn look(
+        &mut self,
+        layout: &'static Layout,
+        thread: u64,
+        at_rest: bool,
+        (process, stack): (u32, &StackReader),
+    ) {
+        let source = [core::ptr::from_ref(layout) as u64, thread, interpreter::code_type()];
+        let is_same_thread = self.source == source;
+        let holds = match at_rest {
+            // SAFETY: the caller's promise; the first word is read from the thread's state.
+            true => is_same_thread && unsafe { self.memory.is_as_it_was_at_rest(stack) },
+            false => self.memory.is_as_it_was(process, stack) && is_same_thread,
+        };
+        if !holds {
+            self.source = source;
+            // SAFETY: the caller's promise. What was read of another thread's says nothing of this one.
+            unsafe { self.memory.restart(at_rest && is_same_thread) };
+            self.read(layout, thread, process, stack);
+        }
+    }
+
+    /// Gives each function the number of its code.
+    pub fn number(
+        &mut self,
+        layout: &Layout,
+        codes: &mut Codes,
+        facts: &mut Facts,
+        (process, announce): (u32, &mut dyn Announce),
+    ) {
+        if self.memory.is_whole() {
+            return;
+        }
+        let functions = self.functions.get_mut(..self.function_count).unwrap_or_default();
+        codes.number(layout, functions, (facts, &mut self.memory), (process, announce));
+        self.print = self.new_print();
+        if self.print != 0 {
+            self.memory.finish();
+        }
+    }
+
+    /// What tells these functions from all others; 0: not known. Of functions that have their numbers.
+    pub fn print(&self) -> u64 {
+        if self.memory.is_whole() { self.print } else { 0 }
+    }
+
+    fn new_print(&self) -> u64 {
+        let functions = self.functions.get(..self.function_count).unwrap_or_default();
+        if self.is_cut || functions.is_empty() || functions.iter().any(|function| function.number == 0) {
+            return 0;
+        }
+        let of_functions = functions.iter().map(|one| u64::from(one.number) << 32 | u64::from(one.at));
+        let of_groups = self.all_groups().iter();
+        let of_groups = of_groups.flat_map(|of| [of.marker, u64::from(of.first) << 32 | u64::from(of.end)]);
+        of_functions.chain(of_groups).fold(1, |print: u64, word| spread(print.rotate_left(23) ^ word)).max(1)
+    }
+
     /// Reads the frames of the calling thread, whose state lies at `thread`.
-    pub fn read(&mut self, layout: &Layout, thread: u64, process: u32, stack: &StackReader) {
+    fn read(&mut self, layout: &Layout, thread: u64, process: u32, stack: &StackReader) {
         (self.function_count, self.group_count, self.is_cut) = (0, 0, false);
-        self.pages.forget();
         let reading = Reading { layout, process, stack };
         match layout.chain {
             Chain::Frames { innermost } => self.read_frames(&reading, thread + innermost),
@@ -229,7 +298,7 @@ impl Found {
         let above = self.word(reading, at.wrapping_add(layout.previous))?;
         let at = match layout.instruction {
             Instruction::Number { at: offset, unit } => {
-                let number = self.pages.half(reading.process, at.wrapping_add(offset))?;
+                let number = self.half(reading, at.wrapping_add(offset))?;
                 // Before its first instruction it is -1.
                 u32::try_from(number.cast_signed()).unwrap_or(0).saturating_mul(unit)
             }
@@ -242,10 +311,14 @@ impl Found {
     }
 
     fn word(&mut self, reading: &Reading<'_>, address: u64) -> Option<u64> {
-        match reading.stack.direct_word(address) {
-            Some(word) => Some(word),
-            None => self.pages.word(reading.process, address),
-        }
+        self.memory.word(reading.process, reading.stack, address)
+    }
+
+    /// The 32 bits at an address that is a multiple of 4.
+    fn half(&mut self, reading: &Reading<'_>, address: u64) -> Option<u32> {
+        let word = self.word(reading, address & !7)?.to_ne_bytes();
+        let at = (address & 7) as usize;
+        Some(u32::from_ne_bytes(word.get(at..at + 4)?.try_into().ok()?))
     }
 
     fn byte(&mut self, reading: &Reading<'_>, address: u64) -> Option<u8> {

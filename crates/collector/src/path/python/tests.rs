@@ -4,6 +4,7 @@ use super::codes::{Codes, Facts};
 use super::frames::{Found, Function};
 use super::interpreter;
 use super::layout::{BYTES, Chain, Instruction, LENGTH, Last, Layout, STATE, TYPE};
+use super::memory::Memory as Reads;
 use crate::arena::Lazily;
 use crate::path::Announce;
 use crate::path::module::Module;
@@ -139,11 +140,12 @@ fn thread(memory: &mut Memory, layout: &Layout, evaluations: &[&[(u64, u32)]]) -
     (thread, markers)
 }
 
-fn read(found: &mut Found, layout: &Layout, thread: u64) {
+fn read(found: &mut Found, layout: &'static Layout, thread: u64) {
     let process = std::process::id();
     // Nothing lies on the native stack: all of it is read by system calls.
     let reader = StackReader::new(process, OwnStack::default(), 0, WideWindow::default());
-    found.read(layout, thread, process, &reader);
+    // SAFETY: not at rest.
+    unsafe { found.look(layout, thread, false, (process, &reader)) };
 }
 
 fn functions(found: &mut Found) -> Vec<(u64, u32)> {
@@ -257,6 +259,8 @@ fn code_is_written_once_and_known_by_what_it_points_to() {
         let (mut codes, mut announced) = (Codes::default(), Announced::default());
         let mut room = Lazily::<Facts>::default();
         let facts = room.get_or_make_zeroed().unwrap();
+        let mut reads = Lazily::<Reads>::default();
+        let reads = reads.get_or_make_zeroed().unwrap();
         let file = memory.string(layout, "/home/me/Größe.py", 1, false);
         let name = memory.string(layout, "solve", 1, true);
         let wide = memory.string(layout, "λ.𝛼", 4, false);
@@ -265,7 +269,7 @@ fn code_is_written_once_and_known_by_what_it_points_to() {
         let mut number = |announced: &mut Announced, objects: &[u64]| -> Vec<u32> {
             let mut functions: Vec<Function> =
                 objects.iter().map(|&code| Function { code, at: 0, number: 0 }).collect();
-            codes.number(layout, &mut functions, facts, (process, announced));
+            codes.number(layout, &mut functions, (facts, &mut *reads), (process, announced));
             functions.iter().map(|function| function.number).collect()
         };
         // Among them memory that cannot be read, and an object of another type.
@@ -288,4 +292,113 @@ fn code_is_written_once_and_known_by_what_it_points_to() {
         assert_eq!(number(&mut announced, &[first]), [3]);
         assert_eq!(announced.0.len(), 3);
     }
+}
+
+/// Gives what a thread evaluates its numbers; whether it was what it had been, and its print.
+fn look(found: &mut Found, layout: &'static Layout, thread: u64, rest: &mut Rest) -> (bool, u64) {
+    let process = std::process::id();
+    let reader = StackReader::new(process, OwnStack::default(), 0, WideWindow::default());
+    // SAFETY: the objects stay; their lists are whole.
+    unsafe { found.look(layout, thread, rest.at_rest, (process, &reader)) };
+    let is_same = found.print() != 0;
+    let facts = rest.facts.get_or_make_zeroed().unwrap();
+    found.number(layout, &mut rest.codes, facts, (process, &mut rest.announced));
+    (is_same, found.print())
+}
+
+#[derive(Default)]
+struct Rest {
+    codes: Codes,
+    facts: Lazily<Facts>,
+    announced: Announced,
+    at_rest: bool,
+}
+
+/// Each change of what is evaluated is seen, and what is evaluated again has the print that it had.
+#[test]
+fn what_is_evaluated_is_known_again_as_long_as_nothing_has_changed() {
+    let layouts = MINOR_VERSIONS.map(|minor| Layout::of(minor).unwrap());
+    for (layout, at_rest) in layouts.into_iter().flat_map(|layout| [(layout, false), (layout, true)]) {
+        let mut memory = Memory::default();
+        let file = memory.string(layout, "/home/me/solve.py", 1, true);
+        let name = memory.string(layout, "solve", 1, true);
+        let [a, b] = [7, 20].map(|line| memory.code(layout, name, file, line));
+        let evaluations: &[&[(u64, u32)]] = &[&[(a, 4)], &[(b, 6)]];
+        let (first, _) = thread(&mut memory, layout, evaluations);
+        let (second, _) = thread(&mut memory, layout, &[&[(a, 4)], &[(b, 8)]]);
+        let mut room = Lazily::<Found>::default();
+        let found = room.get_or_make_zeroed().unwrap();
+        let rest = &mut Rest { at_rest, ..Rest::default() };
+        let (is_same, print) = look(found, layout, first, rest);
+        assert!(!is_same && print != 0, "3.{}", layout.minor);
+        assert_eq!(look(found, layout, first, rest), (true, print));
+        // Another thread's functions, of which one executes another instruction.
+        let (is_same, other) = look(found, layout, second, rest);
+        assert!(!is_same && other != 0 && other != print);
+        let (is_same, again) = look(found, layout, first, rest);
+        assert!(!is_same && again == print, "3.{}: by its content", layout.minor);
+        assert_eq!(functions(found), [(b, 6), (a, 4)]);
+        // Another object where `b` was, then its frame executes another one.
+        memory.put(b, layout.first_line, &21_u32.to_ne_bytes());
+        let (is_same, changed) = look(found, layout, first, rest);
+        assert!(!is_same && changed != print && changed != 0);
+        assert_eq!(look(found, layout, first, rest), (true, changed));
+        assert_eq!(rest.announced.0.len(), 3);
+        memory.word(b, TYPE, interpreter::code_type() + 8);
+        assert_eq!(look(found, layout, first, rest), (false, 0), "no code: nothing is known of it");
+        assert_eq!(look(found, layout, first, rest), (false, 0));
+        memory.word(b, TYPE, interpreter::code_type());
+        assert_eq!(look(found, layout, first, rest), (false, changed));
+        assert_eq!(look(found, layout, first, rest), (true, changed));
+    }
+}
+
+/// Pages that are unmapped, and more words than are remembered: each time all is read from scratch.
+#[test]
+fn what_cannot_be_read_again_is_read_from_scratch() {
+    let process = std::process::id();
+    let reader = StackReader::new(process, OwnStack::default(), 0, WideWindow::default());
+    let mut room = Lazily::<Reads>::default();
+    let reads = room.get_or_make_zeroed().unwrap();
+    // SAFETY: anonymous memory anywhere.
+    let page =
+        unsafe { libc::mmap(core::ptr::null_mut(), 8192, libc::PROT_READ | libc::PROT_WRITE, 0x22, -1, 0) }
+            as u64;
+    assert!(!reads.is_as_it_was(process, &reader));
+    // SAFETY: not at rest.
+    unsafe { reads.restart(false) };
+    let stays = Box::new([5_u64; 4]);
+    let stays = stays.as_ptr() as u64;
+    assert_eq!(reads.word(process, &reader, page), Some(0));
+    assert_eq!(reads.word(process, &reader, page + 8000), Some(0));
+    assert_eq!(reads.word(process, &reader, stays), Some(5));
+    assert_eq!(reads.word(process, &reader, stays + 4), None);
+    assert_eq!(reads.word(process, &reader, 0x1000), None);
+    reads.finish();
+    assert!(reads.is_whole() && reads.is_as_it_was(process, &reader));
+    // SAFETY: the test's own page.
+    unsafe { ((page + 8000) as *mut u64).write(9) };
+    assert!(!reads.is_as_it_was(process, &reader));
+    // SAFETY: not at rest.
+    unsafe { reads.restart(false) };
+    assert_eq!(reads.known_word(page + 8000), Some(9), "read with what was needed before");
+    assert_eq!(reads.known_word(page + 4000), None);
+    reads.finish();
+    assert!(reads.is_as_it_was(process, &reader));
+    // SAFETY: as above.
+    unsafe { libc::munmap(page as *mut libc::c_void, 8192) };
+    assert!(!reads.is_as_it_was(process, &reader));
+    // SAFETY: not at rest.
+    unsafe { reads.restart(false) };
+    assert_eq!(reads.word(process, &reader, page + 8000), None);
+    assert_eq!(reads.word(process, &reader, stays), Some(5));
+    reads.finish();
+    assert!(reads.is_as_it_was(process, &reader));
+    // SAFETY: not at rest.
+    unsafe { reads.restart(false) };
+    for _ in 0..600 {
+        assert_eq!(reads.word(process, &reader, stays), Some(5));
+    }
+    reads.finish();
+    assert!(!reads.is_whole() && !reads.is_as_it_was(process, &reader));
 }
