@@ -168,6 +168,12 @@ impl Module {
         name.starts_with("python3") || name.starts_with("libpython3")
     }
 
+    /// Whether it is a module of Python that a compiler made (`_queue.cpython-311-x86_64-linux-gnu.so`,
+    /// `_solver.abi3.so`).
+    pub fn is_extension_of_python(&self) -> bool {
+        self.name().contains(".cpython-3") || self.name().ends_with(".abi3.so")
+    }
+
     /// Whether it lies where systems keep their libraries. Some programs do, too.
     pub fn is_in_system_folder(&self) -> bool {
         SYSTEM_FOLDERS.iter().any(|folder| self.path.starts_with(folder))

@@ -70,6 +70,7 @@ mod mpi_endings;
 mod mpi_findings;
 mod mpi_many;
 mod mpi_marks;
+mod mpi_python;
 mod mpi_records;
 mod mpi_times;
 mod mpi_waits;

@@ -56,7 +56,7 @@ pub fn read_interpreters() -> Vec<Interpreter> {
 }
 
 /// The system's, the oldest and the newest of them.
-fn few_interpreters() -> Vec<Interpreter> {
+pub fn few_interpreters() -> Vec<Interpreter> {
     let mut found = read_interpreters();
     let minors = || found.iter().map(|one| one.minor);
     let chosen: Vec<u32> = minors().take(1).chain(minors().min()).chain(minors().max()).collect();
@@ -64,7 +64,7 @@ fn few_interpreters() -> Vec<Interpreter> {
     found
 }
 
-fn script(name: &str) -> String {
+pub fn script(name: &str) -> String {
     folder().join("python").join(name).to_str().expect("a path in UTF-8").to_owned()
 }
 

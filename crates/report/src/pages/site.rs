@@ -20,8 +20,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// The innermost function of a call path that is not a library's part of locking: that is the code that
-    /// the reader wrote.
+    /// The innermost function of a call path that is neither a library's part of locking nor an interpreter's:
+    /// that is the code that the reader wrote.
     pub(super) fn of(selection: &Selection<'_>, id: ContextId) -> Site {
         let (profile, forest) = (selection.profile(), selection.forest());
         let own = forest.exclusive_of(id);
@@ -40,6 +40,9 @@ impl Site {
         }
         if is_of_no_function(selection, call) {
             (call, line) = (own, Some(id));
+        }
+        if let Some((above, below)) = interpreted_above(selection, call) {
+            (call, line) = (above, Some(below));
         }
         let function = profile.contexts[call].function.map(|id| &profile.functions[id]);
         let at = line.map(|id| &profile.contexts[id]);
@@ -85,6 +88,28 @@ impl Site {
             Some(place) => format!("{} ({place})", self.name()),
             None => self.name().to_owned(),
         }
+    }
+}
+
+/// Of a call in an interpreter, or in an extension of it, the function of the script that made it, and what
+/// that called. The interpreter's own functions say nothing of the script.
+fn interpreted_above(selection: &Selection<'_>, mut call: ContextId) -> Option<(ContextId, ContextId)> {
+    let (profile, forest) = (selection.profile(), selection.forest());
+    loop {
+        let function = &profile.functions[profile.contexts[call].function?];
+        let module = &profile.modules[function.module?];
+        // What `ctypes` calls by.
+        let is_bridge = module.name().starts_with("libffi.so");
+        let is_pythons = module.is_python() || module.is_extension_of_python() || is_bridge;
+        if !is_pythons || function.is_interpreted(Some(module)) {
+            return None;
+        }
+        let above = forest.call_above(call)?;
+        let caller = profile.contexts[above].function.map(|id| &profile.functions[id])?;
+        if caller.is_interpreted(caller.module.map(|module| &profile.modules[module])) {
+            return Some((above, call));
+        }
+        call = above;
     }
 }
 
