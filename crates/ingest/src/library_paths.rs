@@ -1,5 +1,5 @@
-//! One path for each library of a run. What a process has loaded at its start is named by the dynamic linker, as
-//! a rule through a symbolic link (`libmpi.so.40`), and what is found later by the kernel, which knows the
+//! One path for each library of a run. What a process has loaded at its start is named by the dynamic linker,
+//! as a rule through a symbolic link (`libmpi.so.40`), and what is found later by the kernel, which knows the
 //! file (`libmpi.so.40.30.4`).
 
 use rustc_hash::FxHashMap;
@@ -26,8 +26,8 @@ impl LibraryPaths {
     }
 }
 
-/// Programs may be copied under another name, and are told apart by it; and so are libraries that another name
-/// begins for, as those that are packed with a module of Python.
+/// Programs may be copied under another name, and are told apart by it; and so are libraries that another
+/// name begins for, as those that are packed with a module of Python.
 fn key(path: &str, build_id: &[u8]) -> Option<(Vec<u8>, String)> {
     let file = path.rsplit('/').next().unwrap_or(path);
     let (name, version) = file.split_once(".so")?;

@@ -36,11 +36,20 @@ impl Record {
         (site, 0)
     }
 
-    /// What tells the functions of Python's that the calling thread evaluates from all others; 0: there are
-    /// none, or they are not known. Takes more than a hook may of the caller's stack.
+    /// What tells the functions of Python's that the calling thread evaluates from all others, if they are
+    /// those of its last path; else 0. Changes nothing, but takes more than a hook may of the caller's stack.
     ///
     /// # Safety
     /// If the thread has an interpreter, it is inside a function that this called.
+    pub unsafe fn print_as_before(&mut self, sp: u64, process: u32) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { self.memo.print_as_before(sp, self.own_stack, process) }
+    }
+
+    /// The same of whatever it evaluates; 0: nothing, or it is not known.
+    ///
+    /// # Safety
+    /// As for [`Record::print_as_before`].
     pub unsafe fn print_at(&mut self, sp: u64, process: u32) -> u64 {
         let mut around =
             Surroundings { own_stack: self.own_stack, process, is_own: true, announce: &mut self.output };

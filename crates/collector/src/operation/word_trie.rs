@@ -119,8 +119,8 @@ impl WordTrie {
     }
 }
 
-/// What a path is looked up by that leads through an interpreter's functions: they decide over it as the words
-/// do, but are on no stack. 0 = there are none.
+/// What a path is looked up by that leads through an interpreter's functions: they decide over it as the
+/// words do, but are on no stack. 0 = there are none.
 fn through(print: u64, state: &State) -> State {
     State { pc: state.pc ^ print, ..*state }
 }

@@ -151,16 +151,27 @@ impl Memo {
         Some(leaf.needs_bp)
     }
 
-    /// What tells the functions of Python's that the last path led through from all others; 0: there are none,
-    /// or they are not known.
+    /// What tells the functions of Python's that the last path led through from all others; 0: there are
+    /// none, or they are not known.
     pub fn print(&self) -> u64 {
         self.print
     }
 
-    /// The same of the path that begins at stack pointer `sp`, which is the calling thread's.
+    /// The same of the path that begins at stack pointer `sp`, which is the calling thread's, as far as it is
+    /// the last one's; else 0. Changes nothing.
     ///
     /// # Safety
     /// If the thread has an interpreter, it is inside a function that this called.
+    pub unsafe fn print_as_before(&mut self, sp: u64, own_stack: OwnStack, process: u32) -> u64 {
+        let reader = StackReader::new(process, own_stack, sp, WideWindow::default());
+        // SAFETY: the caller's promise.
+        unsafe { self.python.print_at_rest(&reader) }
+    }
+
+    /// The same of any path that begins at `sp`.
+    ///
+    /// # Safety
+    /// As for [`Memo::print_as_before`].
     pub unsafe fn print_at(&mut self, sp: u64, around: &mut Surroundings<'_>) -> u64 {
         let reader = StackReader::new(around.process, around.own_stack, sp, WideWindow::default());
         // SAFETY: the caller's promise.

@@ -79,6 +79,18 @@ impl Python {
         self.layout = None;
     }
 
+    /// The print of the last path's functions, if they are those of the calling thread, which is at rest; else
+    /// 0. Changes nothing.
+    ///
+    /// # Safety
+    /// As for [`Python::look_at_rest`].
+    pub unsafe fn print_at_rest(&mut self, reader: &StackReader) -> u64 {
+        let Some(found) = self.found.get() else { return 0 };
+        let Some((layout, thread)) = interpreter::of_this_thread() else { return 0 };
+        // SAFETY: the caller's promise.
+        unsafe { found.print_at_rest(layout, thread, reader) }
+    }
+
     #[cold]
     #[inline(never)]
     unsafe fn look_at_frames(&mut self, at_rest: bool, process: u32, reader: &StackReader) -> bool {
@@ -180,6 +192,11 @@ impl Python {
         }
         Some(node)
     }
+}
+
+/// Whether the calling thread is one that an interpreter knows.
+pub fn knows_this_thread() -> bool {
+    interpreter::is_there() && interpreter::of_this_thread().is_some()
 }
 
 /// Whether a frame is a function of an interpreter's, and not one of a native stack.

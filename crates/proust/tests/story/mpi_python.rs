@@ -1,5 +1,5 @@
-//! Calls of MPI by scripts of Python: each is of the line that made it, though the native stack is the same for
-//! all of them.
+//! Calls of MPI by scripts of Python: each is of the line that made it, though the native stack is the same
+//! for all of them.
 
 use std::collections::BTreeMap;
 

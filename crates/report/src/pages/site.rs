@@ -20,8 +20,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// The innermost function of a call path that is neither a library's part of locking nor an interpreter's:
-    /// that is the code that the reader wrote.
+    /// The innermost function of a call path that is neither a library's part of locking nor an
+    /// interpreter's: that is the code that the reader wrote.
     pub(super) fn of(selection: &Selection<'_>, id: ContextId) -> Site {
         let (profile, forest) = (selection.profile(), selection.forest());
         let own = forest.exclusive_of(id);

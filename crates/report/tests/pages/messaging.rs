@@ -240,8 +240,8 @@ fn code_without_a_function_is_named_with_the_ranks_own_program() {
     assert!(delays.contains("waves") && !delays.contains("mpirun"), "{page}");
 }
 
-/// Half of what rank 0 prepares is prepared below `solve`, which calls it on line 9 as well, and the barrier is
-/// called from there: the tables show no call paths, so each place stands there once, with the whole.
+/// Half of what rank 0 prepares is prepared below `solve`, which calls it on line 9 as well, and the barrier
+/// is called from there: the tables show no call paths, so each place stands there once, with the whole.
 #[test]
 fn a_place_that_is_reached_on_two_paths_is_one_row() {
     let mut profile = messaging();

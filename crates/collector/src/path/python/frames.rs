@@ -115,7 +115,8 @@ impl Found {
     }
 
     /// The frames of the calling thread, whose state lies at `thread`: read, unless all memory that was read
-    /// for the last path is what it was. Then they have their numbers, and the print is that of the last path.
+    /// for the last path is what it was. Then they have their numbers, and the print is that of the last
+    /// path.
     ///
     /// # Safety
     /// If the thread is said to be `at_rest`, it is inside a function that its interpreter called.
@@ -126,19 +127,27 @@ impl Found {
         at_rest: bool,
         (process, stack): (u32, &StackReader),
     ) {
-        let source = [core::ptr::from_ref(layout) as u64, thread, interpreter::code_type()];
+        let source = source_of(layout, thread);
         let is_same_thread = self.source == source;
-        let holds = match at_rest {
-            // SAFETY: the caller's promise; the first word is read from the thread's state.
-            true => is_same_thread && unsafe { self.memory.is_as_it_was_at_rest(stack) },
-            false => self.memory.is_as_it_was(process, stack) && is_same_thread,
-        };
-        if !holds {
-            self.source = source;
-            // SAFETY: the caller's promise. What was read of another thread's says nothing of this one.
-            unsafe { self.memory.restart(at_rest && is_same_thread) };
-            self.read(layout, thread, process, stack);
+        // At rest it is known already that something has changed, or it is about to be.
+        if !at_rest && self.memory.is_as_it_was(process, stack) && is_same_thread {
+            return;
         }
+        self.source = source;
+        // SAFETY: the caller's promise. What was read of another thread's says nothing of this one.
+        unsafe { self.memory.restart(at_rest && is_same_thread) };
+        self.read(layout, thread, process, stack);
+    }
+
+    /// The print of the last path, if all memory that was read for it is what it was; else 0.
+    ///
+    /// # Safety
+    /// The calling thread is inside a function that its interpreter called.
+    pub unsafe fn print_at_rest(&self, layout: &'static Layout, thread: u64, stack: &StackReader) -> u64 {
+        let is_same_thread = self.source == source_of(layout, thread);
+        // SAFETY: the caller's promise; the first word is read from the thread's state.
+        let holds = is_same_thread && unsafe { self.memory.is_as_it_was_at_rest(stack) };
+        if holds { self.print() } else { 0 }
     }
 
     /// Gives each function the number of its code.
@@ -344,6 +353,11 @@ impl Found {
             None => self.is_cut = true,
         }
     }
+}
+
+/// What tells the sources of frames apart.
+fn source_of(layout: &'static Layout, thread: u64) -> [u64; 3] {
+    [core::ptr::from_ref(layout) as u64, thread, interpreter::code_type()]
 }
 
 impl Group {

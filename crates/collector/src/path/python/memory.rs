@@ -1,14 +1,14 @@
 //! Reads of an interpreter's memory that cannot fault.
 //!
-//! What a path needed is remembered, word by word, and for the next path all of it is read by one system call.
-//! If every word is what it was, so is everything that was found by them. If not, most of the words that are
-//! needed now have been read by that call; others are read by pages, since a system call takes as long for a
-//! page as for a word.
+//! What a path needed is remembered, word by word, and for the next path all of it is read by one system
+//! call. If every word is what it was, so is everything that was found by them. If not, most of the words
+//! that are needed now have been read by that call; others are read by pages, since a system call takes as
+//! long for a page as for a word.
 //!
 //! After a computation that has used up the caches a system call takes 5 µs and more, which is too much for
-//! each call of MPI. There the thread is *at rest*: it is inside a function that the interpreter called, and the
-//! interpreter's lists are whole. Then words that a system call has read before are read directly, each only
-//! after the pointer that leads to it has been read: what a list leads to is alive.
+//! each call of MPI. There the thread is *at rest*: it is inside a function that the interpreter called, and
+//! the interpreter's lists are whole. Then words that a system call has read before are read directly, each
+//! only after the pointer that leads to it has been read: what a list leads to is alive.
 
 use crate::path::stack::StackReader;
 use crate::raw;
@@ -17,7 +17,7 @@ const PAGE_BYTES: usize = 4096;
 const PAGES: usize = 4;
 
 /// Paths that need more words are read from scratch each time.
-const MOST_WORDS: usize = 512;
+const MOST_WORDS: usize = 1024;
 const MOST_PIECES: usize = 64;
 const MOST_BYTES: usize = 16 << 10;
 /// Words that are as near to each other are read as one piece.
@@ -76,15 +76,14 @@ impl Memory {
 
     /// As [`Memory::is_as_it_was`], of a thread at rest.
     ///
-    /// # Safety
-    /// The calling thread is inside a function that its interpreter called. What the first word is read from is
-    /// alive.
-    pub unsafe fn is_as_it_was_at_rest(&mut self, stack: &StackReader) -> bool {
+    /// # Safety The calling thread is inside a function that its interpreter called. What the first word is
+    /// read from is alive.
+    pub unsafe fn is_as_it_was_at_rest(&self, stack: &StackReader) -> bool {
         let holds = |word: &Word| match word.place {
             DIRECT => stack.direct_word(word.address) == Some(word.value),
-            // SAFETY: a system call has read it before. The words are in the order in which they were read, and
-            // those before this one are what they were: what led to it leads to it again, so that it is part of
-            // an object that the interpreter holds.
+            // SAFETY: a system call has read it before. The words are in the order in which they were read,
+            // and those before this one are what they were: what led to it leads to it again, so that it is
+            // part of an object that the interpreter holds.
             _ => unsafe { (word.address as *const u64).read_volatile() == word.value },
         };
         self.is_whole && self.words.iter().take(self.word_count).all(holds)
@@ -168,8 +167,8 @@ impl Memory {
         }
         let place = self.place_of(address)? as usize;
         match self.at_rest {
-            // SAFETY: a system call has read the piece before, and what leads to this word was read just now: it
-            // is part of an object that the interpreter holds.
+            // SAFETY: a system call has read the piece before, and what leads to this word was read just now:
+            // it is part of an object that the interpreter holds.
             true => Some(unsafe { (address as *const u64).read_volatile() }),
             false => self.byte_word(place),
         }

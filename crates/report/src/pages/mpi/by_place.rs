@@ -1,6 +1,6 @@
 //! Lines of one place as one line: functions are called on many paths, and the tables show no paths.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// A line that can stand for several of the same place.
 pub(super) trait Placed: Clone {
@@ -14,7 +14,7 @@ pub(super) trait Placed: Clone {
 
 /// One line a place, largest first.
 pub(super) fn by_place<'l, T: Placed + 'l>(lines: impl IntoIterator<Item = &'l T>) -> Vec<T> {
-    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut at: BTreeMap<String, usize> = BTreeMap::new();
     let mut merged: Vec<T> = Vec::new();
     for line in lines {
         match at.get(&line.place()) {
