@@ -47,6 +47,30 @@ pub mod python {
             false
         }
 
+        /// # Safety
+        /// None is needed.
+        pub unsafe fn look_at_rest(&mut self, _: u32, _: &StackReader) -> bool {
+            false
+        }
+
+        /// # Safety
+        /// None is needed.
+        pub unsafe fn print_at_rest(&mut self, _: &StackReader) -> u64 {
+            0
+        }
+
+        pub fn print_at_once(&mut self, _: u32, _: &mut dyn Announce) -> u64 {
+            0
+        }
+
+        pub fn print(&mut self) -> u64 {
+            0
+        }
+
+        pub fn has_markers(&self) -> bool {
+            false
+        }
+
         pub fn look_away(&mut self) {}
 
         pub fn evaluation(&mut self, _: u64, _: u64, _: u64) -> Evaluation {
