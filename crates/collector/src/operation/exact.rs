@@ -219,8 +219,8 @@ fn evaluated(lane: &'static Lane, record: &mut Record, sp: u64) -> u64 {
     if !is_owner(lane) || !record.output.is_open() || !python::knows_this_thread() {
         return 0;
     }
-    // SAFETY: the owner, which has taken the record. Nothing of an interpreter calls MPI but a function that it
-    // called, or one that frees an object, for which it still has all that its lists lead to.
+    // SAFETY: the owner, which has taken the record. Nothing of an interpreter calls MPI but a function that
+    // it called, or one that frees an object, for which it still has all that its lists lead to.
     unsafe {
         match lane.with_room_for(|| record.print_as_before(sp, life.pid)) {
             0 => lane.with_room(|| record.print_at(sp, life.pid)),

@@ -79,8 +79,8 @@ impl Python {
         self.layout = None;
     }
 
-    /// The print of the last path's functions, if they are those of the calling thread, which is at rest; else
-    /// 0. Changes nothing.
+    /// The print of the last path's functions, if they are those of the calling thread, which is at rest;
+    /// else 0. Changes nothing.
     ///
     /// # Safety
     /// As for [`Python::look_at_rest`].
