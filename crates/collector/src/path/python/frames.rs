@@ -106,8 +106,8 @@ impl Found {
     }
 
     /// All functions.
-    pub fn all(&mut self) -> &mut [Function] {
-        self.functions.get_mut(..self.function_count).unwrap_or_default()
+    pub fn all(&self) -> &[Function] {
+        self.functions.get(..self.function_count).unwrap_or_default()
     }
 
     fn all_groups(&self) -> &[Group] {
@@ -175,7 +175,7 @@ impl Found {
     }
 
     fn new_print(&self) -> u64 {
-        let functions = self.functions.get(..self.function_count).unwrap_or_default();
+        let functions = self.all();
         if self.is_cut || functions.is_empty() || functions.iter().any(|function| function.number == 0) {
             return 0;
         }

@@ -298,13 +298,12 @@ fn code_is_written_once_and_known_by_what_it_points_to() {
 fn look(found: &mut Found, layout: &'static Layout, thread: u64, rest: &mut Rest) -> (bool, u64) {
     let process = std::process::id();
     let reader = StackReader::new(process, OwnStack::default(), 0, WideWindow::default());
-    // SAFETY: the objects stay; their lists are whole.
-    let before = match rest.at_rest {
-        true => unsafe { found.print_at_rest(layout, thread, &reader) },
-        false => 0,
-    };
-    if before != 0 {
-        return (true, before);
+    if rest.at_rest {
+        // SAFETY: the objects stay; their lists are whole.
+        let before = unsafe { found.print_at_rest(layout, thread, &reader) };
+        if before != 0 {
+            return (true, before);
+        }
     }
     // SAFETY: as above.
     unsafe { found.look(layout, thread, rest.at_rest, (process, &reader)) };
