@@ -76,8 +76,9 @@ impl Memory {
 
     /// As [`Memory::is_as_it_was`], of a thread at rest.
     ///
-    /// # Safety The calling thread is inside a function that its interpreter called. What the first word is
-    /// read from is alive.
+    /// # Safety
+    /// The calling thread is inside a function that its interpreter called. What the first word is read from
+    /// is alive.
     pub unsafe fn is_as_it_was_at_rest(&self, stack: &StackReader) -> bool {
         let holds = |word: &Word| match word.place {
             DIRECT => stack.direct_word(word.address) == Some(word.value),

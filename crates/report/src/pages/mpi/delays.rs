@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::site::Site;
 use super::by_place::{Placed, by_place};
-use super::row::{operation, rank};
+use super::row::{operation, rank, rank_or_thread};
 use super::text::{LINES, LITTLE, more_places, right, section};
 use crate::number::{Scale, duration, percent, sum};
 use crate::style::Style;
@@ -108,7 +108,7 @@ impl DelayLines {
                 percent(delay.seconds, all_s).into(),
                 scale.show(delay.short_term_s).into(),
                 scale.show(delay.long_term_s).into(),
-                delay.late().into(),
+                rank_or_thread(delay.rank, &delay.thread).into(),
                 delay.by().into(),
                 match delay.since_elsewhere() {
                     Some(since) => {
@@ -139,11 +139,6 @@ impl DelayLine {
             seconds: (delay.short_ns + delay.long_ns) / 1e9,
         }
     }
-    /// The late process, as text.
-    fn late(&self) -> String {
-        self.rank.map_or_else(|| self.thread.clone(), |rank| rank.to_string())
-    }
-
     /// What it did longer.
     fn by(&self) -> String {
         match &self.operation {
@@ -161,7 +156,7 @@ impl DelayLine {
 impl Placed for DelayLine {
     fn place(&self) -> String {
         let since = self.since_elsewhere().map(Site::text).unwrap_or_default();
-        [self.late(), self.by(), self.waited_in.text(), since].join(" ")
+        [rank_or_thread(self.rank, &self.thread), self.by(), self.waited_in.text(), since].join(" ")
     }
 
     fn add(&mut self, other: &DelayLine) {

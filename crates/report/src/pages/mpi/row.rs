@@ -145,7 +145,7 @@ impl CauseLine {
 
     /// The late process, as text.
     pub(super) fn by(&self) -> String {
-        self.rank.map_or_else(|| self.thread.clone(), |rank| rank.to_string())
+        rank_or_thread(self.rank, &self.thread)
     }
 
     /// How it caused that, in words.
@@ -422,4 +422,9 @@ pub(super) fn operation(profile: &Profile, id: OperationId) -> String {
 
 pub(super) fn rank(profile: &Profile, location: LocationId) -> Option<u32> {
     profile.processes[profile.locations[location].process].rank
+}
+
+/// A late process as text: its rank, or the thread where it has none.
+pub(super) fn rank_or_thread(rank: Option<u32>, thread: &str) -> String {
+    rank.map_or_else(|| thread.to_owned(), |rank| rank.to_string())
 }

@@ -62,17 +62,18 @@ pub(super) fn section(style: &Style, title: &str, explanation: &str) -> String {
 }
 
 pub(super) fn more(hidden: usize, noun: &str) -> String {
-    match hidden {
-        0 => String::new(),
-        _ => format!(" {} not shown: --format json has all.\n", counted(hidden, noun)),
-    }
+    left_out(hidden, noun, "all")
 }
 
 /// The same of a table of places; JSON has each call path.
 pub(super) fn more_places(hidden: usize, noun: &str) -> String {
+    left_out(hidden, noun, "all, by call path")
+}
+
+fn left_out(hidden: usize, noun: &str, json_has: &str) -> String {
     match hidden {
         0 => String::new(),
-        _ => format!(" {} not shown: --format json has all, by call path.\n", counted(hidden, noun)),
+        _ => format!(" {} not shown: --format json has {json_has}.\n", counted(hidden, noun)),
     }
 }
 
