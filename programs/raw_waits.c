@@ -2,10 +2,11 @@
  * Waits that no library sees: system calls by their instruction, with a timeout or without restart, each of
  * which a signal would end with EINTR. Nobody sends this program one: it counts those that ended so, and
  * has none.
- * raw_waits [SECONDS] [BUSY_US] [FIRST_MS]
+ * raw_waits [SECONDS] [BUSY_US] [FIRST_MS] [RING_US]
  *
  * A thread for each kind computes FIRST_MS at first, then BUSY_US (uneven) and waits a millisecond in turn,
- * for so many seconds. With a large BUSY_US it waits so rarely that it looks as if it never did.
+ * for so many seconds. With a large BUSY_US it waits so rarely that it looks as if it never did. At a ring of
+ * io_uring it waits RING_US.
  */
 #include "truth.h"
 
@@ -37,6 +38,7 @@
     })
 
 static const struct timespec MILLISECOND = {0, 1000000};
+static struct timespec of_ring = {0, 1000000};
 static double seconds, busy_s, first_s;
 
 static long by_poll(int file)
@@ -53,7 +55,7 @@ static long by_ring(int file)
         uint64_t mask;
         uint32_t mask_bytes, rest;
         uint64_t time;
-    } argument = {0, 0, 0, (uint64_t)&MILLISECOND};
+    } argument = {0, 0, 0, (uint64_t)&of_ring};
     return RAW(SYS_io_uring_enter, file, 0, 1, 1 | 8, &argument, sizeof argument);
 }
 
@@ -84,7 +86,8 @@ KEPT static void *run(void *argument)
         long result = kind->wait(kind->file);
         kind->calls++;
         kind->interrupted += result == -EINTR;
-        kind->short_sleeps += result != -EINTR && wall() - began < 0.9e-3;
+        const struct timespec *asked = kind->wait == by_ring ? &of_ring : &MILLISECOND;
+        kind->short_sleeps += result != -EINTR && wall() - began < 0.9e-9 * (double)asked->tv_nsec;
     }
     kept_result = x;
     return NULL;
@@ -95,6 +98,7 @@ int main(int argc, char **argv)
     seconds = seconds_argument(argc, argv, 1, 1.0);
     busy_s = 1e-6 * seconds_argument(argc, argv, 2, 500);
     first_s = 1e-3 * seconds_argument(argc, argv, 3, 0);
+    of_ring.tv_nsec = (long)(1e3 * seconds_argument(argc, argv, 4, 1000));
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
         return 1;

@@ -1,10 +1,11 @@
 //! System calls that a signal of ours interrupts continue as if it had not been delivered.
 //!
 //! On x86 the kernel sends a CPU timer's signal on the way back to the program (since Linux 5.10), and a
-//! sample interrupts no call. Elsewhere it may: calls that wait with a timeout, and some others, then fail
-//! with EINTR whatever the handler's flags say. So the handler looks at what it interrupted. If that is a
-//! system call that has just failed with EINTR, and no other signal is about to be delivered, the program
-//! finds itself before that call again, with what is left of its time.
+//! sample interrupts only one call: `io_uring_enter`, which does what is due on that way before it waits.
+//! Elsewhere it may interrupt any: calls that wait with a timeout, and some others, then fail with EINTR
+//! whatever the handler's flags say. So the handler looks at what it interrupted. If that is a system call
+//! that has just failed with EINTR, and no other signal is about to be delivered, the program finds itself
+//! before that call again, with what is left of its time.
 //!
 //! The number of the call is no longer in a register; it is in the instruction that loaded it, which stands
 //! close before the call. Some calls have their remaining time written back by the kernel. For the others it
@@ -61,15 +62,15 @@ enum Time {
 
 /// The first kernel on which a CPU timer's signal is sent on the way back to the program.
 ///
-/// In that case nothing must be done, and nothing is: one coincidence cannot be distinguished from a sample's
-/// interruption. The program's own signal interrupts a call, its handler returns, and while the kernel is on
-/// the way back from that (`rt_sigreturn`) the timer expires. The handler then finds the registers as they
-/// are after a call that failed with EINTR, no signal is pending, and the frame of the program's handler lay
-/// where this one's is now. Only a collector in front of all handlers of the program could know. The call is
-/// continued then, until its time is over or the next signal is delivered.
+/// From it on nothing must be done but at rings of io_uring, and nothing is: one coincidence cannot be
+/// distinguished from a sample's interruption. The program's own signal interrupts a call, its handler
+/// returns, and while the kernel is on the way back from that (`rt_sigreturn`) the timer expires. The handler
+/// then finds the registers as they are after a call that failed with EINTR, no signal is pending, and the
+/// frame of the program's handler lay where this one's is now. Only a collector in front of all handlers of
+/// the program could know. The call is continued then, until its time is over or the next signal comes.
 const FIRST_WITHOUT: (u32, u32) = (5, 10);
 
-fn time_of(number: c_long, context: &ucontext_t, is_raw: bool) -> Option<Time> {
+fn time_of(number: c_long, context: &ucontext_t) -> Option<Time> {
     let second = context::argument(context, 1);
     let is_absolute = second & i64::from(libc::TIMER_ABSTIME) != 0;
     Some(match number {
@@ -96,8 +97,9 @@ fn time_of(number: c_long, context: &ucontext_t, is_raw: bool) -> Option<Time> {
         // A wait until a moment has a bit in its operation; another one is for a length of time.
         libc::SYS_futex if matches!(second & 127, 6 | 9 | 11 | 13) => Time::Kept,
         libc::SYS_futex if second & 127 == 0 => Time::Length(3),
-        // It fails so only where it has submitted nothing: all that is left of it is the wait.
-        libc::SYS_io_uring_enter if is_raw => Time::Kept,
+        // It fails so only where it has submitted nothing: all that is left of it is the wait, which begins
+        // again.
+        libc::SYS_io_uring_enter => Time::Kept,
         _ => return None,
     })
 }
@@ -142,10 +144,15 @@ pub fn find() {
 pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
     // A timer on the wall's clock was armed outside of all hooks.
     let may_be_raw = lane.is_some_and(|lane| lane.samples.pace.take_has_interrupted());
-    if !may_be_raw && !IS_NEEDED.load(Ordering::Relaxed) && options::live() & RESUME_CALLS == 0 {
-        return;
+    let any_may_be = may_be_raw || IS_NEEDED.load(Ordering::Relaxed) || options::live() & RESUME_CALLS != 0;
+    if any_may_be || is_interrupted_at_a_ring(context) {
+        continue_call(lane, context, may_be_raw);
     }
-    continue_call(lane, context, may_be_raw);
+}
+
+fn is_interrupted_at_a_ring(context: &ucontext_t) -> bool {
+    context::result(context) == -i64::from(libc::EINTR)
+        && call_before(context::state(context).pc) == Some(libc::SYS_io_uring_enter)
 }
 
 /// Continues the call that a signal of ours has interrupted, whatever the kernel. `may_be_raw`: the call may
@@ -158,7 +165,7 @@ pub fn continue_call(lane: Option<&Lane>, context: &mut ucontext_t, may_be_raw: 
         lane.samples.pace.suspect();
     }
     let Some(number) = call_before(context::state(context).pc) else { return };
-    let Some(time) = time_of(number, context, may_be_raw) else { return };
+    let Some(time) = time_of(number, context) else { return };
     if !context::CAN_REPEAT_CALLS || another_is_pending(context) {
         return;
     }
