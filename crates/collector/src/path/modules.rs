@@ -33,14 +33,19 @@ pub struct Modules {
     generation: AtomicU32,
     /// Threads that may be unloading a library.
     unloading: AtomicU32,
-    last_miss_ns: AtomicU64,
+    /// Until when no unknown address is looked up.
+    pause_end_ns: AtomicU64,
 }
 
 /// Those of this process.
 static OWN: Modules = Modules::none();
 
-/// After an address was found to be in no file, how long no other unknown address is looked up.
-const MISS_PAUSE_NS: u64 = 50_000_000;
+/// After an address was found to be in no file, how long no other unknown address is looked up: long enough
+/// that looking takes little time where code without a file is executed, and not longer, since libraries that
+/// are loaded meanwhile are not known.
+fn pause_ns(look_cpu_ns: u64) -> u64 {
+    look_cpu_ns.saturating_mul(200).min(50_000_000)
+}
 
 /// [`Modules::generation`]
 #[inline]
@@ -79,7 +84,7 @@ impl Modules {
             next_id: AtomicU32::new(1),
             generation: AtomicU32::new(1),
             unloading: AtomicU32::new(0),
-            last_miss_ns: AtomicU64::new(0),
+            pause_end_ns: AtomicU64::new(0),
         }
     }
 
@@ -122,14 +127,14 @@ impl Modules {
     #[cold]
     fn discover(&'static self, address: u64, announce: &mut dyn Announce) -> Option<&'static Module> {
         let now = clock::now_ns();
-        let last_miss_ns = self.last_miss_ns.load(Ordering::Relaxed);
-        if now.saturating_sub(last_miss_ns) < MISS_PAUSE_NS || address < 4096 {
+        if now < self.pause_end_ns.load(Ordering::Relaxed) || address < 4096 {
             return None;
         }
         let changing = self.changing.try_begin()?;
         if let Some(module) = self.known(address) {
             return Some(module);
         }
+        let began_ns = clock::thread_cpu_ns();
         let module = maps::find(address)
             .filter(|mapping| mapping.executable && mapping.inode != 0)
             .map(|mapping| module::from_file(&changing, &mapping, now, self.all(), || self.number()));
@@ -144,8 +149,10 @@ impl Modules {
                 Some(module)
             }
             _ => {
-                self.last_miss_ns.store(now, Ordering::Relaxed);
                 jitdump::look(&changing);
+                // By the CPU clock: what takes long for lack of a processor is no reason to look less often.
+                let pause_ns = pause_ns(clock::thread_cpu_ns().saturating_sub(began_ns));
+                self.pause_end_ns.store(clock::now_ns().saturating_add(pause_ns), Ordering::Relaxed);
                 None
             }
         }
@@ -274,6 +281,12 @@ pub fn after_fork() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looking_for_code_without_a_file_takes_little_time_and_the_pause_is_short() {
+        assert_eq!(pause_ns(20_000), 4_000_000);
+        assert_eq!([pause_ns(1_000_000), pause_ns(u64::MAX)], [50_000_000; 2]);
+    }
 
     #[test]
     fn lists_do_not_share_anything() {
