@@ -2,17 +2,13 @@
 //! of the script.
 
 use proust_account::ledger::{PassiveReason, State, Work};
+use proust_profile::context::is_address;
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, OperationId, Profile};
 
 use super::calls::Calls;
 
 /// The function that every program has.
 const MAIN: &str = "main";
-
-/// Whether a function has no name but a place in its file.
-fn is_address(name: &str) -> bool {
-    name.contains("+0x")
-}
 
 /// Whether a function of which no source is known has no name either: it is an address in a file, or the
 /// function that every program has, where no other one of its file has a name. `id` is the function.

@@ -115,6 +115,11 @@ pub const NO_CALL_PATH: &str = "[no call path]";
 /// Path of the pseudo-module of code that processes made at run time, where its functions have names.
 pub const MADE_AT_RUN_TIME: &str = "[made at run time]";
 
+/// Whether the name of a function is only a place in its module: there is no symbol.
+pub fn is_address(name: &str) -> bool {
+    name.contains("+0x")
+}
+
 /// An executable or library.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {

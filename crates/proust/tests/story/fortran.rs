@@ -53,6 +53,9 @@ fn calls_of_mpi_are_where_the_program_makes_them(mpi: Mpi) {
     }
     let is_here = |row: &Value| row["file"].as_str().is_some_and(|file| file.ends_with("jacobi.f90"));
     assert!(calls.iter().all(is_here), "{calls:#?}");
+    // What a rank reads and writes, code without a name in Fortran's library does: for the program.
+    let nameless = page.to_string().matches("libgfortran").count();
+    assert_eq!(nameless, 0, "{page:#}");
 }
 
 #[test]

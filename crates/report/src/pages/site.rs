@@ -1,5 +1,6 @@
 //! A place in the program: the code that the reader wrote, and not a library's part of a lock.
 
+use proust_profile::context::is_address;
 use proust_profile::{ContextId, ContextKind, LocationId};
 use proust_query::Selection;
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ pub(super) struct Site {
 
 impl Site {
     /// The innermost function of a call path that is neither a library's part of locking nor an
-    /// interpreter's: that is the code that the reader wrote.
+    /// interpreter's nor a nameless one of the system: that is the code that the reader wrote.
     pub(super) fn of(selection: &Selection<'_>, id: ContextId) -> Site {
         let (profile, forest) = (selection.profile(), selection.forest());
         let own = forest.exclusive_of(id);
@@ -41,7 +42,8 @@ impl Site {
         if is_of_no_function(selection, call) {
             (call, line) = (own, Some(id));
         }
-        if let Some((above, below)) = interpreted_above(selection, call) {
+        let above = interpreted_above(selection, call).or_else(|| named_above(selection, call));
+        if let Some((above, below)) = above {
             (call, line) = (above, Some(below));
         }
         let function = profile.contexts[call].function.map(|id| &profile.functions[id]);
@@ -110,6 +112,27 @@ fn interpreted_above(selection: &Selection<'_>, mut call: ContextId) -> Option<(
             return Some((above, call));
         }
         call = above;
+    }
+}
+
+/// Of code without a name in a library of the system (a Fortran runtime's part of `write`), the function of
+/// the program that called into it, and what that called. Of a program without names there is none.
+fn named_above(selection: &Selection<'_>, mut call: ContextId) -> Option<(ContextId, ContextId)> {
+    let (profile, forest) = (selection.profile(), selection.forest());
+    let kind_of = |call: ContextId| {
+        let function = &profile.functions[profile.contexts[call].function?];
+        let module = &profile.modules[function.module?];
+        Some((module.is_system_library(), is_address(&function.name)))
+    };
+    if kind_of(call)? != (true, true) {
+        return None;
+    }
+    loop {
+        let above = forest.call_above(call)?;
+        match kind_of(above)? {
+            (true, _) => call = above,
+            (false, is_nameless) => return (!is_nameless).then_some((above, call)),
+        }
     }
 }
 

@@ -152,7 +152,7 @@ impl CauseLine {
     pub(super) fn how(&self) -> &'static str {
         match self.kind {
             kind if kind == CauseKind::Late.id() => "",
-            kind if kind == CauseKind::Displaced.id() => "without a processor",
+            kind if kind == CauseKind::Displaced.id() => "queued",
             _ => "not known",
         }
     }
