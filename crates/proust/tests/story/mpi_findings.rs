@@ -123,11 +123,17 @@ pub fn recorded(
     None
 }
 
-/// Nothing of MPI is found that is more than possible, and this kind is not found at all.
-fn assert_nothing(found: &[Value], kind: &str) {
+/// What equal ranks wait for each other, since the machine wakes one of them later: of the total at most.
+const JITTER: f64 = 0.03;
+
+/// Nothing of MPI is found that is more than possible, and nothing of this kind beyond jitter.
+fn assert_nothing(run: &Recorded, kind: &str) {
+    let found = found(run);
+    let total_s = run.summary().ledger.total_s;
     let is_wrong = |one: &&Value| {
         let name = one["kind"].as_str().unwrap_or_default();
-        name == kind || name.starts_with("mpi-") && one["sure"] != "possible"
+        let is_sure = one["sure"] != "possible";
+        name.starts_with("mpi-") && is_sure || name == kind && number(one, "/lost_s") > JITTER * total_s
     };
     assert!(!found.iter().any(|one| is_wrong(&one)), "{kind}: {found:#?}");
 }
@@ -165,7 +171,7 @@ fn check_repaired(case: &str) {
     for mpi in MPIS {
         let case = format!("{case}-repaired");
         let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, &case), fault.starved()) else { continue };
-        assert_nothing(&found(&run), fault.kind);
+        assert_nothing(&run, fault.kind);
     }
 }
 
@@ -206,6 +212,6 @@ faults! {
 fn nothing_is_found_where_all_ranks_do_the_same() {
     for mpi in MPIS {
         let Some(run) = recorded(mpi, 2, ("1", "balanced"), STARVED) else { continue };
-        assert_nothing(&found(&run), "none");
+        assert_nothing(&run, "none");
     }
 }
