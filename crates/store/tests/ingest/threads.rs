@@ -1,11 +1,9 @@
 //! Threads: weights, tails, ends of every kind, and time whose records are missing.
 
-mod synthetic;
-
+use crate::synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, profile_of};
 use proust_log::layout::{ChunkHeader, Ending, HEADER_BYTES, LaneHeader, UNIT_BYTES};
 use proust_log::records::{Sample, SchedStat, Subject, ThreadBegin, ThreadEnd};
 use proust_profile::{LocationId, Metric, Ns, ProcessId};
-use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, profile_of};
 
 const LOST: &str = "[lost records]";
 const NO_ROOM: &str = "[not recorded: size budget used up]";

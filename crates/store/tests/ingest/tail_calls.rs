@@ -1,12 +1,10 @@
 //! Functions that ended in a jump to another one: no frame of them is left, but calls name them.
 
-mod synthetic;
-
+use crate::synthetic::{self, LaneBuilder, amounts, assert_consistent, expected, header, log};
 use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::operations::Operation;
 use proust_profile::Metric;
 use proust_structure::{ModuleRequest, ModuleStructure};
-use synthetic::{LaneBuilder, amounts, assert_consistent, expected, header, log};
 
 const LIBC: &str = "/lib/x86_64-linux-gnu/libc.so.6";
 const PROGRAM: &str = "/home/me/program";

@@ -1,13 +1,11 @@
 //! Functions that an interpreter executes: by their code objects in the lane, whose tables say their lines.
 
-mod synthetic;
-
+use crate::synthetic::{LaneBuilder, amounts, assert_consistent, expected, header, log, names};
 use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::code::Head;
 use proust_log::records::{INTERPRETED, Subject};
 use proust_profile::{Metric, Profile};
 use proust_structure::{ModuleRequest, ModuleStructure};
-use synthetic::{LaneBuilder, amounts, assert_consistent, expected, header, log, names};
 
 const LIBRARY: &str = "/usr/lib/python3.11/threading.py";
 const PROGRAM: &str = "/home/me/solver.py";

@@ -1,10 +1,11 @@
 //! Processes: images, forks, children that were not followed, ranks, hosts, modules, paths, facts.
 
-mod synthetic;
-
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use crate::synthetic::{
+    LaneBuilder, MS, amounts, assert_consistent, expected, header, log, names, noted, profile_of,
+};
 use proust_ingest::{Counter, IngestError, LogBytes, ingest_logs};
 use proust_log::layout::{Ending, FileHeader, Origin};
 use proust_log::records::{Child, ModuleEnd, Note, NoteCode, SAMPLE_PARTIAL, Sample, Subject, ThreadBegin};
@@ -15,9 +16,6 @@ use proust_profile::{
     ContextId, ContextKind, FunctionId, LocationId, Metric, ModuleId, Ns, ProcessId, RunFile,
 };
 use proust_structure::{ModuleRequest, ModuleStructure};
-use synthetic::{
-    LaneBuilder, MS, amounts, assert_consistent, expected, header, log, names, noted, profile_of,
-};
 
 /// A lane with one thread, `tid`, that spent 10 ms from `time` on in function 1 of module `m`.
 fn busy(tid: u32, time: u64) -> LaneBuilder {

@@ -1,7 +1,5 @@
 //! A run's folder: analysed once, read from then on, analysed again when its logs have changed.
 
-mod synthetic;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
+use crate::synthetic::{LaneBuilder, header, log, names, noted};
 use proust_account::ledger::{Span, Spans};
 use proust_account::timelines::timelines;
 use proust_ingest::{CallPaths, IngestError, Symbols};
@@ -19,7 +18,6 @@ use proust_profile::{LocationId, Metric, Profile, RunFile};
 use proust_query::{Measure, Selection};
 use proust_store::{Note, Outdated, Run, StoreError, WaitRules};
 use proust_structure::{ModuleRequest, ModuleStructure};
-use synthetic::{LaneBuilder, header, log, names, noted};
 
 /// Counts how often it is asked, which tells whether there was an analysis.
 #[derive(Clone, Default)]

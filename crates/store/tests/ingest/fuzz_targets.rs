@@ -1,10 +1,8 @@
 //! What the fuzz targets assert, of a log and of damaged copies: they build and hold without a fuzzer, too.
 
-#[path = "../../../fuzz/src/lib.rs"]
+#[path = "../../../../fuzz/src/lib.rs"]
 mod asserted;
-mod synthetic;
-
-use synthetic::{LaneBuilder, header, log};
+use crate::synthetic::{LaneBuilder, header, log};
 
 #[test]
 fn what_the_fuzz_targets_assert_holds_for_a_log_and_its_damaged_copies() {

@@ -1,17 +1,15 @@
 //! Waits of threads that wait very often, one of them as long as the run: all that the analysis says of them
 //! is known to the nanosecond, and does not depend on how many threads analyse, nor on their memory.
 
-mod synthetic;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::synthetic::waits::{Answer, Executed, Kind, OfKind, Spent, Waits, function, interval};
 use proust_account::blame::BesideRows;
 use proust_account::ledger::{Account, Ledger, PassiveReason};
 use proust_findings::Whole;
 use proust_ingest::{CallPaths, Counter, Making, from_binaries, ingest};
 use proust_profile::{Budget, ContextId, LocationId, OperationId, Profile, Spool};
-use synthetic::waits::{Answer, Executed, Kind, OfKind, Spent, Waits, function, interval};
 
 const KINDS: [(Kind, &str); 3] = [
     (Kind::Lock, "pthread_mutex_lock"),

@@ -1,12 +1,10 @@
 //! Messages, collectives, waits and imbalance of ranks on several hosts, whose answer is known exactly.
 
-mod synthetic;
-
+use crate::synthetic::ranks::{Ahead, Answer, LATE_NS, Ranks};
+use crate::synthetic::{profile_of, profile_within};
 use proust_account::accounted::blame_within;
 use proust_account::ledger::{Account, Windows};
 use proust_profile::{Budget, ClockBasis, LocationId, Profile, Spool, WaitPattern};
-use synthetic::ranks::{Ahead, Answer, LATE_NS, Ranks};
-use synthetic::{profile_of, profile_within};
 
 fn profile(of: Ranks) -> Profile {
     let logs: Vec<Vec<u8>> = (0..of.ranks).map(|rank| of.log(rank)).collect();

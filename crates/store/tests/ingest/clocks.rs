@@ -1,14 +1,12 @@
 //! Clocks of several hosts that differ by an offset and in speed: messages between them are where they were.
 
-mod synthetic;
-
+use crate::synthetic::{LaneBuilder, MS, header, log, noted, profile_of};
 use proust_log::layout::FileHeader;
 use proust_log::operations::Operation;
 use proust_log::records::{
     CLOCK_AT_END, CLOCK_REFERENCE, COMMUNICATOR_WORLD, ClockOffset, Communicator, Envelope, Event, Subject,
 };
 use proust_profile::{ClockBasis, HostClock, Profile, WaitPattern};
-use synthetic::{LaneBuilder, MS, header, log, noted, profile_of};
 
 const S: u64 = 1_000_000_000;
 /// Rounds, a second each, after the begin of MPI.

@@ -1,12 +1,10 @@
 //! Paths without the frames by which the system and languages' runtimes begin threads and call closures.
 
-mod synthetic;
-
+use crate::synthetic::{self, LaneBuilder, amounts, assert_consistent, expected, header, log};
 use proust_ingest::{CallPaths, Counter, LogBytes, Making, ingest_logs, ingest_logs_by};
 use proust_log::records::{SAMPLE_PARTIAL, Sample};
 use proust_profile::{Metric, Profile, Spool};
 use proust_structure::{ModuleRequest, ModuleStructure};
-use synthetic::{LaneBuilder, amounts, assert_consistent, expected, header, log};
 
 const LIBC: &str = "/lib/x86_64-linux-gnu/libc.so.6";
 const PROGRAM: &str = "/home/me/program";

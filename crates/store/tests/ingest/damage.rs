@@ -1,7 +1,6 @@
 //! Whatever is damaged: no panic, and every account of CPU time still agrees with every other.
 
-mod synthetic;
-
+use crate::synthetic::{LaneBuilder, MS, assert_consistent, header, log, names};
 use proptest::prelude::*;
 use proust_account::accounted;
 use proust_account::ledger::{Account, IoAs};
@@ -13,7 +12,6 @@ use proust_log::records::{
     Segments, Stay, Subject, Sum, ThreadBegin, ThreadEnd, Trials, Unmatched,
 };
 use proust_profile::{Quality, RunFacts};
-use synthetic::{LaneBuilder, MS, assert_consistent, header, log, names};
 
 /// A log with all kinds of records: three lanes, threads that follow each other, one that never ends.
 fn rich() -> Vec<u8> {

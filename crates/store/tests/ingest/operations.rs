@@ -1,7 +1,6 @@
 //! Operations: from records to rows, to metrics, to the ledger.
 
-mod synthetic;
-
+use crate::synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, path, profile_of};
 use proust_account::accounted;
 use proust_account::ledger::{Account, PassiveReason};
 use proust_log::layout::{Ending, LaneHeader, WAIT_PASSED};
@@ -11,7 +10,6 @@ use proust_log::records::{
     SAMPLE_IN_OPERATION, Sample, Sum,
 };
 use proust_profile::{EventRow, LocationId, Metric, Ns, OperationId, Profile};
-use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, path, profile_of};
 
 fn lane() -> LaneBuilder {
     let mut lane = LaneBuilder::new(0);
