@@ -132,16 +132,23 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Alone>) -> Op
     if longest.is_positive() {
         finding.evidence.insert(1, Figure::time(FigureId::LongestStretch, longest));
     }
-    // Threads that take tasks do not end together: one of them has the last one.
+    // Threads that take tasks do not end together: one of them has the last one. Others do not either, if the
+    // processor of one is slower for a while, by half where another one shares its core; but not each time.
     let of_pool = late
         .iter()
         .any(|&id| facts.doing_the_same_beside(id).iter().any(|&other| waits_for_tasks(facts, other)));
-    let is_long = limits::POOL_EXCESS.holds(excess);
-    if of_pool && is_long {
-        checks.holds(&limits::POOL_EXCESS, excess);
-    }
     finding.awaited = facts.awaited(&late);
-    finding.sure = if is_long || !of_pool { Sure::Certain } else { Sure::Possible };
+    finding.sure = if limits::POOL_EXCESS.holds(excess) {
+        checks.holds(&limits::POOL_EXCESS, excess);
+        Sure::Certain
+    } else if of_pool {
+        Sure::Possible
+    } else if limits::TASK_AGAIN.holds(threads) {
+        checks.holds(&limits::TASK_AGAIN, threads);
+        Sure::Certain
+    } else {
+        Sure::Likely
+    };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -121,6 +121,8 @@ fn threads_alike_for_each_step_have_a_long_task_together() {
         near(finding.lost, 0.5);
         assert_eq!(cause(finding), "task");
     }
+    // However little more one of them has to do, since it has at each step.
+    assert_eq!(one(&steps(100, 0.65).findings(), Kind::LongTask).sure, Sure::Certain);
 }
 
 #[test]
@@ -202,8 +204,10 @@ fn one_of_several_alike_that_goes_on_alone_has_the_long_task() {
     let found = run(400, 1000);
     let finding = one(&found, Kind::LongTask);
     near(finding.lost, 0.6);
-    assert_eq!(cause(finding), "task");
+    assert_eq!((cause(finding), finding.sure), ("task", Sure::Certain));
     assert!(!has(&run(1000, 1000), Kind::LongTask));
+    // A processor that is shared with others outside of a virtual machine may be so slow for once.
+    assert_eq!(one(&run(650, 1000), Kind::LongTask).sure, Sure::Likely);
 }
 
 #[test]
