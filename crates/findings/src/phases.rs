@@ -5,9 +5,9 @@
 //! thread first, then by the function that [`Places::phase`] finds: two phases never become one finding, and
 //! no finding is about their common part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use proust_profile::{ContextId, FunctionId, LocationId, Ns};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Ns};
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
@@ -119,9 +119,36 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
         finding.handed_over = finding.cause.context.and_then(|phase| facts.handed_over(long, phase));
     }
     finding.evidence.push(Figure::count(FigureId::ProcessorsKeptBusy, facts.width));
-    finding.sure = Sure::Certain;
+    // Where others do the same, equal parts may have ended unevenly, as a long task's.
+    let is_common = !is_between_regions && is_common(facts, phases);
+    finding.sure = if !is_common {
+        Sure::Certain
+    } else if limits::TASK_AGAIN.holds(stretches as f64) {
+        checks.holds(&limits::TASK_AGAIN, stretches as f64);
+        Sure::Certain
+    } else {
+        Sure::Likely
+    };
     finding.checks = checks.kept();
     Some(finding)
+}
+
+/// Whether other threads have spent as much in the phase's function as these did alone.
+fn is_common(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> bool {
+    let contexts = phases.iter().flat_map(|(_, phase)| phase.empty.keys());
+    let functions: BTreeSet<FunctionId> = contexts.filter_map(|&context| function(facts, context)).collect();
+    let mut is_in = vec![false; facts.profile.contexts.len()];
+    // A parent comes before what it calls.
+    for (id, context) in facts.profile.contexts.iter_enumerated() {
+        is_in[id.index()] = context.function.is_some_and(|function| functions.contains(&function))
+            || context.parent.is_some_and(|parent| is_in[parent.index()]);
+    }
+    let is_of_others = |location| phases.iter().all(|(own, _)| *own != location);
+    let values = facts.profile.values.iter().filter(|value| value.metric == Metric::Cpu);
+    let theirs = values.filter(|value| is_in[value.context.index()] && is_of_others(value.location));
+    let alone =
+        phases.iter().flat_map(|(_, phase)| phase.empty.values().copied()).sum::<Ns>() / (facts.width - 1.0);
+    theirs.map(|value| Ns::of(value.amount)).sum::<Ns>() >= alone
 }
 
 /// The part of a phase due to its thread's waiting for a processor, in empty slots: work of a thread in a
@@ -136,7 +163,7 @@ fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> Ns {
     }
     let others = facts.width - 1.0;
     let alone = phase.empty.values().sum::<Ns>() / others;
-    let roots: std::collections::BTreeSet<Option<ContextId>> =
+    let roots: BTreeSet<Option<ContextId>> =
         phase.empty.keys().map(|&context| facts.places.phase(context)).collect();
     let all: Ns = (0..facts.cpu.len())
         .map(ContextId::from_index)

@@ -55,6 +55,9 @@ enum Shape {
     Burned,
     /// Processor time, and its effects elsewhere.
     BurnedAndMore,
+    /// Time in calls of ranks, and its effects elsewhere. Processors that are empty for another reason, as
+    /// where few ranks run or some have nothing to do, stay so.
+    Calls,
     /// No thread does anything.
     Still,
     /// No thread does anything, and one that works meanwhile may be late for the same reason.
@@ -128,13 +131,13 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::OmpHotCritical
         | Kind::OmpHotSingle
         | Kind::OmpSpinningWaits
-        | Kind::OmpSmallTasks
-        | Kind::MpiSmallMessages
+        | Kind::OmpSmallTasks => Shape::BurnedAndMore,
+        Kind::MpiSmallMessages
         | Kind::MpiGroupableCollectives
         | Kind::MpiRepeatedSetup
         | Kind::MpiSmallAccesses
         | Kind::MpiMuchData
-        | Kind::MpiPolls => Shape::BurnedAndMore,
+        | Kind::MpiPolls => Shape::Calls,
         Kind::SyncStorm => Shape::Still,
         Kind::SleepPoll => Shape::StillAndMore,
         Kind::Oversubscription | Kind::OmpNestedTeams => Shape::Crowd,
@@ -215,6 +218,7 @@ fn interval(shape: Shape, of: &Amounts) -> (Ns, Ns) {
         Shape::HotSection => (least * (SHORT / of.width), without((of.burned * SIDE).max(most))),
         Shape::Burned => (least * (SHORT / of.active), most.min(left)),
         Shape::BurnedAndMore => (least * (SHORT / of.width), without(of.burned * SIDE)),
+        Shape::Calls => (least * (SHORT / of.width), without(of.burned * SIDE).min(most * SIDE)),
         Shape::Still => (least * SHORT, most.min(of.wall)),
         Shape::StillAndMore => (least * SHORT, left),
         Shape::Crowd => (Ns::ZERO, (most / of.width).min(left)),
@@ -275,7 +279,7 @@ mod tests {
     #[test]
     fn nothing_saves_more_than_the_run_lasts() {
         for shape in
-            [Shape::Alone, Shape::Section, Shape::Burned, Shape::BurnedAndMore, Shape::Still, Shape::Crowd]
+            [Shape::Alone, Shape::Section, Shape::Burned, Shape::BurnedAndMore, Shape::Calls, Shape::Still]
         {
             for lost in [0, 300, 5800, 100_000].map(ms) {
                 let of = Amounts { lost, burned: ms(1600), error: ms(100), ..RUN };
@@ -299,6 +303,16 @@ mod tests {
         assert_eq!(within(None, all), all);
         assert_eq!(within(Some(ms(150)), all), (ms(100), ms(150)));
         assert_eq!(within(Some(ms(50)), all), (ms(50), ms(50)));
+    }
+
+    /// Ranks that mostly wait: 20 ms of calls left out do not give them the time that nothing takes.
+    #[test]
+    fn calls_of_ranks_that_mostly_wait_save_little() {
+        let of = Amounts { cpu: ms(200), lost: ms(20), least: ms(20), burned: ms(20), ..RUN };
+        assert_eq!(interval(Shape::Calls, &of), (ms(5), ms(60)));
+        // Where all processors compute, the others' share of them counts, too.
+        let of = Amounts { cpu: ms(2000), lost: ms(400), burned: ms(400), ..RUN };
+        assert_eq!(interval(Shape::Calls, &of), (ms(100), ms(600)));
     }
 
     #[test]

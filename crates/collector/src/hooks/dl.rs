@@ -29,6 +29,7 @@ extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
     let function = real::dlopen::REAL.address();
     // SAFETY: the calling thread's own.
     let errno = unsafe { *libc::__errno_location() };
+    modules::loading();
     lookups::follow_changes();
     unexported::opening();
     room::apart(callers::before_change);

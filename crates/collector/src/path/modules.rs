@@ -33,19 +33,23 @@ pub struct Modules {
     generation: AtomicU32,
     /// Threads that may be unloading a library.
     unloading: AtomicU32,
-    /// Until when no unknown address is looked up.
-    pause_end_ns: AtomicU64,
+    /// When the time will have passed that all looks for unknown addresses so far may take.
+    looks_due_ns: AtomicU64,
 }
 
 /// Those of this process.
 static OWN: Modules = Modules::none();
 
-/// After an address was found to be in no file, how long no other unknown address is looked up: long enough
-/// that looking takes little time where code without a file is executed, and not longer, since libraries that
-/// are loaded meanwhile are not known.
-fn pause_ns(look_cpu_ns: u64) -> u64 {
+/// For a look that found its address in no file, the time that has to pass: where code without a file is
+/// executed, looking takes half a percent of the time.
+fn due_ns(look_cpu_ns: u64) -> u64 {
     look_cpu_ns.saturating_mul(200).min(50_000_000)
 }
+
+/// How far looks may be ahead of the time. While they are further ahead, libraries that have been loaded since
+/// stay unknown: an address that is wrong now and then, as where a path is lost, must not have that
+/// consequence.
+const AHEAD_NS: u64 = 500_000_000;
 
 /// [`Modules::generation`]
 #[inline]
@@ -70,6 +74,11 @@ pub fn find(address: u64, announce: &mut dyn Announce) -> Option<&'static Module
     OWN.find(address, announce)
 }
 
+/// [`Modules::loading`]
+pub fn loading() {
+    OWN.loading(clock::now_ns());
+}
+
 /// [`Modules::load_initial`]
 pub fn load_initial() {
     OWN.load_initial();
@@ -84,7 +93,7 @@ impl Modules {
             next_id: AtomicU32::new(1),
             generation: AtomicU32::new(1),
             unloading: AtomicU32::new(0),
-            pause_end_ns: AtomicU64::new(0),
+            looks_due_ns: AtomicU64::new(0),
         }
     }
 
@@ -127,7 +136,7 @@ impl Modules {
     #[cold]
     fn discover(&'static self, address: u64, announce: &mut dyn Announce) -> Option<&'static Module> {
         let now = clock::now_ns();
-        if now < self.pause_end_ns.load(Ordering::Relaxed) || address < 4096 {
+        if !self.may_look(now) || address < 4096 {
             return None;
         }
         let changing = self.changing.try_begin()?;
@@ -151,11 +160,25 @@ impl Modules {
             _ => {
                 jitdump::look(&changing);
                 // By the CPU clock: what takes long for lack of a processor is no reason to look less often.
-                let pause_ns = pause_ns(clock::thread_cpu_ns().saturating_sub(began_ns));
-                self.pause_end_ns.store(clock::now_ns().saturating_add(pause_ns), Ordering::Relaxed);
+                self.looked_in_vain(now, clock::thread_cpu_ns().saturating_sub(began_ns));
                 None
             }
         }
+    }
+
+    fn may_look(&self, now_ns: u64) -> bool {
+        self.looks_due_ns.load(Ordering::Relaxed) <= now_ns.saturating_add(AHEAD_NS)
+    }
+
+    fn looked_in_vain(&self, now_ns: u64, look_cpu_ns: u64) {
+        let due_ns =
+            self.looks_due_ns.load(Ordering::Relaxed).max(now_ns).saturating_add(due_ns(look_cpu_ns));
+        self.looks_due_ns.store(due_ns, Ordering::Relaxed);
+    }
+
+    /// A library will be loaded: the next unknown address is looked up, however many were in vain.
+    fn loading(&self, now_ns: u64) {
+        self.looks_due_ns.fetch_min(now_ns.saturating_add(AHEAD_NS), Ordering::Relaxed);
     }
 
     /// A number that no module had before.
@@ -282,10 +305,45 @@ pub fn after_fork() {
 mod tests {
     use super::*;
 
+    /// How many of an unknown address each 10 ms, for 100 s, are looked up, for 100 µs each.
+    fn looks(modules: &Modules) -> u64 {
+        (0..10_000_u64)
+            .filter(|tick| {
+                let now_ns = tick * 10_000_000;
+                let looks = modules.may_look(now_ns);
+                if looks {
+                    modules.looked_in_vain(now_ns, 100_000);
+                }
+                looks
+            })
+            .count() as u64
+    }
+
     #[test]
-    fn looking_for_code_without_a_file_takes_little_time_and_the_pause_is_short() {
-        assert_eq!(pause_ns(20_000), 4_000_000);
-        assert_eq!([pause_ns(1_000_000), pause_ns(u64::MAX)], [50_000_000; 2]);
+    fn looking_for_code_without_a_file_takes_little_time() {
+        let looks_ns = looks(&Modules::none()) * 100_000;
+        // Half a percent of 100 s.
+        assert!((490_000_000..=510_000_000).contains(&looks_ns), "{looks_ns}");
+    }
+
+    #[test]
+    fn a_wrong_address_now_and_then_hides_no_library() {
+        let modules = Modules::none();
+        for now_ns in (0..1000).map(|look| look * 100_000_000) {
+            assert!(modules.may_look(now_ns));
+            // Two of a slow machine, one after the other.
+            modules.looked_in_vain(now_ns, 400_000);
+            assert!(modules.may_look(now_ns + 1_000_000));
+        }
+    }
+
+    #[test]
+    fn where_looking_has_to_wait_a_library_that_is_loaded_is_found() {
+        let modules = Modules::none();
+        (0..100).for_each(|_| modules.looked_in_vain(0, u64::MAX));
+        assert!(!modules.may_look(1_000_000_000));
+        modules.loading(1_000_000_000);
+        assert!(modules.may_look(1_000_000_000));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::load::Load;
 use crate::pages::Summary;
 use crate::programs::built;
 use crate::recording::{empty_folder, list, number, page_of, truth_in};
+use crate::tier;
 
 /// How much longer the programs work than they do by themselves.
 const SCALE: &str = "3";
@@ -235,7 +236,8 @@ fn the_same_program_does_not_change_on_a_busy_machine() {
     let Some(program) = built("compared") else { return };
     let runs = Runs::new();
     let _load = Load::begin(std::thread::available_parallelism().map_or(2, usize::from));
-    let names: Vec<String> = (0..=20).map(|n| format!("r{n}")).collect();
+    let pairs = if tier::is_nightly() { 20 } else { 10 };
+    let names: Vec<String> = (0..=pairs).map(|n| format!("r{n}")).collect();
     for name in &names {
         runs.record(name, &program);
     }
@@ -248,7 +250,7 @@ fn the_same_program_does_not_change_on_a_busy_machine() {
         }
     }
     // Repetitions of the same are the same, too: in turn, since the load of others comes and goes.
-    let in_turn = |first: usize| names[first..20].iter().step_by(2).cloned().collect::<Vec<_>>().join(",");
+    let in_turn = |first: usize| names[first..pairs].iter().step_by(2).cloned().collect::<Vec<_>>().join(",");
     let ended = runs.diff(&in_turn(0), &in_turn(1), &["--format", "json"]);
     let page: Value = serde_json::from_slice(&ended.stdout).unwrap();
     for change in verdicts(&page) {

@@ -58,7 +58,7 @@ fn every_export_has_the_run_s_cpu_time() {
 #[test]
 fn a_trace_shows_who_waited_when() {
     let Some(program) = built("waits") else { return };
-    let recorded = record(program, &["1"]).succeeded();
+    let recorded = record(program, &["0.3", "mutex", "three-holders", "condition", "barrier"]).succeeded();
     let trace: Value = serde_json::from_slice(&exported(&recorded, "chrome-trace", &[])).unwrap();
     // By the tracks: how long each thread waited for locks.
     let mut open: Vec<(u64, f64, String)> = Vec::new();

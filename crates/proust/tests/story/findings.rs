@@ -16,6 +16,7 @@ use crate::command::{proust, run};
 use crate::pages::Location;
 use crate::programs::{built, folder};
 use crate::recording::{Recorded, list, number, record};
+use crate::tier;
 
 /// How often a program may be recorded until its fault costs something.
 const TRIES: usize = 5;
@@ -115,8 +116,9 @@ pub fn of_kind<'f>(found: &'f [Value], kind: &str) -> Option<&'f Value> {
 }
 
 impl Fault {
-    /// The programs that have it: of OpenMP one source by each compiler.
-    fn programs(&self) -> Vec<PathBuf> {
+    /// The programs that have it, or its repair: of OpenMP one source by each compiler. A fault and its repair
+    /// are tried in turn, and those of the next fault the other way round.
+    fn programs(&self, repaired: bool) -> Vec<PathBuf> {
         let names: &[&str] = match self.kind {
             // Threads that wait in LLVM's runtime give their processors away when there are too few.
             "omp-spinning-waits" => &["openmp-findings-gcc"],
@@ -126,6 +128,8 @@ impl Fault {
             _ if self.is_of_openmp() => &["openmp-findings-gcc", "openmp-findings-clang"],
             _ => &["findings"],
         };
+        let place = FAULTS.iter().position(|fault| fault.kind == self.kind).expect("one of them");
+        let names = tier::in_turn(names.to_vec(), place + usize::from(repaired));
         names.iter().filter_map(|name| built(name)).collect()
     }
 
@@ -210,7 +214,7 @@ fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
 }
 
 fn assert_found(fault: &Fault) {
-    for program in fault.programs() {
+    for program in fault.programs(false) {
         assert_found_in(&program, fault);
     }
 }
@@ -279,7 +283,7 @@ pub fn assert_derived(run_of: &Recorded, finding: &Value) {
 }
 
 fn assert_not_found(fault: &Fault) {
-    for program in fault.programs() {
+    for program in fault.programs(true) {
         let run = record(program, &[fault.seconds, &format!("{}-repaired", fault.kind)]).succeeded();
         let found = findings(&run);
         let ledger = run.summary().ledger;

@@ -101,7 +101,7 @@ fn a_thread_that_computes_gets_the_rate_that_was_asked_for() {
 fn a_thread_that_runs_for_long_gets_fewer_samples() {
     let Some(program) = built("shares") else { return };
     let after_to_before = |options: &[&str]| {
-        let run = record_with(options, &program, &["8", "0"]).succeeded();
+        let run = record_with(options, &program, &["7", "0"]).succeeded();
         // The process says each second how much it has used.
         let page: Value = run.page("samples", &[]);
         let used = |row: &&Value| row["cpu_s"].as_f64().unwrap();

@@ -202,7 +202,7 @@ function hot(n) {
     for (let i = 0; i < n; i++) x = (x * 1103515245 + 12345) % 2147483648;
     return x;
 }
-let sum = 0; for (let i = 0; i < 200; i++) sum += hot(1000000); console.log(sum);";
+let sum = 0; for (let i = 0; i < 80; i++) sum += hot(1000000); console.log(sum);";
     for option in ["--perf-basic-prof", "--perf-prof"] {
         // It writes its files where it is.
         let folder = empty_folder();

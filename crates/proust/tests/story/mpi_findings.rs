@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::findings::{assert_cause, assert_derived, of_kind};
 use crate::mpi::Mpi;
 use crate::recording::{Recorded, list, number};
+use crate::tier;
 
 /// The kinds that this story is about.
 pub const KINDS: [&str; 13] = [
@@ -90,7 +91,12 @@ impl Fault {
     }
 }
 
-const MPIS: [Mpi; 2] = [Mpi::Open, Mpi::Mpich];
+/// The libraries with which a program is recorded, which is the repaired one or not: a fault and its repair in
+/// turn, and those of the next fault the other way round.
+fn mpis_of(case: &str, repaired: bool) -> Vec<Mpi> {
+    let place = FAULTS.iter().position(|fault| fault.case == case).expect("a fault");
+    tier::in_turn(vec![Mpi::Open, Mpi::Mpich], place + usize::from(repaired))
+}
 
 /// Accounts, and the part of the total on them from which on a run says nothing.
 type Starved = (&'static [&'static str], f64);
@@ -145,7 +151,7 @@ fn fault(case: &str) -> &Fault {
 fn check(case: &str) {
     let fault = fault(case);
     let kind = fault.kind;
-    for mpi in MPIS {
+    for mpi in mpis_of(case, false) {
         let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, case), fault.starved()) else { continue };
         let all = found(&run);
         let Some(finding) = of_kind(&all, kind) else {
@@ -168,7 +174,7 @@ fn check(case: &str) {
 
 fn check_repaired(case: &str) {
     let fault = fault(case);
-    for mpi in MPIS {
+    for mpi in mpis_of(case, true) {
         let case = format!("{case}-repaired");
         let Some(run) = recorded(mpi, fault.ranks, (fault.seconds, &case), fault.starved()) else { continue };
         assert_nothing(&run, fault.kind);
@@ -210,7 +216,7 @@ faults! {
 
 #[test]
 fn nothing_is_found_where_all_ranks_do_the_same() {
-    for mpi in MPIS {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
         let Some(run) = recorded(mpi, 2, ("1", "balanced"), STARVED) else { continue };
         assert_nothing(&run, "none");
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::programs::built;
 use crate::recording::{list, number, record};
+use crate::tier;
 
 /// Runs that are compared in pairs.
 const PAIRS: usize = 7;
@@ -29,11 +30,10 @@ fn bare_s(program: &Path, arguments: &[&str]) -> f64 {
 /// team of one wait: its times can be compared anywhere.
 #[test]
 fn without_what_measuring_took_a_region_takes_as_long_as_bare() {
-    for compiler in ["gcc", "clang"] {
-        let Some(program) = built(&format!("openmp-fine-{compiler}")) else { continue };
-        for (case, count) in
-            [("barriers", "300000"), ("nest", "300000"), ("regions", "150000"), ("sections", "800000")]
-        {
+    let cases = [("barriers", "300000"), ("nest", "300000"), ("regions", "150000"), ("sections", "800000")];
+    for (place, (case, count)) in cases.into_iter().enumerate() {
+        for compiler in tier::in_turn(vec!["gcc", "clang"], place) {
+            let Some(program) = built(&format!("openmp-fine-{compiler}")) else { continue };
             compare(&program, compiler, [case, count, "120", "1"]);
         }
     }

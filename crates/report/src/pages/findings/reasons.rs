@@ -218,7 +218,7 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "measured exactly; but threads that take tasks do not end together, and the last task is not \
              much longer than others"
         }
-        (Sure::Likely, Kind::LongTask) => {
+        (Sure::Likely, Kind::LongTask | Kind::SerialPhase) => {
             "measured exactly; but it was once or twice, and equal work ends unevenly, too, where one \
              processor is slower for a while, as those of virtual machines are"
         }
