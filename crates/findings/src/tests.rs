@@ -1,5 +1,6 @@
 //! Each kind of finding on runs made by hand, with its fault and without. Times are milliseconds.
 
+mod common_phases;
 mod event_loops;
 mod intervals;
 mod io_and_kernel;

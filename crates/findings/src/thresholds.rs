@@ -78,7 +78,8 @@ thresholds! {
     TASK_EXCESS at_least share(0.3) "of the thread's work that others like it did not have";
     POOL_EXCESS at_least share(0.5)
         "of the thread's work that others like it did not have, to be surely a fault";
-    TASK_AGAIN at_least count(3.0) "times that threads went on alone, one after the other, to be surely a fault";
+    TASK_AGAIN at_least count(3.0)
+        "times that threads went on alone, one after the other, to be surely a fault";
     TASK_LIFE at_least share(0.8)
         "of a thread's life, its work, where all stretches in which it worked alone are short";
     TASK_ALONE at_least share(0.1) "of the run, the longest stretch in which the thread worked alone";

@@ -46,8 +46,8 @@ fn due_ns(look_cpu_ns: u64) -> u64 {
     look_cpu_ns.saturating_mul(200).min(50_000_000)
 }
 
-/// How far looks may be ahead of the time. While they are further ahead, libraries that have been loaded since
-/// stay unknown: an address that is wrong now and then, as where a path is lost, must not have that
+/// How far looks may be ahead of the time. While they are further ahead, libraries that have been loaded
+/// since stay unknown: an address that is wrong now and then, as where a path is lost, must not have that
 /// consequence.
 const AHEAD_NS: u64 = 500_000_000;
 

@@ -21,24 +21,6 @@ fn who_works_alone_first_is_a_serial_phase() {
 }
 
 #[test]
-fn equal_work_that_one_thread_ended_late_once_is_no_certain_phase() {
-    // The main thread has a part of its own, and is late once, or each time.
-    for (ends_ms, sure) in [(&[1000][..], Sure::Likely), (&[300, 600, 1000], Sure::Certain)] {
-        let mut run = Builder::new(3, 1000);
-        let mut begin_ms = 0;
-        for &end_ms in ends_ms {
-            let early_ms = end_ms - 300 / ends_ms.len() as u64;
-            run.work(0, "main solve", (begin_ms, end_ms));
-            run.work(1, "worker solve", (begin_ms, early_ms)).work(2, "worker solve", (begin_ms, early_ms));
-            begin_ms = end_ms;
-        }
-        let finding = one(&run.findings(), Kind::SerialPhase).clone();
-        assert_eq!((cause(&finding), finding.sure), ("solve", sure));
-        near(finding.lost, 0.6);
-    }
-}
-
-#[test]
 fn a_helper_that_many_call_is_not_the_phase() {
     // The second time a library calls it, as a future does.
     for prepare in ["main prepare burn", "main prepare libc:get burn"] {

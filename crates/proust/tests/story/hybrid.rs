@@ -8,6 +8,7 @@ use crate::findings::{assert_derived, of_kind};
 use crate::mpi::Mpi;
 use crate::programs::built;
 use crate::recording::{Recorded, list, number, record, report};
+use crate::tier;
 
 const MPIS: [Mpi; 2] = [Mpi::Open, Mpi::Mpich];
 
@@ -198,7 +199,7 @@ pub const KINDS: [&str; 7] = [
 /// neither is the case nothing is said.
 #[test]
 fn the_interval_that_carries_the_loss_is_found() {
-    for mpi in MPIS {
+    for mpi in tier::in_turn(MPIS.to_vec(), 0) {
         let case = |repeated: &str, divided: &str, uneven: &str| {
             let run = mpi.record("divided", &[repeated, divided, uneven, "1"])?.succeeded();
             let found = list(&run.page::<Value>("summary", &[]), "/findings").to_vec();

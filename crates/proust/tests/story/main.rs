@@ -4,8 +4,8 @@
 //! The harness: [`programs`] builds them, [`command`] runs a command with a deadline, [`recording`] records
 //! one and asks for its pages, [`pages`] holds the JSON contract, [`schema`] its schema, [`chance`] says
 //! how far samples may be from the truth, [`waited`] compares waits, [`explained`] holds every recording of
-//! every story to account, [`tier`] says how many cases of a matrix are tried. The other modules are the stories. Shares and ratios are compared, never
-//! absolute times: the machine may be loaded.
+//! every story to account, [`tier`] says how many cases of a matrix are tried. The other modules are the
+//! stories. Shares and ratios are compared, never absolute times: the machine may be loaded.
 
 mod chance;
 mod command;
