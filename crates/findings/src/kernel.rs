@@ -101,7 +101,7 @@ const LOOKS: [&str; 4] = ["poll", "ppoll", "select", "pselect"];
 
 /// Functions of the C library that do nothing but call the system. The kernel charges its ticks to whom it
 /// finds, so that of calls of a microsecond the time in the kernel is not known; but all of it is theirs.
-const SYSTEM_CALLS: [&str; 52] = [
+const SYSTEM_CALLS: [&str; 51] = [
     "stat",
     "lstat",
     "fstat",
@@ -141,7 +141,6 @@ const SYSTEM_CALLS: [&str; 52] = [
     "ftruncate",
     "truncate",
     "getrusage",
-    "times",
     "getrandom",
     "getentropy",
     "sched_getaffinity",
@@ -156,11 +155,22 @@ const SYSTEM_CALLS: [&str; 52] = [
     "setitimer",
 ];
 
-/// Of these contexts those in the system call that has most processor time.
+/// Functions that read a clock, with a system call or without: that of a process or a thread is the kernel's.
+const CLOCKS: [&str; 6] =
+    ["clock", "clock_gettime", "gettimeofday", "times", "vdso_clock_gettime", "vdso_gettimeofday"];
+
+fn reads_clock(facts: &Facts<'_>, context: ContextId) -> bool {
+    facts.places.leaf(context).is_some_and(|leaf| CLOCKS.contains(&bare(leaf)))
+}
+
+/// Of these contexts those in the system call that has most processor time; all readings of clocks count as
+/// one.
 fn of_one_call(facts: &Facts<'_>, contexts: &[ContextId]) -> Vec<ContextId> {
     let mut by_call: BTreeMap<&str, Vec<ContextId>> = BTreeMap::new();
     for &context in contexts {
-        if let Some(leaf) = facts.places.leaf(context)
+        if reads_clock(facts, context) {
+            by_call.entry(CLOCKS[0]).or_default().push(context);
+        } else if let Some(leaf) = facts.places.leaf(context)
             && SYSTEM_CALLS.contains(&bare(leaf))
         {
             by_call.entry(bare(leaf)).or_default().push(context);
@@ -217,7 +227,8 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId], lost: Ns) -> Option<F
         let figure = Figure::share(FigureId::ShareThrough, share);
         finding.evidence.push(figure.about(Subject::Function(called.name.clone())));
     }
-    finding.sure = Sure::Likely;
+    let is_clock = !is_counted && contexts.iter().all(|&context| reads_clock(facts, context));
+    finding.sure = if is_clock { Sure::Possible } else { Sure::Likely };
     finding.checks = checks.kept();
     Some(finding)
 }

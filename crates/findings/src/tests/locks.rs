@@ -332,6 +332,30 @@ fn trying_again_and_again_is_spinning() {
     assert!(finding.burned > Ns::of(500 * MS));
 }
 
+/// A runtime's threads look again and again whether a lock is free that is no spin lock by its name.
+#[test]
+fn of_waits_for_a_lock_that_keep_the_processor_all_is_burned() {
+    let burned = |is_asleep_ms: u64| {
+        let mut run = Builder::new(2, 1000);
+        for turn in 0..100 {
+            let at_ms = turn * 10;
+            run.work(0, "main section", (at_ms, at_ms + 10));
+            run.during(1, "worker section", Operation::MutexLock, (at_ms, at_ms + 6)).object = 0x10;
+            run.unlock(0, "main section", 0x10, at_ms + 6, 6);
+            run.work(1, "worker section", (at_ms + is_asleep_ms, at_ms + 10));
+        }
+        let found = run.findings();
+        let finding = found.iter().find(|one| one.lock.is_some()).expect("the lock").clone();
+        near(finding.lost, 0.6);
+        finding.burned
+    };
+    near(burned(0), 0.6);
+    // Two thirds of each wait.
+    near(burned(2), 0.4);
+    // No more than half: they sleep, and what is on a processor is not theirs for sure.
+    assert_eq!([burned(4), burned(6)], [Ns::ZERO; 2]);
+}
+
 #[test]
 fn waits_for_another_lock_at_the_same_place_are_not_this_ones() {
     let mut run = Builder::new(2, 1000);

@@ -3,3 +3,4 @@
 mod files;
 mod lengths;
 mod links;
+mod stories;

@@ -385,6 +385,10 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Possible, Kind::MemoryCopying | Kind::AllocationChurn | Kind::TextScanning) => {
             "the processor time is sampled; how much of it the work needs is not known"
         }
+        (Sure::Possible, Kind::SystemStorm) => {
+            "the processor time is sampled; clocks are read there, and whether that takes a system call is \
+             not known"
+        }
         (Sure::Possible, Kind::FileChurn) => {
             "the calls are measured exactly; whether they open the same files is not known"
         }
