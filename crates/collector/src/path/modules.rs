@@ -177,7 +177,7 @@ impl Modules {
     }
 
     /// A library will be loaded: the next unknown address is looked up, however many were in vain.
-    fn loading(&self, now_ns: u64) {
+    pub fn loading(&self, now_ns: u64) {
         self.looks_due_ns.fetch_min(now_ns.saturating_add(AHEAD_NS), Ordering::Relaxed);
     }
 

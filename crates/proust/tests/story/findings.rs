@@ -116,8 +116,8 @@ pub fn of_kind<'f>(found: &'f [Value], kind: &str) -> Option<&'f Value> {
 }
 
 impl Fault {
-    /// The programs that have it, or its repair: of OpenMP one source by each compiler, in turn for a fault and
-    /// its repair, and the other way round for the next fault.
+    /// The programs that have it, or its repair: of OpenMP one source by each compiler, in turn for a fault
+    /// and its repair, and the other way round for the next fault.
     fn programs(&self, repaired: bool) -> Vec<PathBuf> {
         let names: &[&str] = match self.kind {
             // Threads that wait in LLVM's runtime give their processors away when there are too few.

@@ -91,8 +91,8 @@ impl Fault {
     }
 }
 
-/// The libraries with which a fault, or its repair, is recorded: in turn, and the other way round for the next
-/// fault.
+/// The libraries with which a fault, or its repair, is recorded: in turn, and the other way round for the
+/// next fault.
 fn mpis_of(case: &str, repaired: bool) -> Vec<Mpi> {
     let place = FAULTS.iter().position(|fault| fault.case == case).expect("a fault");
     tier::in_turn(vec![Mpi::Open, Mpi::Mpich], place + usize::from(repaired))
