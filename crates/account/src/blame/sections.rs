@@ -179,6 +179,16 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     }
     let mut tail_ns = clip(at_ns, wait.end_ns);
     let is_released = others().next().is_some();
+    if let Some(one) = after
+        .iter()
+        .find(|one| one.location != wait.location)
+        .filter(|one| !is_released && !wait.in_vain && was_held_until_its_end(one, wait))
+    {
+        let from_ns = at_ns.max(one.since_ns);
+        push(Holder::HandOver, clip(at_ns, from_ns), clipped(at_ns, from_ns), false);
+        push(Holder::Release(one.row), clip(from_ns, wait.end_ns), clipped(from_ns, wait.end_ns), false);
+        return;
+    }
     if wait.in_vain || !is_released {
         // A location that held it all the time releases it later: this wait ended without the lock.
         let later = after.iter().find(|one| one.location != wait.location).filter(|one| match one.held_ns {
@@ -238,6 +248,14 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     } else {
         push(Holder::Unknown, untold_ns, window, false);
     }
+}
+
+/// Whether a section that was released after the wait, by its record, is the one that was waited for: runtimes
+/// say that a lock is released after it is, and who gets it may say so before. It was acquired before the
+/// wait ended, which no later section was, and lasted for most of the wait, as no other reader's does.
+fn was_held_until_its_end(one: &Let, wait: &Waited) -> bool {
+    let beside_ns = wait.end_ns.saturating_sub(one.since_ns.max(wait.begin_ns));
+    one.since_ns > 0 && !one.is_sampled() && beside_ns * 2 > wait.end_ns - wait.begin_ns
 }
 
 /// Whether two of these sections are known to have overlapped.

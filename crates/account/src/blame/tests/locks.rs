@@ -88,6 +88,23 @@ fn a_wait_that_ends_without_the_lock_was_for_who_had_it_all_the_time() {
     assert_eq!(charges(&blame), [(1, Holder, 0, 1, 40.0)]);
 }
 
+/// A runtime says so after it has released a lock; who gets it may be faster.
+#[test]
+fn a_release_that_is_recorded_a_moment_late_is_that_of_the_holder() {
+    let mut run = Builder::new(3, 100);
+    // It acquires the lock a moment after the wait began, since it was handed over then.
+    run.lock(1, 2, 0x10, (10, 30));
+    run.unlock(0, 1, 0x10, 31, 0).since_ns = Some(11 * MS);
+    // Who reads beside another one from near the end of its wait on has not made it wait; nor has the next one.
+    run.lock(1, 2, 0x20, (40, 60));
+    run.unlock(0, 1, 0x20, 90, 0).since_ns = Some(59 * MS);
+    run.lock(1, 2, 0x30, (70, 80));
+    run.unlock(2, 1, 0x30, 90, 0).since_ns = Some(81 * MS);
+    let (_, blame) = run.blame();
+    let expected = [(1, Holder, 0, 1, 19.0), (1, HandOver, 1, 2, 1.0), (1, Unknown, 1, 2, 30.0)];
+    assert_eq!(charges(&blame), expected);
+}
+
 #[test]
 fn sampled_releases_share_by_weight() {
     let mut run = Builder::new(4, 100);
