@@ -278,9 +278,15 @@ mod tests {
 
     #[test]
     fn nothing_saves_more_than_the_run_lasts() {
-        for shape in
-            [Shape::Alone, Shape::Section, Shape::Burned, Shape::BurnedAndMore, Shape::Calls, Shape::Still]
-        {
+        for shape in [
+            Shape::Alone,
+            Shape::Section,
+            Shape::Burned,
+            Shape::BurnedAndMore,
+            Shape::Calls,
+            Shape::Still,
+            Shape::Crowd,
+        ] {
             for lost in [0, 300, 5800, 100_000].map(ms) {
                 let of = Amounts { lost, burned: ms(1600), error: ms(100), ..RUN };
                 let (low, high) = interval(shape, &of);
