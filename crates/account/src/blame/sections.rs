@@ -250,9 +250,10 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     }
 }
 
-/// Whether a section that was released after the wait, by its record, is the one that was waited for: runtimes
-/// say that a lock is released after it is, and who gets it may say so before. It was acquired before the
-/// wait ended, which no later section was, and lasted for most of the wait, as no other reader's does.
+/// Whether a section whose record of release is later than the wait is the one that was waited for. Runtimes
+/// report a release after it happened, and the next owner may report its own acquisition first. Such a
+/// section was acquired before the wait ended, which no later section was, and covers most of the wait, which
+/// another reader's does not.
 fn was_held_until_its_end(one: &Let, wait: &Waited) -> bool {
     let beside_ns = wait.end_ns.saturating_sub(one.since_ns.max(wait.begin_ns));
     one.since_ns > 0 && !one.is_sampled() && beside_ns * 2 > wait.end_ns - wait.begin_ns

@@ -95,7 +95,7 @@ fn a_release_that_is_recorded_a_moment_late_is_that_of_the_holder() {
     // It acquires the lock a moment after the wait began, since it was handed over then.
     run.lock(1, 2, 0x10, (10, 30));
     run.unlock(0, 1, 0x10, 31, 0).since_ns = Some(11 * MS);
-    // Who reads beside another one from near the end of its wait on has not made it wait; nor has the next one.
+    // A reader that joins near the end of another one's wait did not cause it, nor did the next owner.
     run.lock(1, 2, 0x20, (40, 60));
     run.unlock(0, 1, 0x20, 90, 0).since_ns = Some(59 * MS);
     run.lock(1, 2, 0x30, (70, 80));
