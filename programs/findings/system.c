@@ -80,6 +80,45 @@ static void tiny_io_repaired(double seconds)
     close(file);
 }
 
+/* much-io: a table is read again for each part of the work; repaired, once. */
+enum { TABLE_BLOCKS = 256 };
+
+KEPT static uint64_t read_table(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < TABLE_BLOCKS; i++) {
+        if (pread(file, buffer, sizeof buffer, (off_t)i * (off_t)sizeof buffer) != sizeof buffer)
+            exit(2);
+        sum += (uint64_t)buffer[i];
+    }
+    return sum;
+}
+
+static void tables(double seconds, int each)
+{
+    enum { PARTS = 20 };
+    file = own_file();
+    for (int i = 0; i < TABLE_BLOCKS; i++)
+        write_buffer();
+    double lost = 0;
+    uint64_t sum = 0;
+    for (int i = 0; i < PARTS; i++) {
+        double since = wall();
+        if (each || i == 0)
+            do
+                sum += read_table();
+            while (each && wall() - since < seconds / PARTS);
+        lost += each ? wall() - since : 0;
+        burn_cpu(seconds / PARTS);
+    }
+    has_lost(lost);
+    kept_result = sum;
+    close(file);
+}
+
+static void much_io(double seconds) { tables(seconds, 1); }
+static void much_io_repaired(double seconds) { tables(seconds, 0); }
+
 /* file-churn: the file is opened for each number; repaired, once. */
 static char path[] = "/tmp/proust-findings-XXXXXX";
 
@@ -284,6 +323,7 @@ static void sync_storm_repaired(double seconds) { lines(seconds, 0); }
 const struct finding_case system_cases[] = {
     {"system-storm", system_storm, system_storm_repaired},
     {"tiny-io", tiny_io, tiny_io_repaired},
+    {"much-io", much_io, much_io_repaired},
     {"file-churn", file_churn, file_churn_repaired},
     {"unread-output", unread_output, unread_output_repaired},
     {"round-trips", round_trips, round_trips_repaired},

@@ -204,6 +204,8 @@ figures! {
     ProcessorsKeptBusy "processors-kept-busy";
     /// Ranks that waited in chains.
     RanksInChains "ranks-in-chains";
+    /// Read in all.
+    ReadInAll "read-in-all";
     /// Times that the region was executed.
     RegionExecutions "region-executions";
     /// Requests for iterations.
@@ -400,6 +402,8 @@ figures! {
     WorkedWhileAnotherWaited "worked-while-another-waited";
     /// Times that it was asked whether something had happened.
     Looks "looks";
+    /// Written in all.
+    WrittenInAll "written-in-all";
     /// Times that the processor was given away.
     Yields "yields";
     /// A characteristic of a marked interval, or its time in a group of operations.

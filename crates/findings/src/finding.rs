@@ -117,6 +117,8 @@ kinds! {
     ProcessChurn "process-churn";
     /// I/O of a few bytes a call.
     TinyIo "tiny-io";
+    /// Reading or writing files takes much of the run.
+    MuchIo "much-io";
     /// Files are opened and closed again and again.
     FileChurn "file-churn";
     /// Files are synchronised with their device again and again.

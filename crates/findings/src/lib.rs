@@ -30,7 +30,7 @@
 //! - `churn`: threads that live too short
 //! - `spawning`: processes that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
-//! - `transfers`: I/O of a few bytes, synchronisation of files
+//! - `transfers`: I/O of a few bytes, synchronisation of files, much reading and writing
 //! - `files`: files that are opened and closed again and again
 //! - `mpi`: ranks that others wait for, serial chains, small messages, the order of messages
 //! - `unexplained`: waits of which no other kind gives the cause

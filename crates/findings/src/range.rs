@@ -107,7 +107,7 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::IntervalCompensated
         | Kind::IntervalIo
         | Kind::IntervalOperations => Shape::Waiting,
-        Kind::FaultStartup | Kind::SystemStorm | Kind::SlowLibrary => Shape::Burned,
+        Kind::FaultStartup | Kind::SystemStorm | Kind::SlowLibrary | Kind::MuchIo => Shape::Burned,
         Kind::HotSection => Shape::HotSection,
         Kind::LibraryLock
         | Kind::LockSpin

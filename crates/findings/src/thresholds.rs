@@ -181,6 +181,7 @@ thresholds! {
     TINY_CALL_S at_least ns(120) "a call, on average: shorter ones do not reach the system";
     DEVICE_READ_BYTES at_most bytes(16384.0) "read by a call that waits for the device, on average";
     DEVICE_READ_S at_least ns(30_000) "such a read, on average: others find the bytes in memory";
+    MUCH_IO at_least share(0.1) "of the run's total, reading or writing files at one line";
     SYNC_WRITE_S at_least ns(100_000) "a write of less than 64 KiB, on average";
     SYNC_CALLS at_least count(20.0) "times that a file was synchronised";
     DEEP_VISITS at_least count(1000.0) "times that a thread came to the construct";

@@ -1,4 +1,5 @@
-//! I/O: calls that move a few bytes, and files that are synchronised all the time.
+//! I/O: calls that move a few bytes, files that are synchronised all the time, and calls that take much of
+//! the run.
 
 use std::collections::BTreeSet;
 
@@ -106,8 +107,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         .filter_map(|((_, operation), sum)| match facts.operation(operation)? {
             operation if synchronises(operation) => sync_storm(facts, &sum, &io, false),
             operation => tiny_io(facts, operation, &sum, &turns, &io).or_else(|| {
+                if !sum.to_others.is_empty() {
+                    return None;
+                }
                 let is_write = operation.nature == Nature::Write && !is_buffered(operation);
-                (is_write && sum.to_others.is_empty()).then(|| sync_storm(facts, &sum, &io, true))?
+                let synchronised = is_write.then(|| sync_storm(facts, &sum, &io, true)).flatten();
+                synchronised.or_else(|| much_io(facts, operation, &sum, &io))
             }),
         })
         .collect()
@@ -246,6 +251,38 @@ fn sync_storm(
         Figure::time(FigureId::AllOfThem, sum.time),
     ];
     finding.sure = if by_time { Sure::Possible } else { Sure::Certain };
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// Files only: what goes to other processes has kinds of its own. I/O counts as productive, and may be what
+/// the program is for: possible at most.
+fn much_io(
+    facts: &Facts<'_>,
+    operation: OperationKind,
+    sum: &AtPlace,
+    io: &FxHashMap<(LocationId, ContextId), Ns>,
+) -> Option<Finding> {
+    let lost = sum.time.min(sum.booked(io));
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::MUCH_IO, lost / facts.total.max(Ns::SHORTEST))
+        || is_buffered(operation) && !reaches_the_system(facts, &mut checks, sum)
+        || !facts.matters(&mut checks, lost, lost)
+    {
+        return None;
+    }
+    let mut finding = facts.finding(Kind::MuchIo, Account::Io, lost, lost, located(facts, sum));
+    finding.victims = victims(facts, sum);
+    let calls = sum.calls.max(1.0);
+    let in_all = if operation.nature == Nature::Read { FigureId::ReadInAll } else { FigureId::WrittenInAll };
+    finding.evidence = vec![
+        Figure::bytes(in_all, sum.bytes),
+        Figure::count(FigureId::Calls, sum.calls),
+        Figure::bytes(FigureId::BytesOfCall, sum.bytes / calls),
+        Figure::time(FigureId::TimeOfCall, sum.time / calls),
+        Figure::time(FigureId::AllOfThem, sum.time),
+    ];
+    finding.sure = Sure::Possible;
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -102,16 +102,20 @@ mod tests {
         assert_eq!(each_name(Path::new("/no/such/file"), |_| ()), None);
     }
 
-    proptest! {
-        // Each case copies the whole executable.
-        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 8))]
+    fn c_library() -> String {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let path =
+            maps.split_whitespace().find(|word| word.contains("/libc.so.") || word.contains("/libc-2."));
+        path.expect("this program has a C library").into()
+    }
 
+    proptest! {
         /// Bytes of the header and of the table of sections, changed in any way: read or refused, and neither
         /// a panic nor a long wait.
         #[test]
         fn damaged_files_do_no_harm(changes in vec((any::<bool>(), 0_usize..2560, any::<u8>()), 1..6)) {
-            static WHOLE: LazyLock<Vec<u8>> =
-                LazyLock::new(|| std::fs::read(std::env::current_exe().unwrap()).unwrap());
+            // Each case copies it and walks it: the C library is a hundredth of this executable.
+            static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read(c_library()).unwrap());
             let mut content = WHOLE.clone();
             let sections = u64::from_le_bytes(content[0x28..0x30].try_into().unwrap()) as usize;
             for (in_header, at, value) in changes {
@@ -121,7 +125,7 @@ mod tests {
                 }
             }
             let mut names = 0;
-            walk(&*content, |name| names += usize::from(name.is(b"main")));
+            walk(&*content, |name| names += usize::from(name.is(b"malloc")));
             prop_assert!(names <= content.len());
         }
     }

@@ -3,6 +3,7 @@
 use proust_account::ledger::Account;
 use proust_profile::{LocationId, ModuleId, Ns, ProcessId, ProcessSampleRow, Target};
 
+use super::super::figure::FigureId;
 use super::super::{Finding, Kind, Sure, findings};
 use super::{Builder, MS, cause, has, near, one};
 use proust_log::operations::Operation;
@@ -116,6 +117,26 @@ fn names_of_files_are_no_bytes_and_answers_cannot_be_collected() {
     assert!(!run(Operation::StreamLine, Target::File, false));
     assert!(run(Operation::Send, Target::Socket, false));
     assert!(!run(Operation::Send, Target::Socket, true));
+}
+
+#[test]
+fn io_that_takes_much_of_the_run_is_possible_at_most() {
+    let run = |operation: Operation, io_ms: u64| {
+        let mut run = Builder::new(1, 1000);
+        for at_ms in (0..1000).step_by(20) {
+            run.work(0, "main make", (at_ms, at_ms + 20 - io_ms));
+            // A hundred blocks of 64 KiB.
+            run.short(0, "main load", operation, (at_ms + 20 - io_ms, at_ms + 20), (100, 6_553_600, io_ms));
+        }
+        run.findings()
+    };
+    let found = run(Operation::Read, 8);
+    let finding = one(&found, Kind::MuchIo);
+    assert_eq!((cause(finding), finding.account.as_str(), finding.sure), ("load", "io", Sure::Possible));
+    near(finding.lost, 0.4);
+    assert!(finding.has(FigureId::ReadInAll) && !finding.has(FigureId::WrittenInAll));
+    assert!(one(&run(Operation::Write, 8), Kind::MuchIo).has(FigureId::WrittenInAll));
+    assert!(!has(&run(Operation::Read, 1), Kind::MuchIo), "a twentieth of the run");
 }
 
 #[test]

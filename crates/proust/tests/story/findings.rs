@@ -41,7 +41,7 @@ struct Fault {
     seconds: &'static str,
 }
 
-const FAULTS: [Fault; 51] = [
+const FAULTS: [Fault; 52] = [
     fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
     fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
     fault("hot-section", "lock", "count_locked", Some(ANY), "1"),
@@ -78,6 +78,7 @@ const FAULTS: [Fault; 51] = [
     fault("thread-churn", "compute", "thread_for_task", None, "0.5"),
     fault("process-churn", "compute", "length_by_shell", None, "0.8"),
     fault("tiny-io", "io", "write_number", Some(0.35), "0.6"),
+    fault("much-io", "io", "read_table", Some(0.25), "0.5"),
     fault("file-churn", "io", "append_number", None, "0.6"),
     fault("sync-storm", "io", "make_safe", Some(0.25), "0.5"),
     fault("omp-deep-construct", "barrier", "divide_inner_loop", None, "1"),
@@ -367,6 +368,7 @@ kinds! {
     a_counter_of_all_threads a_counter_for_each_thread "hot-atomic";
     output_that_is_not_read output_read_as_it_comes "unread-output";
     requests_sent_one_by_one requests_sent_at_once "round-trips";
+    a_table_read_again_and_again a_table_read_once "much-io";
     files_opened_all_the_time a_file_kept_open "file-churn";
     files_made_safe_all_the_time files_made_safe_once "sync-storm";
     a_construct_too_deep a_construct_further_out "omp-deep-construct";

@@ -68,6 +68,7 @@ pub(crate) fn about(kind: Kind) -> &'static str {
         Kind::ThreadChurn => "very many short-lived threads",
         Kind::ProcessChurn => "very many short-lived processes",
         Kind::TinyIo => "each call moves only a few",
+        Kind::MuchIo => "much of the run goes into reading or writing files at one line",
         Kind::FileChurn => "files are opened and closed again and again",
         Kind::SyncStorm => "files are synchronised with their device again and again",
         Kind::OmpDeepConstruct => "it is executed so often that each execution has hardly any work",

@@ -180,6 +180,11 @@ pub(super) fn advice(kind: Kind) -> &'static str {
              device, read ahead, or several pieces at once; what is read again the system can keep (without \
              O_DIRECT)."
         }
+        Kind::MuchIo => {
+            "Find out whether all of it is needed: what is read again can be kept in memory, a buffer is \
+             emptied by each seek, and numbers take less room than their text. What is needed another thread \
+             can read ahead or write behind."
+        }
         Kind::SyncStorm => {
             "Synchronise once for many changes, or leave it to a thread of its own; a file opened with \
              O_SYNC or O_DSYNC is synchronised by each write."

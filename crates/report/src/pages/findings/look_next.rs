@@ -104,6 +104,6 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("intervals", "the way to the critical part, with the numbers of each decision"),
             ("intervals --format dvm", "all characteristics"),
         ],
-        Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
+        Kind::TinyIo | Kind::MuchIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
     }
 }

@@ -104,6 +104,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = processor time of starting them + of loading their programs + of the kernel in them"
         }
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
+        Kind::MuchIo => "lost = the account io of these calls",
         Kind::FileChurn => "lost = the account io of opening and closing files there",
         Kind::SyncStorm => "lost = the account io of these calls, but for one of them",
         Kind::OmpDeepConstruct => {
@@ -243,6 +244,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         }
         (Sure::Possible, Kind::TinyIo) => {
             "the calls are measured exactly, and wait for a device; what they read may lie anywhere on it"
+        }
+        (Sure::Possible, Kind::MuchIo) => {
+            "measured exactly; that less could be moved, or while something else is done, is an assumption"
         }
         (Sure::Possible, Kind::SyncStorm) => {
             "measured exactly; that these writes wait for the device is concluded from how long they take, \

@@ -51,6 +51,7 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::ThreadChurn => "short-lived threads",
         Kind::ProcessChurn => "short-lived processes",
         Kind::TinyIo => "I/O of a few bytes",
+        Kind::MuchIo => "much reading and writing of files",
         Kind::FileChurn => "files opened again and again",
         Kind::SyncStorm => "files synchronised again and again",
         Kind::OmpDeepConstruct => "parallel construct too deep in the nest",
@@ -221,6 +222,10 @@ pub(super) fn title(finding: &Finding) -> String {
             format!("{who} reads a block at a time, and waits for the device each time")
         }
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
+        Kind::MuchIo if finding.has(FigureId::ReadInAll) => {
+            format!("{who} spends much of the run on reading files")
+        }
+        Kind::MuchIo => format!("{who} spends much of the run on writing files"),
         Kind::FileChurn => format!("{who} opens and closes files again and again"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
         Kind::OmpDeepConstruct => {
