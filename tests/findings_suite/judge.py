@@ -35,7 +35,7 @@ def lines_in(place):
 
 def names_in(function):
     """The function that the user wrote, of outlined bodies and closures too: with its path and without."""
-    name = re.sub(r"\(.*", "", function or "").replace("<impl ", "")
+    name = re.sub(r"\(.*", "", (function or "").replace("(anonymous namespace)::", "")).replace("<impl ", "")
     name = re.sub(
         r"(\._omp_fn\.\d+|\.omp_outlined.*|\.(constprop|isra|part|cold)(\.\d+)?|::\{\{closure\}\})+$",
         "",
@@ -44,7 +44,8 @@ def names_in(function):
     name = re.sub(r"(\._omp_fn\.\d+|\.omp_outlined.*|::\{\{closure\}\}.*|::h[0-9a-f]{16})$", "", name)
     # C++'s lambdas: `f(int)::{lambda()#1}::operator()`, `f::(anonymous class)::operator()`.
     name = re.sub(r"::(\{lambda)?$", "", name)
-    # Python's: `Class.method`, `function.<locals>.inner`.
+    # Python's: `Class.method`, `function.<locals>.inner`; what has no name is the function's around it.
+    name = re.sub(r"(\.<locals>\.<\w+>)+$", "", name)
     return {name, name.rsplit("::", 1)[-1], name.rsplit(".", 1)[-1]} - {""}
 
 

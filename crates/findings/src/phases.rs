@@ -86,9 +86,11 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     let error = facts.error(empty.keys().copied()).min(lost);
     let is_between_regions = short > sum * 0.5;
     // Between regions the other members look for the next one before they sleep, and use the processors that
-    // are empty otherwise.
+    // are empty otherwise; LLVM's for a fifth of a second.
     let burned = match phases.first() {
-        Some((location, _)) if is_between_regions => {
+        Some((location, _))
+            if phases.iter().any(|(location, phase)| is_beside_team(facts, *location, phase)) =>
+        {
             lost * idle_spinning_share(facts, facts.profile.locations[*location].process)
         }
         _ => Ns::ZERO,
@@ -149,6 +151,13 @@ fn is_common(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> bool {
     let alone =
         phases.iter().flat_map(|(_, phase)| phase.empty.values().copied()).sum::<Ns>() / (facts.width - 1.0);
     theirs.map(|value| Ns::of(value.amount)).sum::<Ns>() >= alone
+}
+
+/// Whether some of it lies between the regions of its thread's team.
+fn is_beside_team(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> bool {
+    let is_between =
+        |&context: &ContextId| facts.regions.as_ref().is_some_and(|of| of.is_between(location, context));
+    phase.empty.keys().any(is_between)
 }
 
 /// The part of a phase due to its thread's waiting for a processor, in empty slots: work of a thread in a

@@ -4,7 +4,7 @@ use proust_profile::Ns;
 
 use super::asked;
 use super::facts::Facts;
-use super::finding::{Finding, Kind, Sure};
+use super::finding::{Finding, Kind, Sure, Victim};
 use super::openmp::NEAR;
 use super::place::Place;
 use super::processes;
@@ -51,11 +51,58 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
             .then_with(|| b.lost.cmp(&a.lost))
             .then_with(|| (a.kind, a.cause.line).cmp(&(b.kind, b.cause.line)))
     });
+    before_phases(facts, &mut found);
     found.truncate(MOST);
     for finding in &mut found {
         finding.processes = processes::of(facts, finding);
     }
     found
+}
+
+/// Work that is mostly one avoidable cost is better avoided than divided: what costs so much of a phase
+/// comes before it.
+fn before_phases(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    for at in 0..found.len() {
+        let phase = &found[at];
+        if phase.kind != Kind::SerialPhase {
+            continue;
+        }
+        let alone = phase.lost / (facts.width - 1.0).max(1.0);
+        let is_in = |one: &Finding| {
+            let within = |victim: &Victim| {
+                let context = victim.place.context.zip(phase.cause.function.as_deref());
+                context.is_some_and(|(context, name)| facts.places.is_below_named(context, name))
+            };
+            costs(one.kind) && one.sure != Sure::Possible && one.victims.iter().all(within)
+        };
+        let cost = (at + 1..found.len()).find(|&cost| {
+            is_in(&found[cost]) && !found[cost].victims.is_empty() && found[cost].lost >= alone * MOSTLY
+        });
+        if let Some(cost) = cost {
+            found[at..=cost].rotate_right(1);
+        }
+    }
+}
+
+/// Of a phase, the part that one cost takes, to be what is to be changed.
+const MOSTLY: f64 = 0.5;
+
+/// Processor time that a program need not spend.
+fn costs(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::TinyIo
+            | Kind::FileChurn
+            | Kind::SystemStorm
+            | Kind::ProcessChurn
+            | Kind::ExceptionChurn
+            | Kind::FaultChurn
+            | Kind::AllocationChurn
+            | Kind::MemoryClearing
+            | Kind::MemoryCopying
+            | Kind::TextScanning
+            | Kind::RepeatedPreparation
+    )
 }
 
 /// Every program loses a little to each sort of thing: what is small is no fault for sure, however exactly it
@@ -121,7 +168,12 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
     let is_near = |a: &Place, b: &Place| {
         a.file == b.file && a.line.zip(b.line).is_some_and(|(a, b)| a.abs_diff(b) <= NEAR)
     };
-    let same = |a: &Place, b: &Place| a.function == b.function && a.line == b.line || is_near(a, b);
+    // A function that only has a region may be a part of its caller, at another line.
+    let is_call = |region: &Place, at: &Place| {
+        region.context.zip(at.context).is_some_and(|(region, at)| facts.places.is_call_of(at, region))
+    };
+    let same =
+        |a: &Place, b: &Place| a.function == b.function && a.line == b.line || is_near(a, b) || is_call(a, b);
     general(special.kind).contains(&other.kind)
         && match special.kind {
             Kind::OmpNestedTeams => true,

@@ -114,7 +114,7 @@ thresholds! {
     TASK_WAITS at_least count(1000.0) "times that threads waited for work, or for each other";
     TASK_CPU_S at_most ns(200_000) "processor time between two waits, on average";
     CROWD_SHARE at_least share(0.1) "of the run's total, runnable while the run itself held all processors";
-    CROWDED_SHARE at_least share(0.3)
+    CROWDED_SHARE at_least share(0.6)
         "of the run's total, runnable while the run itself held all processors, to be surely a fault";
     CROWD_THREADS at_least count(1.25) "threads active at once for each processor";
     FAULTS at_least count(5000.0) "page faults";

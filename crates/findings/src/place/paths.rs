@@ -73,6 +73,13 @@ impl<'p> Places<'p> {
         false
     }
 
+    /// Whether a line is that at which a frame is called.
+    pub(in super::super) fn is_call_of(&self, line: ContextId, frame: ContextId) -> bool {
+        let (line, frame) = (&self.profile.contexts[line], &self.profile.contexts[frame]);
+        line.kind == ContextKind::Line
+            && (line.parent, &line.file, line.line) == (frame.parent, &frame.file, frame.line)
+    }
+
     /// Whether a context is another one or below it.
     pub(in super::super) fn is_below(&self, context: ContextId, root: ContextId) -> bool {
         let mut at = Some(context);

@@ -177,9 +177,15 @@ fn a_loop_that_is_handed_out_in_two_chunks_though_one_takes_longer() {
 }
 
 /// The thread that opened a region waits for the others in the function around it, at a line beside the
-/// region's.
+/// region's; where that function became a part of its caller, at the line that calls it.
 #[test]
 fn an_uneven_loop_is_one_finding_wherever_its_end_is_waited_for() {
+    for lines_between in [1, 40] {
+        uneven_loop_declared_behind_the_wait(lines_between);
+    }
+}
+
+fn uneven_loop_declared_behind_the_wait(lines_between: u32) {
     let mut run = Builder::new(2, 1000);
     let region = run.region("main region", None);
     let caller = run.path("main wait");
@@ -194,7 +200,7 @@ fn an_uneven_loop_is_one_finding_wherever_its_end_is_waited_for() {
     }
     let line = run.profile.contexts[ContextId(caller)].line;
     let outlined = run.function("region");
-    run.profile.functions[FunctionId(outlined)].line = line.map(|line| line + 1);
+    run.profile.functions[FunctionId(outlined)].line = line.map(|line| line + lines_between);
     let amounts = [(10, 300, 600, 0), (10, 900, 10, 10)];
     run.both(region, Operation::OmpRegionEnd, "main region", amounts);
     let found = run.findings();

@@ -90,7 +90,7 @@ fn a_thread_more_than_processors_for_a_while_is_possible_at_most() {
     };
     assert_eq!(sure(240), Sure::Possible, "a processor too few for 12 % of the run");
     assert_eq!(sure(480), Sure::Possible, "24 %, as a reader beside a pool that fills the processors has");
-    assert_eq!(sure(800), Sure::Certain, "40 %");
+    assert_eq!(sure(800), Sure::Possible, "40 %, as who works beside a pool that fills the processors has");
 }
 
 #[test]

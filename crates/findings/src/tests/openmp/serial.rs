@@ -52,9 +52,30 @@ fn serial_work_before_regions_is_no_long_task() {
 #[test]
 fn serial_work_between_regions_is_found_though_the_others_keep_their_processors() {
     let mut run = serial_parts();
-    run.profile.locations[LocationId(1)].cpu = Ns::from_seconds(1.0);
+    for step in 0..100 {
+        run.work(1, "main region", (step * 10 + 6, step * 10 + 10));
+    }
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
+    near(finding.recoverable, 0.4);
+}
+
+/// LLVM's members look for a fifth of a second, also beside parts that are long.
+#[test]
+fn a_long_part_between_regions_is_found_though_the_others_keep_their_processors() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    for at_ms in (0..1000).step_by(100) {
+        run.work(0, "main region loop", (at_ms, at_ms + 60)).work(1, "main region loop", (at_ms, at_ms + 60));
+        run.work(0, "main smooth", (at_ms + 60, at_ms + 100));
+        run.work(1, "main region", (at_ms + 60, at_ms + 100));
+        run.during(1, "main region", Operation::OmpIdle, (at_ms + 60, at_ms + 100));
+    }
+    run.both(region, Operation::OmpRegionEnd, "main region", [(10, 600, 0, 0); 2]);
+    let found = run.findings();
+    let finding = one(&found, Kind::SerialPhase);
+    assert_eq!(cause(finding), "smooth");
+    near(finding.lost, 0.4);
     near(finding.recoverable, 0.4);
 }
 
