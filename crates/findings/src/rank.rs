@@ -170,7 +170,7 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
     };
     // A function that only has a region may be a part of its caller, at another line.
     let is_call = |region: &Place, at: &Place| {
-        region.context.zip(at.context).is_some_and(|(region, at)| facts.places.is_call_of(at, region))
+        region.context.zip(at.context).is_some_and(|(region, at)| facts.places.begins_only(at, region))
     };
     let same =
         |a: &Place, b: &Place| a.function == b.function && a.line == b.line || is_near(a, b) || is_call(a, b);

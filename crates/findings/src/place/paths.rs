@@ -73,11 +73,14 @@ impl<'p> Places<'p> {
         false
     }
 
-    /// Whether a line is that at which a frame is called.
-    pub(in super::super) fn is_call_of(&self, line: ContextId, frame: ContextId) -> bool {
-        let (line, frame) = (&self.profile.contexts[line], &self.profile.contexts[frame]);
-        line.kind == ContextKind::Line
-            && (line.parent, &line.file, line.line) == (frame.parent, &frame.file, frame.line)
+    /// Whether a line is one of the function that begins this parallel region, and no other region.
+    pub(in super::super) fn begins_only(&self, line: ContextId, region: ContextId) -> bool {
+        let contexts = &self.profile.contexts;
+        let around = contexts[region].parent;
+        let regions = self.profile.regions.iter().map(|one| one.context);
+        contexts[line].kind == ContextKind::Line
+            && contexts[line].parent == around
+            && regions.filter(|&one| contexts[one].parent == around).eq([region])
     }
 
     /// Whether a context is another one or below it.

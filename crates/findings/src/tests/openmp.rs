@@ -200,7 +200,11 @@ fn uneven_loop_declared_behind_the_wait(lines_between: u32) {
     }
     let line = run.profile.contexts[ContextId(caller)].line;
     let outlined = run.function("region");
-    run.profile.functions[FunctionId(outlined)].line = line.map(|line| line + lines_between);
+    let declared = line.map(|line| line + lines_between);
+    run.profile.functions[FunctionId(outlined)].line = declared;
+    // A region's call has the line of its construct.
+    let context = run.profile.regions[RegionId(region)].context;
+    run.profile.contexts[context].line = declared;
     let amounts = [(10, 300, 600, 0), (10, 900, 10, 10)];
     run.both(region, Operation::OmpRegionEnd, "main region", amounts);
     let found = run.findings();
