@@ -32,6 +32,8 @@ def self_test(six):
             truth,
             at(None, None, None, cause={"function": "parallel region at x.c:90", "region_in": "hold"}),
         ),
+        "a function of no named namespace": is_right(truth, at("(anonymous namespace)::hold", "x.cpp", 1)),
+        "a generator in a function": is_right(truth, at("hold.<locals>.<genexpr>", "x.py", 1)),
         "a lambda of GCC": is_right(truth, at("hold::{lambda()#1}::operator()", "x.c", 1)),
         "a lambda of Clang": is_right(truth, at("hold::(anonymous class)::operator()", "x.c", 1)),
         "a name that begins alike": not is_right(truth, at("hold_on", "x.c", 1)),

@@ -61,7 +61,7 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
 
 /// Work that is mostly one avoidable cost is better avoided than divided: what costs so much of a phase
 /// comes before it.
-fn before_phases(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+fn before_phases(facts: &Facts<'_>, found: &mut [Finding]) {
     for at in 0..found.len() {
         let phase = &found[at];
         if phase.kind != Kind::SerialPhase {

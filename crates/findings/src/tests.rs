@@ -7,6 +7,7 @@ mod io_and_kernel;
 mod locks;
 mod memory;
 mod mpi;
+mod much_io;
 mod openmp;
 mod phases;
 mod processes;
