@@ -2,14 +2,16 @@
  * Phases that repeat: five functions of equal cost come in turn, with a period that is exact in the CPU
  * time of their thread, as in programs that go from step to step. Who samples in step with them sees some
  * phases more often than others.
- * phases [SECONDS] [THREADS] PERIOD_MS [PERIOD_MS…]
+ * phases [SECONDS] [THREADS[:READ_US]] PERIOD_MS [PERIOD_MS…]
  *
  * For each period so many threads run one after another, each for SECONDS of CPU time: two at a time, of
- * different periods. Each begins somewhere else in the period. Prints what each phase cost in each thread
+ * different periods. Each begins somewhere else in the period. With READ_US a thread reads from /dev/null,
+ * which does not block, whenever so much CPU time has passed. Prints what each phase cost in each thread
  * by the thread's own CPU clock.
  */
 #include "truth.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -19,12 +21,30 @@
 /* Of the work between two looks at the clock: about 4 microseconds. */
 #define STEP (UNIT / 5)
 
+static double read_s;
+static int nothing;
+static __thread double next_read_s;
+
+/* Part of the phase that calls it, but for the read. */
+INLINED void read_if_due(double now)
+{
+    if (read_s == 0 || now < next_read_s)
+        return;
+    char byte;
+    if (read(nothing, &byte, 1) != 0)
+        abort();
+    next_read_s = now + read_s;
+}
+
 #define PHASE(n)                                                                                             \
     KEPT static uint64_t phase_##n(uint64_t x, double until)                                                 \
     {                                                                                                        \
-        do                                                                                                   \
+        double now;                                                                                          \
+        do {                                                                                                 \
             BURN(x, STEP);                                                                                   \
-        while (thread_cpu() < until);                                                                        \
+            now = thread_cpu();                                                                              \
+            read_if_due(now);                                                                                \
+        } while (now < until);                                                                               \
         return x + n;                                                                                        \
     }
 PHASE(0) PHASE(1) PHASE(2) PHASE(3) PHASE(4)
@@ -82,9 +102,12 @@ int main(int argc, char **argv)
 {
     double seconds = seconds_argument(argc, argv, 1, 0.25);
     int of_each = argc > 2 ? atoi(argv[2]) : 2;
+    const char *reads = argc > 2 ? strchr(argv[2], ':') : NULL;
+    read_s = reads ? 1e-6 * atof(reads + 1) : 0;
+    nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int periods = argc - 3;
     if (periods < 1 || of_each < 1 || periods * of_each > MOST_THREADS) {
-        fprintf(stderr, "usage: phases SECONDS THREADS PERIOD_MS [PERIOD_MS…]\n");
+        fprintf(stderr, "usage: phases SECONDS THREADS[:READ_US] PERIOD_MS [PERIOD_MS…]\n");
         return 2;
     }
     /* From the same clock as nothing else here: not in step with the sampler. */

@@ -96,7 +96,9 @@ class Stage:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            # In the load's session: Linux shares processors among sessions first, and may then run hardly one
+            # of two ranks that spin, recorded or not.
+            preexec_fn=os.setpgrp,
         )
         code, digest, kept = None, hashlib.sha256(), b""
         try:

@@ -220,7 +220,8 @@ thresholds! {
     SERIAL_TASKS_QUEUED at_most share(0.05)
         "of the threads' work and waiting in the region, without a processor, to be more than possible";
     MPI_LATE_TIMES at_least count(10.0) "waits for the late ranks";
-    MPI_LATE_EXCESS at_least share(0.6) "of the waiting for late ranks, while these had a processor";
+    MPI_LATE_EXCESS at_least share(0.6)
+        "of the waiting for late ranks, for what they had more to do, and not for lack of a processor";
     MPI_LATE_QUEUED at_most share(0.25)
         "of the waiting for late ranks, as long as these had no processor, to be surely a fault";
     MPI_LATE_NET at_least share(0.5)

@@ -12,12 +12,13 @@
 //!   whenever it was. One switch that no hook explains ends it, for longer each time (`Pace::suspect`).
 //! - A call that it interrupts all the same is continued ([`resume`](super::resume)).
 //!
-//! Disarming and arming cost more than a short operation takes. So both are done a few times for one sample
-//! at most (`ARMED_AT_MOST`), and not at all for a while where that was never enough ([`Rest`]).
+//! Disarming and arming cost more than a short operation takes. So the timer is armed only where it will
+//! probably expire before the next operation ([`stretches`](super::stretches)), a few times for one sample at
+//! most (`ARMED_AT_MOST`), and not at all for a while where that was never enough ([`Rest`]).
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::pace::{Arrival, NEAR_NS, Pace, tick_ns};
+use super::pace::{Arrival, Pace, tick_ns};
 use super::{signal, timer};
 use crate::lane::{self, Lane, Usage};
 use crate::path::memo::State;
@@ -30,6 +31,12 @@ const ARMED_AT_MOST: u32 = 6;
 /// As [`ARMED_AT_MOST`], of a timer that is armed for longer than a tick. After that the CPU timer brings the
 /// thread near its sample first.
 const ARMED_FAR_AT_MOST: u32 = 2;
+
+/// What disarming takes at most; a thread that was displaced meanwhile did not use its processor for longer.
+const DISARMED_IN_NS: u64 = 30_000;
+/// The timer is armed for so long at least, so that it does not expire in the hook that arms it: the call that
+/// arms it may take 10 µs in a virtual machine.
+const SOONEST_NS: u64 = 20_000;
 
 /// So many samples of a new thread pass without an unexplained switch before its timer is armed.
 pub const AT_FIRST: u32 = 4;
@@ -44,12 +51,13 @@ pub const LOOKED_AT: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Alarm {
-    /// Nothing.
+    /// Nothing: hooks do not care.
     Off = 0,
     /// It is armed, or would be if the thread were trusted: a hook that is about to block calls
     /// [`Lane::suspend_alarm`].
     Set = 1,
-    /// It was, and is wanted again when the thread continues: [`Lane::resume_alarm`].
+    /// It was, or it will be when the sample is nearer: wanted when the thread continues from an operation
+    /// ([`Lane::resume_alarm`]).
     Suspended = 2,
 }
 
@@ -126,12 +134,32 @@ impl Lane {
             self.operations.open.set_alarm(Alarm::Suspended);
             return;
         }
+        let pace = &self.samples.pace;
         if self.operations.open.alarm() == Alarm::Set
-            && arrival.time_ns < self.samples.pace.expires_ns.load(Ordering::Relaxed)
+            && arrival.time_ns < pace.expires_ns.load(Ordering::Relaxed)
         {
             return;
         }
-        self.arm(arrival, left_ns);
+        pace.stretches.runs(arrival.time_ns);
+        self.arm_if_near(arrival, left_ns);
+    }
+
+    /// Sets the alarm, or puts it off.
+    fn arm_if_near(&self, now: &Arrival, left_ns: u64) {
+        let pace = &self.samples.pace;
+        if pace.is_trusted() && pace.stretches.put_off(now.time_ns, left_ns) {
+            // Should the thread enter no operation any more, the CPU timer brings the sample.
+            self.sample_at_tick(now.cpu_ns);
+            self.operations.open.set_alarm(Alarm::Suspended);
+        } else {
+            self.arm(now, left_ns);
+        }
+    }
+
+    /// Hooks no longer care for the alarm.
+    pub(super) fn stop_alarm(&self) {
+        self.operations.open.set_alarm(Alarm::Off);
+        self.samples.pace.stretches.stop();
     }
 
     /// Sets the alarm; where the thread is not trusted yet only in name, so that its switches are looked at.
@@ -143,12 +171,16 @@ impl Lane {
             let is_looked_at = armed < ARMED_AT_MOST;
             pace.switches.store(now.usage.unexplained(), Ordering::Relaxed);
             pace.expires_ns.store(u64::MAX, Ordering::Relaxed);
-            self.operations.open.set_alarm(if is_looked_at { Alarm::Set } else { Alarm::Off });
+            if is_looked_at {
+                self.operations.open.set_alarm(Alarm::Set)
+            } else {
+                self.stop_alarm()
+            }
             return;
         }
         let timer = if armed < ARMED_AT_MOST { pace.one_shot(self) } else { None };
         let Some(timer) = timer else {
-            self.operations.open.set_alarm(Alarm::Off);
+            self.stop_alarm();
             self.sample_at_tick(now.cpu_ns);
             return;
         };
@@ -171,15 +203,20 @@ impl Lane {
     #[cold]
     #[inline(never)]
     pub fn suspend_alarm(&self) {
+        self.samples.pace.stretches.ends(self.operations.open.begin_ns());
         if self.operations.open.alarm() != Alarm::Set {
             return;
         }
         self.operations.open.set_alarm(Alarm::Suspended);
+        let begin_ns = clock::now_ns();
         let timer = self.samples.pace.one_shot_made();
         if self.samples.pace.is_trusted() && timer >= 0 {
             timer::disarm(timer);
         }
         self.look_at_switches(&Usage::now());
+        // This happens shortly before samples only: it would attract them to the operation.
+        let own_ns = clock::now_ns().saturating_sub(begin_ns);
+        self.samples.pace.postpone(own_ns.min(DISARMED_IN_NS));
     }
 
     /// As [`Lane::suspend_alarm`], where it is unknown when the owner continues.
@@ -198,34 +235,49 @@ impl Lane {
         if self.operations.open.alarm() != Alarm::Suspended {
             return;
         }
-        self.operations.open.set_alarm(Alarm::Off);
         let pace = &self.samples.pace;
-        let (time_ns, cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
+        let time_ns = clock::now_ns();
+        pace.stretches.runs(time_ns);
+        if pace.stretches.is_far(time_ns) {
+            return;
+        }
+        self.operations.open.set_alarm(Alarm::Off);
+        let cpu_ns = clock::thread_cpu_ns();
         let now = Arrival { time_ns, cpu_ns, sp: 0, is_asked: false, usage: Usage::now() };
         let due_ns = pace.due_ns.load(Ordering::Relaxed);
-        if due_ns > cpu_ns + NEAR_NS {
-            let left_ns = due_ns - cpu_ns;
-            if !pace.is_trusted() {
-                self.sample_at_tick(cpu_ns);
-                self.arm(&now, left_ns);
-            } else if !self.is_above_net(due_ns) {
-                if left_ns <= tick_ns() {
-                    self.arm(&now, left_ns);
-                }
-            } else if pace.armed.load(Ordering::Relaxed) < ARMED_FAR_AT_MOST {
-                self.arm(&now, left_ns);
-            } else if left_ns > tick_ns() {
-                self.set_cpu_timer(due_ns - tick_ns());
-            } else {
-                self.set_cpu_timer(due_ns);
-                self.arm(&now, left_ns);
-            }
+        if due_ns > cpu_ns {
+            self.continue_to(&now, due_ns);
+        } else if due_ns + time_ns.saturating_sub(self.operations.open.begin_ns()) < cpu_ns {
+            // It was due before the operation, in a stretch longer than those before.
+            self.stop_alarm();
+            self.sample_at_tick(cpu_ns);
         } else if pace.is_trusted() && life::recording().is_some_and(|life| life.pid == raw::getpid()) {
             raw::signal_self(
                 signal::number(self.samples.signal.load(Ordering::Relaxed)),
                 timer::ASKED,
                 timer::COOKIE,
             );
+        }
+    }
+
+    /// Sets the timers for a sample that is due after the owner has continued.
+    fn continue_to(&self, now: &Arrival, due_ns: u64) {
+        let pace = &self.samples.pace;
+        let left_ns = (due_ns - now.cpu_ns).max(SOONEST_NS);
+        if !pace.is_trusted() {
+            self.sample_at_tick(now.cpu_ns);
+            self.arm(now, left_ns);
+        } else if !self.is_above_net(due_ns) {
+            if left_ns <= tick_ns() { self.arm_if_near(now, left_ns) } else { self.stop_alarm() }
+        } else if pace.armed.load(Ordering::Relaxed) < ARMED_FAR_AT_MOST && !pace.stretches.is_beyond(left_ns)
+        {
+            self.arm(now, left_ns);
+        } else if left_ns > tick_ns() {
+            self.stop_alarm();
+            self.set_cpu_timer(due_ns - tick_ns());
+        } else {
+            self.set_cpu_timer(due_ns);
+            self.arm_if_near(now, left_ns);
         }
     }
 

@@ -13,6 +13,7 @@ pub mod resume;
 pub mod signal;
 pub mod split_stacks;
 mod state;
+pub mod stretches;
 pub mod timer;
 
 pub use state::{Owned, Shared};

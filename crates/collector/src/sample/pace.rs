@@ -26,6 +26,7 @@ use proust_log::records::{SAMPLE_AT_TICK, SAMPLE_LATE};
 use super::alarm::{AFTER_ONE, AT_FIRST, Alarm, LOOKED_AT, Rest};
 use super::gamma::Random;
 use super::rate::Rate;
+use super::stretches::Stretches;
 use super::{signal, timer};
 use crate::arch::context::CAN_REPEAT_CALLS;
 use crate::hooks::borrowers;
@@ -33,7 +34,7 @@ use crate::lane::{self, Lane, Record, Usage};
 use crate::{clock, options, raw};
 
 /// As near to its instant a sample is taken: an interrupt takes as long.
-pub(super) const NEAR_NS: u64 = 20_000;
+const NEAR_NS: u64 = 20_000;
 /// Later than that a sample is marked: the code that ran may have been the reason.
 const LATE_NS: u64 = 100_000;
 /// The tick of a kernel that does not say how long it is.
@@ -134,6 +135,7 @@ pub struct Pace {
     /// How often it was armed for this sample.
     pub(super) armed: AtomicU32,
     pub(super) rest: Rest,
+    pub(super) stretches: Stretches,
     /// So many samples have to pass before it may be armed.
     pub(super) untrusted: AtomicU32,
     /// As many after the next switch that no hook explains.
@@ -161,6 +163,7 @@ impl Default for Pace {
             is_calm: AtomicBool::new(false),
             armed: AtomicU32::new(0),
             rest: Rest::default(),
+            stretches: Stretches::default(),
             untrusted: AtomicU32::new(AT_FIRST),
             next_untrusted: AtomicU32::new(AFTER_ONE),
             paused: AtomicU64::new(0),
@@ -179,6 +182,7 @@ impl Pace {
         self.next_untrusted.store(AFTER_ONE, Ordering::Relaxed);
         self.armed.store(0, Ordering::Relaxed);
         self.rest.begin();
+        self.stretches.begin();
         self.is_calm.store(false, Ordering::Relaxed);
         self.cpu_timer_ns.store(0, Ordering::Relaxed);
         self.paused.store(0, Ordering::Relaxed);
@@ -283,7 +287,7 @@ impl Lane {
             timer::stop(timer);
         }
         self.samples.pace.stop();
-        self.operations.open.set_alarm(Alarm::Off);
+        self.stop_alarm();
     }
 
     /// Makes the CPU timer of thread `tid`, the owner, and arms it for a first sample; an errno if the kernel
@@ -293,7 +297,7 @@ impl Lane {
         let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
         let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(rate.mean_ns(cpu_ns)));
         self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
-        self.operations.open.set_alarm(Alarm::Off);
+        self.stop_alarm();
         self.samples.pace.cpu_timer_ns.store(0, Ordering::Relaxed);
         let armed = timer::at_cpu(timer, at_tick_near(due_ns, cpu_ns), tick_ns());
         if raw::failed(armed) {
@@ -312,7 +316,7 @@ impl Lane {
         if !self.samples.pace.is_paused.swap(true, Ordering::Relaxed) {
             self.with_record(Record::follow_switch);
         }
-        self.operations.open.set_alarm(Alarm::Off);
+        self.stop_alarm();
         self.samples.pace.due_ns.store(cpu_ns + PAUSED_NS, Ordering::Relaxed);
         self.set_cpu_timer(cpu_ns + PAUSED_NS);
     }
@@ -321,7 +325,7 @@ impl Lane {
     pub fn begin_again(&self, cpu_ns: u64, rate: Rate) {
         let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(rate.mean_ns(cpu_ns)));
         self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
-        self.operations.open.set_alarm(Alarm::Off);
+        self.stop_alarm();
         self.set_cpu_timer(at_tick_near(due_ns, cpu_ns));
     }
 
@@ -387,6 +391,7 @@ impl Lane {
             };
             let distance_ns = pace.draw(|random| random.distance_ns(rate.mean_ns(arrival.cpu_ns)));
             pace.due_ns.store(arrival.cpu_ns + distance_ns, Ordering::Relaxed);
+            pace.stretches.sampled(arrival.time_ns);
             let armed = pace.armed.swap(0, Ordering::Relaxed);
             if may_have_alarm {
                 let untrusted = pace.untrusted.load(Ordering::Relaxed);
@@ -395,7 +400,8 @@ impl Lane {
             }
             let switches = arrival.usage.switches.0 + arrival.usage.switches.1;
             let ran_through = pace.all_switches.swap(switches, Ordering::Relaxed) == switches;
-            pace.is_calm.store(was_on && armed == 1 && ran_through, Ordering::Relaxed);
+            let runs_on = !pace.stretches.is_beyond(distance_ns);
+            pace.is_calm.store(was_on && armed == 1 && ran_through && runs_on, Ordering::Relaxed);
             return Some(flags);
         }
         if arrival.is_asked {
@@ -421,7 +427,7 @@ impl Lane {
         let pace = &self.samples.pace;
         let due_ns = pace.due_ns.load(Ordering::Relaxed);
         let left_ns = due_ns.saturating_sub(arrival.cpu_ns);
-        self.operations.open.set_alarm(Alarm::Off);
+        self.stop_alarm();
         let may_have_alarm = self.may_have_alarm();
         let untrusted = pace.untrusted.load(Ordering::Relaxed);
         if !may_have_alarm || untrusted > 0 || pace.rest.is_on() {

@@ -49,18 +49,17 @@ pub(super) fn evidence(sum: &PathSum) -> [Figure; 3] {
 }
 
 fn finding(facts: &Facts<'_>, path: &OnPath, sum: &PathSum, late: &Late, spinning: f64) -> Option<Finding> {
-    let lost: Ns = late.by_location.values().sum();
+    let lost = late.lost();
     let burned = lost * spinning;
     let (rank, _) = sum.most;
     let by_rank = late.by_location.get(&rank).copied().unwrap_or_default();
     let others = ns(sum.on_path_ns) * (path.ranks - 1) as f64;
-    let excess = lost / (lost + late.displaced).max(Ns::SHORTEST);
     let mut checks = Checks::default();
     if !facts.matters(&mut checks, lost, burned)
         || !is_phase(&mut checks, sum)
         || !checks.holds(&limits::MPI_ALONE_BY_ONE, by_rank / lost.max(Ns::SHORTEST))
-        || !checks.holds(&limits::MPI_ALONE_WAITED, lost / others.max(Ns::SHORTEST))
-        || !checks.holds(&limits::MPI_LATE_EXCESS, excess)
+        || !checks.holds(&limits::MPI_ALONE_WAITED, (lost + late.displaced) / others.max(Ns::SHORTEST))
+        || !checks.holds(&limits::MPI_LATE_EXCESS, late.excess(facts))
     {
         return None;
     }
@@ -78,9 +77,10 @@ fn finding(facts: &Facts<'_>, path: &OnPath, sum: &PathSum, late: &Late, spinnin
     finding.error = facts.error(late.contexts.keys().copied()).min(lost);
     finding.on_path = Some(most(sum));
     finding.ranks = ranks(facts, &BTreeMap::from([(rank, by_rank)])).0;
-    let is_sure = limits::MPI_LATE_SURE.holds(excess) && is_sure(facts, sum, lost, &mut checks);
+    let on_processor = late.on_processor();
+    let is_sure = limits::MPI_LATE_SURE.holds(on_processor) && is_sure(facts, sum, lost, &mut checks);
     if is_sure {
-        checks.holds(&limits::MPI_LATE_SURE, excess);
+        checks.holds(&limits::MPI_LATE_SURE, on_processor);
     }
     finding.sure = if is_sure { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_profile::{ContextId, FunctionId, LocationId, Ns};
 use rustc_hash::FxHashMap;
 
+use super::super::facts::Facts;
 use super::sites::Site;
 
 /// What late ranks did in one function while others waited for them.
@@ -22,6 +23,29 @@ pub(super) struct Late {
 pub(super) type Groups = BTreeMap<(usize, Option<FunctionId>), Late>;
 
 impl Late {
+    /// What others waited because the ranks had more to do.
+    pub(super) fn lost(&self) -> Ns {
+        self.by_location.values().sum()
+    }
+
+    /// Of the waiting for these ranks, the part in which they had a processor.
+    pub(super) fn on_processor(&self) -> f64 {
+        self.lost() / (self.lost() + self.displaced).max(Ns::SHORTEST)
+    }
+
+    /// Of the waiting for these ranks, the part that is for what they had more to do.
+    ///
+    /// Whoever has more to do on a busy machine has no processor more often, too: as often as in the rest of
+    /// its time. Only what goes beyond that may have made the rank late by itself.
+    pub(super) fn excess(&self, facts: &Facts<'_>) -> f64 {
+        let stretch = |location: LocationId| -> f64 {
+            facts.queued(location) / facts.profile.locations[location].cpu.max(Ns::SHORTEST)
+        };
+        let expected: Ns = self.by_location.iter().map(|(&location, &time)| time * stretch(location)).sum();
+        let beyond = (self.displaced - expected).max(Ns::ZERO);
+        self.lost() / (self.lost() + beyond).max(Ns::SHORTEST)
+    }
+
     pub(super) fn add(&mut self, more: &Late) {
         for (&location, &time) in &more.by_location {
             *self.by_location.entry(location).or_default() += time;

@@ -65,7 +65,7 @@ fn finding(
     times: u64,
     spinning: f64,
 ) -> Option<Finding> {
-    let lost: Ns = late.by_location.values().sum();
+    let lost = late.lost();
     let burned = lost * spinning;
     let mut checks = Checks::default();
     let is_large = limits::LARGE_SHARE.holds(lost / facts.total);
@@ -73,24 +73,24 @@ fn finding(
     if !facts.matters(&mut checks, lost, burned)
         || is_often && !checks.holds(&limits::MPI_LATE_TIMES, times as f64)
         || !is_often && !checks.holds(&limits::LARGE_SHARE, lost / facts.total)
-        || !checks.holds(&limits::MPI_LATE_EXCESS, lost / (lost + late.displaced))
+        || !checks.holds(&limits::MPI_LATE_EXCESS, late.excess(facts))
     {
         return None;
     }
     let cause = facts.places.part(&late.contexts, limits::PHASE_SHARE.value)?;
     let (ranks, largest) = ranks(facts, &late.by_location);
     let net = net_share(facts, &late.by_location, waited);
-    let excess = lost / (lost + late.displaced);
+    let on_processor = late.on_processor();
     // How long they had none is known for each rank, but not for each of many short waits.
     let queued_time: Ns = late.by_location.keys().map(|&location| facts.queued(location)).sum();
     let queued = queued_time / lost.max(Ns::SHORTEST);
     let is_sure = limits::MPI_LATE_NET.holds(net)
-        && limits::MPI_LATE_SURE.holds(excess)
+        && limits::MPI_LATE_SURE.holds(on_processor)
         && limits::MPI_LATE_QUEUED.holds(queued)
         && (is_large && is_often)
         && cause.function.is_some();
     if is_sure {
-        checks.holds(&limits::MPI_LATE_SURE, excess);
+        checks.holds(&limits::MPI_LATE_SURE, on_processor);
         checks.holds(&limits::MPI_LATE_QUEUED, queued);
         checks.holds(&limits::MPI_LATE_NET, net);
         checks.holds(&limits::LARGE_SHARE, lost / facts.total);

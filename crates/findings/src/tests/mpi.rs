@@ -86,6 +86,38 @@ fn ranks_that_others_wait_for_are_named() {
     }
 }
 
+/// In each of 20 rounds of 30 ms the second rank works for 10 and then has no processor, and the first one,
+/// which works for `early_ms`, waits for it. Then both work for so long.
+fn displaced_rounds(early_ms: u64, then_ms: u64) -> Vec<Finding> {
+    let mut run = ranks(2, 600 + then_ms);
+    for round in 0..20 {
+        let (begin, end) = (30 * round, 30 * round + 30);
+        run.work(1, "main solve prepare", (begin, begin + 10));
+        if early_ms > 0 {
+            run.work(0, "main solve prepare", (begin, begin + early_ms));
+        }
+        run.waits((0, 1), "main solve", SUM, (begin + early_ms, end));
+    }
+    if then_ms > 0 {
+        run.work(0, "main solve", (600, 600 + then_ms)).work(1, "main solve", (600, 600 + then_ms));
+    }
+    run.profile.locations[LocationId(1)].queued = Ns::from_seconds(0.4);
+    run.found()
+}
+
+/// On a busy machine the rank that has more to do is without a processor more often, too.
+#[test]
+fn a_rank_that_has_more_to_do_is_found_on_a_busy_machine() {
+    let found = displaced_rounds(0, 0);
+    let finding = one(&found, Kind::MpiImbalance);
+    near(finding.lost, 0.2);
+    assert_eq!((cause(finding), &finding.ranks[..], finding.sure), ("prepare", &[1][..], Sure::Possible));
+    // All have as much to do; and here the rank hardly ever was without a processor but when it was late.
+    for found in [displaced_rounds(10, 0), displaced_rounds(0, 800)] {
+        assert!(!has(&found, Kind::MpiImbalance), "{found:#?}");
+    }
+}
+
 /// Each is late as often as the other one: that is what chance does as well.
 #[test]
 fn ranks_that_are_late_in_turn_are_possible_at_most() {

@@ -13,7 +13,7 @@ use crate::recording::{list, number, record};
 /// Periods in ms: the tick and twice that, the mean distance of samples and twice that, and between them.
 const PERIODS: [&str; 6] = ["4", "8", "5", "3.35", "10", "20"];
 /// Threads of each period, every one of which is an independent experiment.
-const THREADS: usize = 10;
+const THREADS: &str = "10";
 
 /// How far the share of one phase is from the truth, in standard errors of the true share.
 fn pull(found: &[(f64, f64)], costs: &[f64], phase: usize) -> f64 {
@@ -22,10 +22,9 @@ fn pull(found: &[(f64, f64)], costs: &[f64], phase: usize) -> f64 {
 }
 
 /// One pull of each thread of a run of `phases`, with its period: of one phase, since those of one thread are
-/// not independent.
-fn pulls(program: &Path, seconds: &str, threads: usize, periods: &[&str]) -> Vec<(f64, f64)> {
-    let threads = threads.to_string();
-    let arguments: Vec<&str> = [seconds, &threads].into_iter().chain(periods.iter().copied()).collect();
+/// not independent. `threads`: of each period, and how often they read.
+fn pulls(program: &Path, seconds: &str, threads: &str, periods: &[&str]) -> Vec<(f64, f64)> {
+    let arguments: Vec<&str> = [seconds, threads].into_iter().chain(periods.iter().copied()).collect();
     let run = record(program, &arguments).succeeded();
     let truth = run.truth();
     let mut pulls = Vec::new();
@@ -61,12 +60,32 @@ fn phases_of_any_period_show_their_true_shares() {
     assert!(mean.abs() <= 0.43 && deviation <= 1.30 && most <= 4.4, "{pulls:.2?}");
 }
 
+/// A read from `/dev/null` takes less than a microsecond, and comes every 400. Its hook disarms the timer for
+/// the next sample, and arms it again.
+#[test]
+fn calls_between_samples_neither_attract_them_nor_hide_phases() {
+    let Some(program) = built("phases") else { return };
+    let pulls: Vec<f64> =
+        pulls(&program, "0.25", "10:400", &PERIODS).into_iter().map(|(_, pull)| pull).collect();
+    let (mean, deviation, most) = spread(&pulls);
+    println!("{} pulls: mean {mean:.3}, deviation {deviation:.3}, largest {most:.2}", pulls.len());
+    assert!(mean.abs() <= 0.43 && deviation <= 1.30 && most <= 4.4, "{pulls:.2?}");
+
+    let run = record(&program, &["3", "2:400", "5"]).succeeded();
+    let flat = run.flat();
+    let reads = flat.cpu("read_if_due").inclusive;
+    let all: f64 = (0..5).map(|phase| flat.cpu(&format!("phase_{phase}")).inclusive).sum();
+    println!("reads have {:.2} % of {all:.3} s", 100.0 * reads / all);
+    // Disarming and arming are part of it.
+    assert!(reads < 0.06 * all, "{reads} s of {all} s");
+}
+
 /// Periods in ms from 0.5 to 100: multiples of the tick and of the mean distance, and values between them.
 const ALL_PERIODS: [&str; 16] =
     ["0.5", "1", "1.7", "2", "3.35", "4", "5", "5.9", "8", "10", "13.7", "20", "27.3", "40", "63", "100"];
 /// Runs in which so many threads of each period are sampled. A run has to end in time on a busy machine, too.
 const RUNS: usize = 22;
-const THREADS_A_RUN: usize = 3;
+const THREADS_A_RUN: &str = "3";
 
 /// Takes minutes of both processors: for the nightly checks, which ask for it by name.
 #[test]
