@@ -34,8 +34,8 @@ const ARMED_FAR_AT_MOST: u32 = 2;
 
 /// What disarming takes at most; a thread that was displaced meanwhile did not use its processor for longer.
 const DISARMED_IN_NS: u64 = 30_000;
-/// The timer is armed for so long at least, so that it does not expire in the hook that arms it: the call that
-/// arms it may take 10 µs in a virtual machine.
+/// The timer is armed for so long at least, so that it does not expire in the hook that arms it: arming may
+/// take 10 µs in a virtual machine.
 const SOONEST_NS: u64 = 20_000;
 
 /// So many samples of a new thread pass without an unexplained switch before its timer is armed.
