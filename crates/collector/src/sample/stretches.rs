@@ -2,9 +2,9 @@
 //!
 //! Arming the alarm costs the thread some microseconds, and the next hook that may block disarms it. So in a
 //! thread that enters one operation after another it is armed only if the next sample is near: no further
-//! than the stretches between two operations are long in which the thread spends nearly all of its time. Until
-//! then the thread looks at the clock where an operation ends. A sample that is due in a longer stretch is
-//! taken at a tick.
+//! than the stretches between two operations are long in which the thread spends nearly all of its time.
+//! Until then the thread looks at the clock where an operation ends. A sample that is due in a longer
+//! stretch is taken at a tick.
 //!
 //! Lengths are on the wall's clock, which costs no system call: a thread that is often displaced seems to run
 //! for longer, and its alarm is armed more often.

@@ -66,12 +66,12 @@ fn phases_of_any_period_show_their_true_shares() {
 fn calls_between_samples_neither_attract_them_nor_hide_phases() {
     let Some(program) = built("phases") else { return };
     let pulls: Vec<f64> =
-        pulls(&program, "0.25", "10:400", &PERIODS).into_iter().map(|(_, pull)| pull).collect();
+        pulls(&program, "0.25", "5:400", &PERIODS).into_iter().map(|(_, pull)| pull).collect();
     let (mean, deviation, most) = spread(&pulls);
     println!("{} pulls: mean {mean:.3}, deviation {deviation:.3}, largest {most:.2}", pulls.len());
-    assert!(mean.abs() <= 0.43 && deviation <= 1.30 && most <= 4.4, "{pulls:.2?}");
+    assert!(mean.abs() <= 0.6 && deviation <= 1.45 && most <= 4.4, "{pulls:.2?}");
 
-    let run = record(&program, &["3", "2:400", "5"]).succeeded();
+    let run = record(&program, &["2", "2:400", "5"]).succeeded();
     let flat = run.flat();
     let reads = flat.cpu("read_if_due").inclusive;
     let all: f64 = (0..5).map(|phase| flat.cpu(&format!("phase_{phase}")).inclusive).sum();
