@@ -20,7 +20,7 @@ use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::sites::{Site, Sites};
-use super::{ranks, spinning_share, time};
+use super::{groups, ranks, spinning_share, time};
 
 /// The part of a wait's length that hardly counts beside it.
 const MOMENT: f64 = 0.1;
@@ -121,17 +121,19 @@ fn links(waits: &[PartnerWaitRow]) -> Vec<Link> {
 }
 
 fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
-    let (mut displaced, mut blamed) = (Ns::ZERO, Ns::ZERO);
+    let (mut displaced, mut did) = (Ns::ZERO, BTreeMap::<LocationId, Ns>::new());
     let rows = facts.blame.rows.iter().filter(|row| row.account == Account::MpiPartner && !row.slots);
     for row in rows.filter(|row| of.sites.contains(&(row.location, row.context))) {
         let time = Ns::of(row.ns);
-        blamed += time;
         if row.cause.kind == CauseKind::Displaced {
             displaced += time;
+        } else {
+            *did.entry(row.cause.location).or_default() += time;
         }
     }
-    let excess = 1.0 - displaced.share_of(blamed);
-    let lost = of.chained * excess;
+    let excess = groups::excess(facts, &did, displaced);
+    let on_processor = 1.0 - displaced.share_of(displaced + did.values().sum());
+    let lost = of.chained * on_processor;
     let burned = lost * spinning_share(facts);
     let (ranks, largest) = ranks(facts, &of.worked);
     let mut checks = Checks::default();
@@ -163,7 +165,8 @@ fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
     finding.ranks = ranks;
     // Ranks may have to meet in a collective, but no message has to be sent late.
     let is_by_message = of.by_message >= of.chained * 0.25;
-    finding.sure = if is_by_message { Sure::Likely } else { Sure::Possible };
+    let is_sure = is_by_message && limits::MPI_LATE_EXCESS.holds(on_processor);
+    finding.sure = if is_sure { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

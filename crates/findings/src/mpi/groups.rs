@@ -33,17 +33,9 @@ impl Late {
         self.lost() / (self.lost() + self.displaced).max(Ns::SHORTEST)
     }
 
-    /// Of the waiting for these ranks, the part that is for what they had more to do.
-    ///
-    /// Whoever has more to do on a busy machine has no processor more often, too: as often as in the rest of
-    /// its time. Only what goes beyond that may have made the rank late by itself.
+    /// Of the waiting for these ranks, the part that is for what they had more to do ([`excess`]).
     pub(super) fn excess(&self, facts: &Facts<'_>) -> f64 {
-        let stretch = |location: LocationId| -> f64 {
-            facts.queued(location) / facts.profile.locations[location].cpu.max(Ns::SHORTEST)
-        };
-        let expected: Ns = self.by_location.iter().map(|(&location, &time)| time * stretch(location)).sum();
-        let beyond = (self.displaced - expected).max(Ns::ZERO);
-        self.lost() / (self.lost() + beyond).max(Ns::SHORTEST)
+        excess(facts, &self.by_location, self.displaced)
     }
 
     pub(super) fn add(&mut self, more: &Late) {
@@ -57,4 +49,19 @@ impl Late {
         self.sites.extend(&more.sites);
         self.displaced += more.displaced;
     }
+}
+
+/// Of the waiting for ranks, the part that is for what they did, by rank; `displaced` is waiting for ranks
+/// that had no processor.
+///
+/// Whoever has more to do on a busy machine has no processor more often, too: as often as in the rest of its
+/// time. Only what goes beyond that may have made the rank late by itself.
+pub(super) fn excess(facts: &Facts<'_>, did: &BTreeMap<LocationId, Ns>, displaced: Ns) -> f64 {
+    let stretch = |location: LocationId| -> f64 {
+        facts.queued(location) / facts.profile.locations[location].cpu.max(Ns::SHORTEST)
+    };
+    let expected: Ns = did.iter().map(|(&location, &time)| time * stretch(location)).sum();
+    let beyond = (displaced - expected).max(Ns::ZERO);
+    let all: Ns = did.values().sum();
+    all / (all + beyond).max(Ns::SHORTEST)
 }
