@@ -257,6 +257,8 @@ impl Lane {
                 timer::ASKED,
                 timer::COOKIE,
             );
+        } else {
+            self.stop_alarm();
         }
     }
 
