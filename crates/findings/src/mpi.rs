@@ -24,6 +24,7 @@ mod end;
 mod groups;
 mod idle;
 mod late;
+mod links;
 mod order;
 mod path;
 mod repeated;

@@ -56,7 +56,7 @@ impl Late {
 ///
 /// Whoever has more to do on a busy machine has no processor more often, too: as often as in the rest of its
 /// time. Only what goes beyond that may have made the rank late by itself.
-pub(super) fn excess(facts: &Facts<'_>, did: &BTreeMap<LocationId, Ns>, displaced: Ns) -> f64 {
+fn excess(facts: &Facts<'_>, did: &BTreeMap<LocationId, Ns>, displaced: Ns) -> f64 {
     let stretch = |location: LocationId| -> f64 {
         facts.queued(location) / facts.profile.locations[location].cpu.max(Ns::SHORTEST)
     };

@@ -169,6 +169,34 @@ fn ranks_that_take_turns_are_a_chain_wherever_and_however_they_wait() {
     }
 }
 
+/// Two ranks work by turns, 10 ms each. Between its message and its wait each has no processor for 5 ms, or
+/// works for so long.
+fn by_turns_displaced(is_displaced: bool) -> Vec<Finding> {
+    let mut run = ranks(2, 600);
+    for turn in 0..40 {
+        let (rank, begin) = ((turn % 2) as u32, 15 * turn);
+        run.work(rank, "main step advance", (begin, begin + 10));
+        if !is_displaced {
+            run.work(rank, "main step more", (begin + 10, begin + 15));
+        }
+        // Until the other one has worked, too.
+        run.waits((rank, 1 - rank), "main step", RECEIVE, (begin + 15, (begin + 25).min(600)));
+    }
+    for rank in 0..2 {
+        run.profile.locations[LocationId(rank)].queued = Ns::from_seconds(0.1);
+    }
+    run.found()
+}
+
+/// On a busy machine a rank may have no processor before it can wait.
+#[test]
+fn ranks_that_take_turns_are_a_chain_on_a_busy_machine() {
+    let found = by_turns_displaced(true);
+    assert_eq!(cause(one(&found, Kind::MpiSerialChain)), "step");
+    let found = by_turns_displaced(false);
+    assert!(!has(&found, Kind::MpiSerialChain), "{found:#?}");
+}
+
 /// Where they meet twice in a row, the second wait begins when the first is over, but hardly takes any time.
 #[test]
 fn a_moment_behind_a_wait_makes_it_no_chain() {
