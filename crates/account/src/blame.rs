@@ -143,9 +143,9 @@ impl Blame {
             let meetings = gathering.finish(&evidence);
             (evidence, meetings)
         };
-        let (processors, (evidence, meetings)) = rayon::join(measure, look);
+        let (evidence, meetings) = look();
+        let (processors, partners) = rayon::join(measure, || Partners::new(&evidence, run));
         let processors = processors?;
-        let partners = Partners::new(&evidence, run);
         let (ledger, charged) = charging::charged(&evidence, &meetings, partners, |observer| {
             Ledger::observed(run, &processors, windows, &mut Both(observer, insides))
         });

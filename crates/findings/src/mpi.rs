@@ -7,6 +7,7 @@
 //! - `alone`: what one rank does while all others wait for it; `end`: the same at the end of MPI
 //! - `idle`: a rank that only waits for the others
 //! - `chains`: waits that follow from each other: one rank works after the other
+//! - `call_sites`: all calls by location and call site
 //! - `calls`: many small messages, collectives that follow each other at once
 //! - `data`: much data in large messages; `accesses`: many small accesses to memory of others and to files
 //! - `repeated`: communicators made again and again, questions that find nothing
@@ -17,6 +18,7 @@
 
 mod accesses;
 mod alone;
+mod call_sites;
 mod calls;
 mod chains;
 mod data;
@@ -45,14 +47,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if facts.profile.communicators.is_empty() {
         return Vec::new();
     }
-    let sites = Sites::of(facts);
-    let path = OnPath::of(facts);
-    let mut found = late::find(facts, &sites, path.as_ref());
-    found.extend(path.iter().flat_map(|path| end::find(facts, path)));
-    found.extend(idle::find(facts, &sites));
-    found.extend(chains::find(facts, &sites));
-    found.extend(order::find(facts, &sites));
-    found.extend(calls::find(facts));
+    let by_waits = || {
+        let sites = Sites::of(facts);
+        let path = OnPath::of(facts);
+        let mut found = late::find(facts, &sites, path.as_ref());
+        found.extend(path.iter().flat_map(|path| end::find(facts, path)));
+        found.extend(idle::find(facts, &sites));
+        found.extend(chains::find(facts, &sites));
+        found.extend(order::find(facts, &sites));
+        found
+    };
+    let (mut found, by_calls) = rayon::join(by_waits, || calls::find(facts));
+    found.extend(by_calls);
     found
 }
 

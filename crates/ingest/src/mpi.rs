@@ -9,6 +9,7 @@
 //! - `handed_on`: which of them hand on what one process reads or writes
 //! - `matching`: the profile's tables of messages
 //! - `replayed`: what the replay reads of a process
+//! - `side_by_side`: processes that are worked on at once
 //! - `site`: where a call was made
 
 mod acts;
@@ -20,6 +21,7 @@ mod made;
 mod matching;
 mod of_call;
 mod replayed;
+mod side_by_side;
 mod site;
 
 pub(super) use acts::is_exchange;

@@ -33,6 +33,15 @@ impl Place {
     }
 }
 
+/// `ns` of `all_ns` as a rate.
+fn rate(ns: u64, all_ns: u64) -> u64 {
+    // Nearly all parts are short enough for a division of one word.
+    match ns.checked_mul(ONE) {
+        Some(product) => product / all_ns,
+        None => (u128::from(ns) * u128::from(ONE) / u128::from(all_ns)) as u64,
+    }
+}
+
 /// The rates of a location: they sum up to [`ONE`] if it is active, to nothing if it is passive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand {
@@ -53,8 +62,7 @@ impl Demand {
         };
         for (kind, ns) in span.parts.iter() {
             // Parts that claim more than the span has show in the residual; no more than one location asks.
-            let rate = (u128::from(ns) * u128::from(ONE) / u128::from(span.length_ns().max(1))) as u64;
-            let rate = rate.min(rest);
+            let rate = rate(ns, span.length_ns().max(1)).min(rest);
             rest -= rate;
             demand.of_place[Place::of(kind.work()) as usize] += rate;
             demand.on_processor += if kind == PartKind::Delayed { 0 } else { rate };

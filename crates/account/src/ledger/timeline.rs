@@ -117,7 +117,7 @@ impl Parts {
 
     /// The parts that are not zero.
     pub fn iter(&self) -> impl Iterator<Item = (PartKind, u64)> + '_ {
-        PartKind::ALL.into_iter().zip(self.0).filter(|(_, ns)| *ns > 0)
+        PartKind::ALL.iter().zip(&self.0).filter(|(_, ns)| **ns > 0).map(|(&kind, &ns)| (kind, ns))
     }
 }
 

@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{EventRow, FunctionId, Ns, Profile};
+use proust_profile::{FunctionId, Ns, Profile};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind};
 use super::super::thresholds::{self as limits, Checks};
+use super::call_sites::CallSite;
 use super::spent::{Spent, possible};
 
 /// Calls that access another rank's memory, and how the names of those begin that order such accesses.
@@ -63,15 +64,15 @@ impl Accesses {
         Accesses { is_access, calls: BTreeMap::new() }
     }
 
-    /// Adds a call of a function; `spent` is without the wait.
-    pub(super) fn add(&mut self, event: &EventRow, function: Option<FunctionId>, spent: Ns) {
-        if !self.is_access[event.operation.index()] {
+    /// Adds the calls at a site of a function.
+    pub(super) fn add(&mut self, site: &CallSite, function: Option<FunctionId>) {
+        if !self.is_access[site.operation.index()] {
             return;
         }
         let of = self.calls.entry(function).or_default();
-        of.times += u64::from(event.calls);
-        of.bytes += event.bytes;
-        *of.spent.entry((event.location, event.context)).or_default() += spent;
+        of.times += site.single.calls + site.summed.calls;
+        of.bytes += site.single.bytes + site.summed.bytes;
+        *of.spent.entry((site.location, site.context)).or_default() += site.single.spent + site.summed.spent;
     }
 
     pub(super) fn findings(&self, facts: &Facts<'_>) -> Vec<Finding> {

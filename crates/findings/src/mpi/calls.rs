@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use proust_account::ledger::Account;
-use proust_profile::mpi_metrics::Waits;
-use proust_profile::{ContextId, Detail, EventRow, FunctionId, Nature, Ns, OperationId};
+use proust_profile::{ContextId, Detail, FunctionId, Nature, Ns};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
@@ -15,14 +14,13 @@ use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind, Sure};
 use super::super::thresholds::{self as limits, Checks};
 use super::accesses::Accesses;
+use super::call_sites::{CallSite, call_sites};
 use super::data::Data;
 use super::repeated::Repeated;
 use super::spent::{Spent, victims};
 
 /// The least bytes of a message whose cost is mostly that of its bytes.
 const GOOD_BYTES: f64 = 65_536.0;
-/// A collective that begins so soon after another one has ended follows it at once.
-const AT_ONCE_NS: u64 = 5_000;
 /// The part of the messages that must be sent to the same rank as the one before, without a message received
 /// between, so that they could surely be one.
 const IN_A_ROW: f64 = 0.5;
@@ -49,15 +47,6 @@ struct Grouped {
     spent: Spent,
 }
 
-/// What a location did last.
-#[derive(Debug, Default)]
-struct Last {
-    /// Communicator and envelope of the last send, if nothing was received since.
-    sent: Option<(u64, u64)>,
-    /// The last collective: function, communicator, end.
-    collective: Option<(OperationId, u64, u64)>,
-}
-
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if !facts.operations.any(|kind| kind.is_of_mpi()) {
         return Vec::new();
@@ -66,47 +55,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut grouped: BTreeMap<Option<FunctionId>, Grouped> = BTreeMap::new();
     let mut repeated = Repeated::new(facts.profile);
     let (mut accesses, mut data) = (Accesses::new(facts.profile), Data::default());
-    let mut waits = Waits::of(&facts.profile.partner_waits);
-    let (mut location, mut last) = (None, Last::default());
-    for event in facts.profile.events.iter() {
-        let event = &event;
-        let Some(kind) = facts.operation(event.operation).filter(|kind| kind.is_of_mpi()) else { continue };
-        if location != Some(event.location) {
-            (location, last) = (Some(event.location), Last::default());
+    for site in &call_sites(facts) {
+        let function = facts.places.function(site.context);
+        repeated.add(site, function);
+        accesses.add(site, function);
+        data.add(site, function);
+        if site.kind.nature == Nature::Message && site.single.events > 0 {
+            messages.entry(function).or_default().add(site);
         }
-        let waited_ns = waits.find(event).map_or(0, |wait| wait.length_ns());
-        let spent = Ns::of(event.time_ns.saturating_sub(waited_ns));
-        let function = facts.places.function(event.context);
-        repeated.add(event, function, spent);
-        accesses.add(event, function, spent);
-        // Of polls, and others in sums, it is only known how long they took together.
-        if event.summed || !matches!(kind.nature, Nature::Message | Nature::Collective) {
-            last = Last::default();
-            continue;
-        }
-        data.add(event, function, spent);
-        if kind.nature == Nature::Message {
-            last.collective = None;
-            let of = messages.entry(function).or_default();
-            of.add(event, kind.detail, &mut last.sent);
-            *of.spent.entry((event.location, event.context)).or_default() += spent;
-            continue;
-        }
-        last.sent = None;
-        let before = last.collective.take();
-        if kind.detail != Detail::Exchange {
-            continue;
-        }
-        last.collective = Some((event.operation, event.object, event.end_ns));
-        let follows = before.is_some_and(|(operation, communicator, end_ns)| {
-            (operation, communicator) == (event.operation, event.object)
-                && event.begin_ns <= end_ns.saturating_add(AT_ONCE_NS)
-        });
-        if follows && event.bytes > 0 {
-            let of = grouped.entry(function).or_default();
-            of.times += 1;
-            of.bytes += event.bytes;
-            *of.spent.entry((event.location, event.context)).or_default() += spent;
+        if site.followed.events > 0 {
+            grouped.entry(function).or_default().add(site);
         }
     }
     let small = messages.values().filter_map(|of| small_messages(facts, of));
@@ -116,27 +74,34 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 impl Messages {
-    fn add(&mut self, event: &EventRow, detail: Detail, sent: &mut Option<(u64, u64)>) {
-        let (sends, receives) = match detail {
+    fn add(&mut self, site: &CallSite) {
+        let of = &site.single;
+        *self.spent.entry((site.location, site.context)).or_default() += of.spent;
+        let (sends, receives) = match site.kind.detail {
             Detail::Send => (true, false),
             Detail::Receive => (false, true),
             Detail::SendReceive => (true, true),
             _ => return,
         };
         if sends {
-            let to = (event.object, event.object2);
-            self.in_a_row += u64::from(*sent == Some(to));
-            *sent = Some(to);
-            self.sends += 1;
-            self.sent_bytes += event.bytes;
+            self.in_a_row += site.in_a_row;
+            self.sends += of.events;
+            self.sent_bytes += of.bytes;
         }
         if receives {
-            *sent = None;
-            self.receives += 1;
-            self.received_bytes += event.bytes;
+            self.receives += of.events;
+            self.received_bytes += of.bytes;
         }
         // One place of a send outweighs all of receives.
-        *self.places.entry(event.context).or_default() += if sends { 1 << 20 } else { 1 };
+        *self.places.entry(site.context).or_default() += of.events << if sends { 20 } else { 0 };
+    }
+}
+
+impl Grouped {
+    fn add(&mut self, site: &CallSite) {
+        self.times += site.followed.events;
+        self.bytes += site.followed.bytes;
+        *self.spent.entry((site.location, site.context)).or_default() += site.followed.spent;
     }
 }
 

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{EventRow, FunctionId, Ns};
+use proust_profile::{FunctionId, Nature, Ns};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind};
 use super::super::thresholds::{self as limits, Checks};
+use super::call_sites::CallSite;
 use super::spent::{Spent, possible};
 
 /// What one function moved.
@@ -29,12 +30,17 @@ struct Moved {
 pub(super) struct Data(BTreeMap<Option<FunctionId>, Moved>);
 
 impl Data {
-    /// Adds a call of a function about a message, or a collective; `spent` is without the wait.
-    pub(super) fn add(&mut self, event: &EventRow, function: Option<FunctionId>, spent: Ns) {
+    /// Adds the calls at a site of a function, as far as they are about messages, or collectives, and known
+    /// one by one.
+    pub(super) fn add(&mut self, site: &CallSite, function: Option<FunctionId>) {
+        let moves = matches!(site.kind.nature, Nature::Message | Nature::Collective);
+        if !moves || site.single.events == 0 {
+            return;
+        }
         let of = self.0.entry(function).or_default();
-        of.times += u64::from(event.bytes > 0);
-        of.bytes += event.bytes;
-        *of.spent.entry((event.location, event.context)).or_default() += spent;
+        of.times += site.single.with_bytes;
+        of.bytes += site.single.bytes;
+        *of.spent.entry((site.location, site.context)).or_default() += site.single.spent;
     }
 
     pub(super) fn findings(&self, facts: &Facts<'_>) -> Vec<Finding> {

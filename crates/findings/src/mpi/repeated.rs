@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{EventRow, FunctionId, Ns, Profile};
+use proust_profile::{FunctionId, Ns, Profile};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
 use super::super::finding::{Finding, Kind};
 use super::super::thresholds::{self as limits, Checks, Threshold};
+use super::call_sites::{CallSite, Sum};
 use super::spent::{Spent, possible};
 
 /// How the names of calls begin that make what communicates, or do away with it.
@@ -66,16 +67,16 @@ impl Repeated {
         Repeated { what, setups: BTreeMap::new(), polls: BTreeMap::new() }
     }
 
-    /// Adds a call, or polls that are known together, of a function; `spent` is without the wait.
-    pub(super) fn add(&mut self, event: &EventRow, function: Option<FunctionId>, spent: Ns) {
-        let by_function = match self.what[event.operation.index()] {
-            What::Setup => &mut self.setups,
-            What::Poll if event.summed => &mut self.polls,
+    /// Adds the calls at a site of a function; of polls those that are known together.
+    pub(super) fn add(&mut self, site: &CallSite, function: Option<FunctionId>) {
+        let (by_function, single) = match self.what[site.operation.index()] {
+            What::Setup => (&mut self.setups, site.single),
+            What::Poll if site.summed.events > 0 => (&mut self.polls, Sum::default()),
             What::Poll | What::Other => return,
         };
         let of = by_function.entry(function).or_default();
-        of.times += u64::from(event.calls);
-        *of.spent.entry((event.location, event.context)).or_default() += spent;
+        of.times += single.calls + site.summed.calls;
+        *of.spent.entry((site.location, site.context)).or_default() += single.spent + site.summed.spent;
     }
 
     pub(super) fn findings(&self, facts: &Facts<'_>) -> Vec<Finding> {

@@ -34,6 +34,8 @@ pub(super) struct RawCall {
 pub(crate) struct MpiCalls {
     writer: Option<NumbersWriter>,
     written: SpooledNumbers,
+    /// How many.
+    pub(super) count: usize,
     /// Of the next call: first slot and how many.
     completed: Vec<(u16, u16)>,
     received: Vec<Content>,
@@ -88,6 +90,7 @@ impl MpiCalls {
             to.put(&[slot << 1 | u64::from(cancelled), number_of(source), tag, bytes]);
         }
         self.last_ns = event.end_ns;
+        self.count += 1;
     }
 
     /// The lane has been read.

@@ -13,6 +13,7 @@ use super::gathered::Gathered;
 use super::handed_on::Beside;
 use super::made::Calls;
 use super::of_call::{Meetings, Met, OfCall, OfCalls, of_calls};
+use super::side_by_side;
 use super::site::Site;
 
 /// The processes, by their position.
@@ -63,20 +64,21 @@ impl Exchanges {
         self.processes.get(process as usize).is_some_and(|process| process.beside.is_before_output(call))
     }
 
-    /// The sums by call site; `each` gets each process, its calls, and what was found of them. `sizes`: the
-    /// members of each process's communicators.
-    pub(super) fn rows(
+    /// The sums by call site, and what `each` makes of each process, its calls, and what was found of them.
+    /// `sizes`: the members of each process's communicators.
+    pub(super) fn rows<T: Send>(
         self,
         processes: &[Gathered],
         sizes: &[Map<u32, u32>],
         operations: &[Option<OperationId>],
-        mut each: impl FnMut(usize, &Calls, OfCalls),
-    ) -> Vec<ExchangeRow> {
+        spool: &Spool,
+        each: impl Fn(usize, &Calls, OfCalls) -> T + Sync,
+    ) -> (Vec<ExchangeRow>, Vec<T>) {
         type Key = (LocationId, ContextId, OperationId, Option<OperationId>, bool, bool);
-        let mut sums: Map<Key, ExchangeRow> = Map::default();
         let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
-        // What is known of each call is in memory for one process at a time.
-        for (at, (process, of)) in processes.iter().zip(self.processes).enumerate() {
+        let of_process = |(at, of): (usize, Process)| {
+            let mut sums: Map<Key, ExchangeRow> = Map::default();
+            let process = &processes[at];
             let all = process.calls.read();
             let made_calls = all.made(&process.ways);
             let found = of_calls(process.endpoints.iter(), &of.meetings.finish(), &all.times);
@@ -139,11 +141,16 @@ impl Exchanges {
                 row.received += u64::from(call.received);
                 row.spans_ns += call.spans_ns;
             }
-            each(at, &all, found);
-        }
-        let mut rows: Vec<(Key, ExchangeRow)> = sums.into_iter().collect();
+            (sums, each(at, &all, found))
+        };
+        let numbered = self.processes.into_iter().enumerate().collect();
+        let calls = |(at, _): &(usize, Process)| processes[*at].calls.len();
+        let of_each = side_by_side::of_each(numbered, spool.budget(), calls, of_process);
+        let (sums, made): (Vec<Map<Key, ExchangeRow>>, Vec<T>) = of_each.into_iter().unzip();
+        // No two processes have a location in common.
+        let mut rows: Vec<(Key, ExchangeRow)> = sums.into_iter().flatten().collect();
         rows.sort_unstable_by_key(|(key, _)| *key);
-        rows.into_iter().map(|(_, row)| row).collect()
+        (rows.into_iter().map(|(_, row)| row).collect(), made)
     }
 }
 

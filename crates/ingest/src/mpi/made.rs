@@ -107,6 +107,10 @@ pub(super) struct StoredCalls {
 }
 
 impl StoredCalls {
+    pub(super) fn len(&self) -> usize {
+        self.calls
+    }
+
     pub(super) fn read(&self) -> Calls {
         let (mut from, mut all, mut last_ns) = (self.numbers.read(), Calls::with_capacity(self.calls), 0);
         let mut next = || {

@@ -25,6 +25,7 @@ use super::gathered::{Gathered, Places, gathered, sites};
 use super::handed_on::beside;
 use super::made::{Calls, Made, Ways};
 use super::replayed::StoredSteps;
+use super::side_by_side;
 use super::site::Site;
 use crate::clock::RunClock;
 use crate::log::LogHarvest;
@@ -43,21 +44,31 @@ pub(crate) fn fill(
     let mut ids: Vec<ProcessId> = Vec::new();
     let mut calls: Vec<Gathered> = Vec::new();
     let mut rows: RowsBuilder<TransferRow> = RowsBuilder::new(spool);
-    for (number, (log, places)) in logs.iter_mut().zip(places).enumerate() {
-        let mut implausible = 0;
+    let counted = |(_, (log, _)): &(usize, (&mut LogHarvest, &Places))| {
+        log.lanes.iter().map(|lane| lane.mpi.count).sum::<usize>()
+    };
+    let known = &*profile;
+    let read = |(number, (log, places)): (usize, (&mut LogHarvest, &Places))| {
+        let mut transferred = Vec::new();
         let each = |all: &Calls, ways: &Ways, endpoints: &[Endpoint]| {
-            // A process's locations follow those of the one before it.
-            for row in transfers(all, ways, endpoints) {
-                implausible += u64::from(rows.push(&row).is_err());
-            }
-            beside(profile, all, ways)
+            transferred = transfers(all, ways, endpoints);
+            beside(known, all, ways)
         };
-        let read = gathered(number, log, places, clock, &mut sites(profile, operations), spool, each);
-        profile.quality.implausible_records += implausible;
-        let Some(gathered) = read else { continue };
-        ids.push(ProcessId::from_index(number));
+        let mut sites = sites(known, operations);
+        let gathered = gathered(number, log, places, clock, &mut sites, spool, each)?;
+        Some((ProcessId::from_index(number), gathered, transferred))
+    };
+    let numbered = logs.iter_mut().zip(places).enumerate().collect();
+    let mut implausible = 0;
+    // A process's locations follow those of the one before it.
+    for (id, gathered, transferred) in
+        side_by_side::of_each(numbered, spool.budget(), counted, read).into_iter().flatten()
+    {
+        ids.push(id);
         calls.push(gathered);
+        implausible += transferred.iter().map(|row| u64::from(rows.push(row).is_err())).sum::<u64>();
     }
+    profile.quality.implausible_records += implausible;
     if calls.is_empty() {
         return;
     }
@@ -88,13 +99,14 @@ pub(crate) fn fill(
     let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
     let endpoints = calls.iter().map(|gathered| gathered.endpoints.iter()).collect();
     let matched = matched_from(&run, endpoints, &mut exchanges, spool);
-    let mut waits: Vec<PartnerWaitRow> = Vec::new();
-    let mut parts: Vec<StoredSteps> = Vec::new();
-    profile.exchanges = exchanges.rows(&calls, &sizes, operations, |process, all, found| {
-        waits.extend(partner_waits(&calls, process, all, &found.waits));
+    let (rows, found) = exchanges.rows(&calls, &sizes, operations, spool, |process, all, found| {
+        let waits: Vec<PartnerWaitRow> = partner_waits(&calls, process, all, &found.waits).collect();
         let steps = replay::steps(&all.times, &found.dependencies, calls[process].span.calls.clone());
-        parts.push(StoredSteps::of(steps, spool));
+        (waits, StoredSteps::of(steps, spool))
     });
+    profile.exchanges = rows;
+    let (waits, parts): (Vec<Vec<PartnerWaitRow>>, Vec<StoredSteps>) = found.into_iter().unzip();
+    let mut waits = waits.concat();
     let ideal = ideal_network(&ids, &calls, &jobs, &matched, parts);
     waits.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
     profile.partner_waits = waits;
