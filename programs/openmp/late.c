@@ -10,6 +10,7 @@
  *   paths     one construct, opened from three places of one function that it is inlined in, and from two
  *             calls of
  *             one that is not: how often each is executed is known
+ *   barriers  one construct with barriers, opened from two places in turn
  *   holder    what the thread does that holds a critical section for which the other waits
  *
  * Each thread times its functions by its processor's clock and the wall's, so a thread that lost its
@@ -150,6 +151,28 @@ static void paths(double seconds)
     }
 }
 
+enum { BARRIERS = 40, IN_A_ROW = 50 };
+
+KEPT static void many_barriers(int which)
+{
+#pragma omp parallel
+    for (int i = 0; i < BARRIERS; i++) {
+        short_part();
+#pragma omp barrier
+    }
+    opened[which]++;
+}
+
+static void barriers(double seconds)
+{
+    for (double end = wall() + seconds; wall() < end;) {
+        for (int i = 0; i < IN_A_ROW; i++)
+            many_barriers(0);
+        for (int i = 0; i < IN_A_ROW; i++)
+            many_barriers(1);
+    }
+}
+
 static void holder(double seconds)
 {
     int rounds = 12;
@@ -188,6 +211,8 @@ int main(int argc, char **argv)
         halves(seconds);
     else if (!strcmp(which, "paths"))
         paths(seconds);
+    else if (!strcmp(which, "barriers"))
+        barriers(seconds);
     else if (!strcmp(which, "holder"))
         holder(seconds);
     else

@@ -130,7 +130,7 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
             is_whole: true,
             ..Segment::default()
         };
-        record.parallel.sites.add(&site, &segment, &mut record.output, |_| 0);
+        record.parallel.sites.add_elsewhere(&site, &segment, &mut record.output);
         let node = record.parallel.sites.node(&site);
         Some((excess_ns, wait_ns, of.operation.unwrap_or(Operation::OmpBarrier), node))
     });

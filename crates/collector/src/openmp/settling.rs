@@ -74,7 +74,7 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             added: Added { ns: added_ns, ..Added::default() },
             ..Segment::default()
         };
-        record.parallel.sites.add(&site, &segment, &mut record.output, |_| 0);
+        record.parallel.sites.add_elsewhere(&site, &segment, &mut record.output);
         record.parallel.sites.tried(&site, &trials[at].take());
         if executions == 0 && wait_ns == 0 {
             continue;

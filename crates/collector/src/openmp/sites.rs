@@ -111,6 +111,8 @@ pub struct Divided {
 struct Slot {
     site: Site,
     node: NodeId,
+    /// Whether the call path was looked for. That of a region as a whole is the region's own.
+    is_asked: bool,
     sums: Segments,
     /// Of the time in it, that of which the latency is not known.
     whole_ns: u64,
@@ -245,10 +247,10 @@ impl Sites {
         self.last = self.slots.position(site.hash(), |slot| slot.site == *site).unwrap_or(0);
     }
 
-    /// Whether a site was met before.
+    /// Whether a site's call path was looked for.
     #[inline]
     pub fn knows(&mut self, site: &Site) -> bool {
-        site.region == 0 || self.slot(site).is_some_and(|slot| slot.site == *site)
+        site.region == 0 || self.slot(site).is_some_and(|slot| slot.site == *site && slot.is_asked)
     }
 
     /// Adds to a site; `node` finds its call path, and is asked once.
@@ -263,18 +265,32 @@ impl Sites {
         if self.add_known(site, segment) {
             return;
         }
-        self.make(site, output, node);
+        self.make(site, output, |output| Some(node(output)));
         self.add_known(site, segment);
     }
 
-    /// As [`Sites::add`], if the site was met before; false if it was not.
+    /// As [`Sites::add`], where the thread does not stand at the site: if its call path is not known it is
+    /// found when the thread comes there.
+    pub fn add_elsewhere(&mut self, site: &Site, segment: &Segment, output: &mut Output) {
+        if site.region == 0 {
+            return;
+        }
+        if self.slot(site).is_none_or(|slot| slot.site != *site) {
+            self.make(site, output, |_| None);
+        }
+        if let Some(slot) = self.slot(site).filter(|slot| slot.site == *site) {
+            slot.add(segment);
+        }
+    }
+
+    /// As [`Sites::add`], if the site's call path was looked for; false if it was not.
     #[inline]
     pub fn add_known(&mut self, site: &Site, segment: &Segment) -> bool {
         if site.region == 0 {
             return true;
         }
         match self.slot(site) {
-            Some(slot) if slot.site == *site => {
+            Some(slot) if slot.site == *site && slot.is_asked => {
                 slot.add(segment);
                 true
             }
@@ -320,22 +336,27 @@ impl Sites {
     /// Makes room for a site, at the call path `node`, before anything is added to it.
     pub fn learn(&mut self, site: &Site, output: &mut Output, node: NodeId) {
         if !self.knows(site) {
-            self.make(site, output, |_| node);
+            self.make(site, output, |_| Some(node));
         }
     }
 
+    /// Makes a site known, at the call path that `node` finds; None = it is found later.
     #[cold]
     #[inline(never)]
-    fn make(&mut self, site: &Site, output: &mut Output, node: impl FnOnce(&mut Output) -> NodeId) {
+    fn make(&mut self, site: &Site, output: &mut Output, node: impl FnOnce(&mut Output) -> Option<NodeId>) {
         let _quiet = Quiet::begin();
         if self.slots.is_full() && !self.grow(output) {
             return;
         }
         let node = node(output);
         self.look_up(site);
+        let is_there = self.slots.at(self.last).is_some_and(|slot| slot.site == *site);
         // Not by way of the stack, which may be a small one.
-        if let Some(slot) = self.slots.occupy(self.last) {
-            (slot.site, slot.node) = (*site, node);
+        let slot = if is_there { self.slots.at(self.last) } else { self.slots.occupy(self.last) };
+        if let Some(slot) = slot {
+            slot.site = *site;
+            slot.is_asked = node.is_some() || site.address == 0;
+            slot.node = node.unwrap_or(0);
         }
     }
 
@@ -390,10 +411,28 @@ mod tests {
         let slot = sites.slot(&site(1_999)).unwrap();
         assert_eq!((slot.sums.work_ns, slot.sums.executions, slot.node), (3 * 1_999, 3, 7));
         for number in 0..100_000 {
-            sites.add(&site(number), &Segment { executions: 1, ..Segment::default() }, &mut output, |_| 0);
+            let segment = Segment { executions: 1, ..Segment::default() };
+            sites.add_elsewhere(&site(number), &segment, &mut output);
         }
         assert!(sites.slots.capacity() <= MOST_SLOTS);
         sites.forget();
         assert_eq!(sites.slots.count(), 0);
+    }
+
+    #[test]
+    fn what_is_added_from_elsewhere_does_not_hide_the_call_path() {
+        let (mut sites, mut output) = (Sites::default(), Output::new(None));
+        let segment = Segment { executions: 1, ..Segment::default() };
+        sites.add_elsewhere(&site(1), &segment, &mut output);
+        assert!(!sites.knows(&site(1)) && !sites.add_known(&site(1), &segment));
+        sites.add(&site(1), &segment, &mut output, |_| 7);
+        sites.add_elsewhere(&site(1), &segment, &mut output);
+        let slot = sites.slot(&site(1)).unwrap();
+        assert_eq!((slot.sums.executions, slot.node), (3, 7));
+        assert_eq!(sites.slots.count(), 1);
+        // A region as a whole has its own.
+        let region = Site::of_region(1, Operation::OmpRegionEnd);
+        sites.add_elsewhere(&region, &segment, &mut output);
+        assert!(sites.knows(&region));
     }
 }

@@ -222,9 +222,11 @@ fn is_wait(operation: Operation) -> bool {
 fn add(lane: &'static Lane, site: &Site, segment: &Segment, state: Option<State>) {
     lane.with_record_in_silence(|record| {
         let record = &mut *record;
+        let Some(state) = state else {
+            return record.parallel.sites.add_elsewhere(site, segment, &mut record.output);
+        };
         let mut node = 0;
-        if let Some(state) = state
-            && !record.parallel.sites.knows(site)
+        if !record.parallel.sites.knows(site)
             && let Some(life) = life::recording()
             && record.output.is_open()
         {

@@ -358,9 +358,7 @@ impl Visits {
 
     /// Whether there are visits that were not drawn since [`Visits::take_undrawn`] was last called.
     pub fn has_undrawn(&self) -> bool {
-        self.sites
-            .iter()
-            .any(|site| site.undrawn.load(Ordering::Relaxed) > site.settled.load(Ordering::Relaxed))
+        self.sites.iter().any(Visit::has_undrawn)
     }
 
     /// The visits that were not drawn since the last call, by site. For the thread that has taken the record.
@@ -408,6 +406,11 @@ impl Visits {
 }
 
 impl Visit {
+    /// Whether it has visits that were not drawn and are not settled.
+    fn has_undrawn(&self) -> bool {
+        self.undrawn.load(Ordering::Relaxed) > self.settled.load(Ordering::Relaxed)
+    }
+
     /// Whether it is this one, and had a visit in the execution that the thread is in.
     #[inline(always)]
     fn is_of_now(&self, visits: &Visits, call: CallSite) -> bool {

@@ -275,7 +275,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
         }
         take_segment(lane, (visits, pending), level, since_ns, &mut segment);
         let place = place_of(&of);
-        record.parallel.sites.add(&place, &segment, &mut record.output, |_| 0);
+        record.parallel.sites.add_elsewhere(&place, &segment, &mut record.output);
         if let Some((place, spread_ns)) = team.and_then(|team| member.leaving.learn(team)) {
             record.parallel.sites.spread(&place, spread_ns);
         }

@@ -240,5 +240,5 @@ pub(super) fn add(lane: &'static Lane, operation: Operation, region: u32, segmen
 }
 
 fn add_to(record: &mut Record, operation: Operation, region: u32, segment: &Segment) {
-    record.parallel.sites.add(&Site::of_region(region, operation), segment, &mut record.output, |_| 0);
+    record.parallel.sites.add_elsewhere(&Site::of_region(region, operation), segment, &mut record.output);
 }

@@ -54,6 +54,11 @@ impl Visits {
             self.make(lane, free, operation, call).then_some(free)
         })?;
         let site = &self.sites[at];
+        let region = lane.member.region();
+        // What is not settled yet was counted in the region that the thread was in before.
+        if site.region.load(Ordering::Relaxed) != region && site.has_undrawn() {
+            lane.with_record_in_silence(settling::settle)?;
+        }
         if site.epoch.load(Ordering::Relaxed) != epoch {
             let team = lane.member.team();
             let level = match team {
@@ -68,7 +73,7 @@ impl Visits {
         }
         // The operation it counts as depends on the team's size.
         site.set_operation(operation);
-        site.region.store(lane.member.region(), Ordering::Relaxed);
+        site.region.store(region, Ordering::Relaxed);
         Some(at)
     }
 
