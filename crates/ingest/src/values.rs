@@ -1,9 +1,10 @@
 //! From rows to amounts per context and location.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap as Map;
 
 use proust_profile::event_metrics::{EVENT_METRICS, amounts_of_event};
-use proust_profile::mpi_metrics::each_amount;
+use proust_profile::mpi_metrics::{calling, each_amount_of};
 use proust_profile::process_metrics::each_reading;
 use proust_profile::sample_metrics::{SAMPLE_METRICS, amounts_of_sample};
 use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, Profile, SampleRow, Value};
@@ -16,18 +17,24 @@ type Amounts = [u64; METRICS];
 
 /// Adds what calls of MPI amount to; the profile has its rows.
 pub(super) fn add_mpi(profile: &mut Profile) {
-    let mut sums: Map<(ContextId, LocationId, Metric), u64> = Map::default();
-    each_amount(
-        profile,
-        |_| true,
-        |context, location, metric, amount| {
-            let sum = sums.entry((context, location, metric)).or_default();
-            *sum = sum.saturating_add(amount);
-        },
-    );
-    if !sums.is_empty() {
-        let value = |((context, location, metric), amount)| Value { context, location, metric, amount };
-        profile.values.extend(sums.into_iter().map(value));
+    let known = &*profile;
+    let of_location = |location: LocationId| {
+        let mut sums: Map<(ContextId, Metric), u64> = Map::default();
+        each_amount_of(
+            known,
+            location,
+            |_| true,
+            |context, metric, amount| {
+                let sum = sums.entry((context, metric)).or_default();
+                *sum = sum.saturating_add(amount);
+            },
+        );
+        let value = |((context, metric), amount)| Value { context, location, metric, amount };
+        sums.into_iter().map(value).collect::<Vec<Value>>()
+    };
+    let values: Vec<Value> = calling(profile).into_par_iter().flat_map_iter(of_location).collect();
+    if !values.is_empty() {
+        profile.values.extend(values);
         profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
     }
 }

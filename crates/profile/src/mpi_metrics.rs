@@ -74,23 +74,45 @@ pub fn each_amount(
     has: impl Fn(&EventRow) -> bool,
     mut add: impl FnMut(ContextId, LocationId, Metric, u64),
 ) {
-    let operations = Operations::of(profile);
-    if profile.events.is_empty() || !operations.any(|kind| kind.family == Family::Mpi) {
-        return;
+    for location in calling(profile) {
+        each_amount_of(profile, location, &has, |context, metric, amount| {
+            add(context, location, metric, amount);
+        });
     }
-    let mut waits = Waits::of(&profile.partner_waits);
-    for event in profile.events.iter() {
-        let event = &event;
+}
+
+/// The locations that may have called MPI, in order.
+pub fn calling(profile: &Profile) -> Vec<LocationId> {
+    if !Operations::of(profile).any(|kind| kind.family == Family::Mpi) {
+        return Vec::new();
+    }
+    let mut locations = profile.events.locations();
+    locations.extend(profile.transfers.locations());
+    locations.sort_unstable();
+    locations.dedup();
+    locations
+}
+
+/// As [`each_amount`], of one location.
+pub fn each_amount_of(
+    profile: &Profile,
+    location: LocationId,
+    has: impl Fn(&EventRow) -> bool,
+    mut add: impl FnMut(ContextId, Metric, u64),
+) {
+    let operations = Operations::of(profile);
+    let mut waits = Waits::of(waits_of(&profile.partner_waits, location));
+    for event in profile.events.of(location) {
         let kind = operations.get(event.operation).filter(|kind| kind.family == Family::Mpi);
-        let Some(kind) = kind.filter(|_| has(event)) else { continue };
-        let waited_ns = waits.find(event).map_or(0, PartnerWaitRow::length_ns);
-        for (metric, amount) in amounts_of_call(kind, event, waited_ns) {
+        let Some(kind) = kind.filter(|_| has(&event)) else { continue };
+        let waited_ns = waits.find(&event).map_or(0, PartnerWaitRow::length_ns);
+        for (metric, amount) in amounts_of_call(kind, &event, waited_ns) {
             if amount != 0 {
-                add(event.context, event.location, metric, amount);
+                add(event.context, metric, amount);
             }
         }
     }
-    for row in profile.transfers.iter().filter(|row| has(&row.as_event())) {
+    for row in profile.transfers.of(location).filter(|row| has(&row.as_event())) {
         let TransferRow { sends, receives, sent_bytes, received_bytes, .. } = row;
         let TransferRow { collectives, collective_bytes, .. } = row;
         for (metric, amount) in [
@@ -102,10 +124,17 @@ pub fn each_amount(
             (Metric::MpiCollectiveBytes, collective_bytes),
         ] {
             if amount != 0 {
-                add(row.context, row.location, metric, amount);
+                add(row.context, metric, amount);
             }
         }
     }
+}
+
+/// The waits of a location, among those of a run in their order.
+pub fn waits_of(waits: &[PartnerWaitRow], location: LocationId) -> &[PartnerWaitRow] {
+    let first = waits.partition_point(|wait| wait.location < location);
+    let count = waits[first..].partition_point(|wait| wait.location == location);
+    &waits[first..first + count]
 }
 
 #[cfg(test)]

@@ -3,10 +3,8 @@
 //!
 //! Of each call only the time without its wait for a partner is summed up.
 
-use proust_profile::mpi_metrics::Waits;
-use proust_profile::{
-    ContextId, Detail, EventRow, LocationId, Nature, Ns, OperationId, OperationKind, PartnerWaitRow,
-};
+use proust_profile::mpi_metrics::{Waits, waits_of};
+use proust_profile::{ContextId, Detail, EventRow, LocationId, Nature, Ns, OperationId, OperationKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -95,12 +93,6 @@ fn of_location(facts: &Facts<'_>, location: LocationId) -> Vec<CallSite> {
         sites[number].add(&event, spent, &mut last);
     }
     sites
-}
-
-fn waits_of(waits: &[PartnerWaitRow], location: LocationId) -> &[PartnerWaitRow] {
-    let first = waits.partition_point(|wait| wait.location < location);
-    let count = waits[first..].partition_point(|wait| wait.location == location);
-    &waits[first..first + count]
 }
 
 impl CallSite {

@@ -1,9 +1,9 @@
 //! Waits for ranks that had waited themselves, each of which is a link of a chain.
 //!
-//! A wait follows from another one where its late rank had waited itself until some time in it, or just before
-//! it began: until then both could not work at once. On a busy machine a rank may be without a processor
-//! between what it sends and what it waits for next, for longer than it works. Such a gap separates nothing if
-//! hardly any of the rank's samples fall into gaps like it: it did not work while the other one did.
+//! A wait follows from another one where its late rank had waited itself until some time in it, or just
+//! before it began: until then both could not work at once. On a busy machine a rank may be without a
+//! processor between what it sends and what it waits for next, for longer than it works. Such a gap separates
+//! nothing if hardly any of the rank's samples fall into gaps like it: the rank did not work in them.
 
 use std::collections::BTreeMap;
 

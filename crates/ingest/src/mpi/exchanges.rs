@@ -64,8 +64,8 @@ impl Exchanges {
         self.processes.get(process as usize).is_some_and(|process| process.beside.is_before_output(call))
     }
 
-    /// The sums by call site, and what `each` makes of each process, its calls, and what was found of them.
-    /// `sizes`: the members of each process's communicators.
+    /// The sums by call site; `take` gets what `each` makes of each process, its calls, and what was found of
+    /// them. `sizes`: the members of each process's communicators.
     pub(super) fn rows<T: Send>(
         self,
         processes: &[Gathered],
@@ -73,7 +73,8 @@ impl Exchanges {
         operations: &[Option<OperationId>],
         spool: &Spool,
         each: impl Fn(usize, &Calls, OfCalls) -> T + Sync,
-    ) -> (Vec<ExchangeRow>, Vec<T>) {
+        mut take: impl FnMut(T),
+    ) -> Vec<ExchangeRow> {
         type Key = (LocationId, ContextId, OperationId, Option<OperationId>, bool, bool);
         let of_operation = |operation: Operation| operations.get(operation as usize).copied().flatten();
         let of_process = |(at, of): (usize, Process)| {
@@ -143,14 +144,16 @@ impl Exchanges {
             }
             (sums, each(at, &all, found))
         };
-        let numbered = self.processes.into_iter().enumerate().collect();
+        let numbered = self.processes.into_iter().enumerate();
         let calls = |(at, _): &(usize, Process)| processes[*at].calls.len();
-        let of_each = side_by_side::of_each(numbered, spool.budget(), calls, of_process);
-        let (sums, made): (Vec<Map<Key, ExchangeRow>>, Vec<T>) = of_each.into_iter().unzip();
-        // No two processes have a location in common.
-        let mut rows: Vec<(Key, ExchangeRow)> = sums.into_iter().flatten().collect();
+        let mut rows: Vec<(Key, ExchangeRow)> = Vec::new();
+        side_by_side::of_each(numbered, spool.budget(), calls, of_process, |(sums, made)| {
+            // No two processes have a location in common.
+            rows.extend(sums);
+            take(made);
+        });
         rows.sort_unstable_by_key(|(key, _)| *key);
-        (rows.into_iter().map(|(_, row)| row).collect(), made)
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 }
 

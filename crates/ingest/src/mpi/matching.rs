@@ -24,6 +24,7 @@ use super::exchanges::Exchanges;
 use super::gathered::{Gathered, Places, gathered, sites};
 use super::handed_on::beside;
 use super::made::{Calls, Made, Ways};
+use super::of_call::OfCalls;
 use super::replayed::StoredSteps;
 use super::side_by_side;
 use super::site::Site;
@@ -58,16 +59,15 @@ pub(crate) fn fill(
         let gathered = gathered(number, log, places, clock, &mut sites, spool, each)?;
         Some((ProcessId::from_index(number), gathered, transferred))
     };
-    let numbered = logs.iter_mut().zip(places).enumerate().collect();
+    let numbered = logs.iter_mut().zip(places).enumerate();
     let mut implausible = 0;
-    // A process's locations follow those of the one before it.
-    for (id, gathered, transferred) in
-        side_by_side::of_each(numbered, spool.budget(), counted, read).into_iter().flatten()
-    {
+    side_by_side::of_each(numbered, spool.budget(), counted, read, |read| {
+        let Some((id, gathered, transferred)) = read else { return };
         ids.push(id);
         calls.push(gathered);
+        // A process's locations follow those of the one before it.
         implausible += transferred.iter().map(|row| u64::from(rows.push(row).is_err())).sum::<u64>();
-    }
+    });
     profile.quality.implausible_records += implausible;
     if calls.is_empty() {
         return;
@@ -99,14 +99,16 @@ pub(crate) fn fill(
     let sizes: Vec<Map<u32, u32>> = run.processes.iter().map(|process| sizes(process, &run)).collect();
     let endpoints = calls.iter().map(|gathered| gathered.endpoints.iter()).collect();
     let matched = matched_from(&run, endpoints, &mut exchanges, spool);
-    let (rows, found) = exchanges.rows(&calls, &sizes, operations, spool, |process, all, found| {
+    let of_process = |process: usize, all: &Calls, found: OfCalls| {
         let waits: Vec<PartnerWaitRow> = partner_waits(&calls, process, all, &found.waits).collect();
         let steps = replay::steps(&all.times, &found.dependencies, calls[process].span.calls.clone());
         (waits, StoredSteps::of(steps, spool))
+    };
+    let (mut waits, mut parts) = (Vec::<PartnerWaitRow>::new(), Vec::new());
+    profile.exchanges = exchanges.rows(&calls, &sizes, operations, spool, of_process, |(some, steps)| {
+        waits.extend(some);
+        parts.push(steps);
     });
-    profile.exchanges = rows;
-    let (waits, parts): (Vec<Vec<PartnerWaitRow>>, Vec<StoredSteps>) = found.into_iter().unzip();
-    let mut waits = waits.concat();
     let ideal = ideal_network(&ids, &calls, &jobs, &matched, parts);
     waits.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
     profile.partner_waits = waits;

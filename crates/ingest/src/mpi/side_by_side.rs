@@ -8,15 +8,15 @@ use rayon::prelude::*;
 /// them into rows.
 const CALL_BYTES: u64 = 300;
 
-/// Makes something of each process, several at once, and answers that in their order. `calls` says how many
-/// calls a process has; a process without calls costs nothing.
+/// Makes something of each process, several at once, and hands it to `take` in their order. `calls` says how
+/// many calls a process has; a process without calls costs nothing.
 pub(super) fn of_each<P: Send, T: Send>(
-    processes: Vec<P>,
+    processes: impl IntoIterator<Item = P>,
     budget: &Budget,
     calls: impl Fn(&P) -> usize,
     made: impl Fn(P) -> T + Sync,
-) -> Vec<T> {
-    let mut all = Vec::with_capacity(processes.len());
+    mut take: impl FnMut(T),
+) {
     let mut rest = processes.into_iter().peekable();
     while let Some(first) = rest.next() {
         let (mut batch, mut room) = (vec![first], Vec::new());
@@ -26,9 +26,9 @@ pub(super) fn of_each<P: Send, T: Send>(
             room.push(more);
             batch.extend(rest.next());
         }
-        all.extend(batch.into_par_iter().map(&made).collect::<Vec<T>>());
+        let all: Vec<T> = batch.into_par_iter().map(&made).collect();
+        all.into_iter().for_each(&mut take);
     }
-    all
 }
 
 #[cfg(test)]
@@ -48,7 +48,8 @@ mod tests {
             now.fetch_sub(1, Ordering::SeqCst);
             calls + 1
         };
-        let all = pool.install(|| of_each(calls.to_vec(), &budget, |&calls| calls, made));
+        let mut all = Vec::new();
+        pool.install(|| of_each(calls.to_vec(), &budget, |&calls| calls, made, |one| all.push(one)));
         assert_eq!(budget.left_bytes(), budget_bytes, "what was taken is given back");
         (all, most.into_inner())
     }

@@ -8,12 +8,13 @@
 //!
 //! What a location did on its parts of the path is `super::spending`.
 
+use proust_profile::mpi_metrics::waits_of;
 use proust_profile::{ContextId, EventRow, LocationId, Nature, PartnerWaitRow, Profile};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap as Map;
 
 pub use super::spending::{Activities, Activity, Step};
-use super::spending::{Amount, Spending, outside_of_waits, waits_of};
+use super::spending::{Amount, Spending, outside_of_waits};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::iter::Peekable;
 
+use proust_profile::mpi_metrics::waits_of;
 use proust_profile::{
     ContextId, ContextKind, EventRow, Events, LocationId, OperationId, PartnerWaitRow, Profile, Samples,
 };
@@ -26,13 +27,6 @@ pub struct Step {
     pub begin_ns: u64,
     /// Until when.
     pub end_ns: u64,
-}
-
-/// The waits of a location, in order.
-pub(super) fn waits_of(waits: &[PartnerWaitRow], location: LocationId) -> &[PartnerWaitRow] {
-    let first = waits.partition_point(|wait| wait.location < location);
-    let count = waits[first..].partition_point(|wait| wait.location == location);
-    &waits[first..first + count]
 }
 
 /// A rank's time but for its waits.
