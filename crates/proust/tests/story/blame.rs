@@ -484,22 +484,3 @@ fn executions_of_a_region_are_counted_on_their_own_call_paths() {
         assert_eq!(found, expected, "{page:#}");
     });
 }
-
-/// Two call paths meet at the same barriers: visits that are only counted belong to the path that they were
-/// made on, and to the barrier's line.
-#[test]
-fn barriers_are_counted_at_their_lines_on_both_call_paths() {
-    by_each("barriers", "2", |run, truth| {
-        let page = run.page::<Value>("openmp", &[]);
-        let mut found: Vec<u64> = Vec::new();
-        for region in list(&page, "/regions") {
-            let sites = || list(region, "/sites").iter().filter(|site| site["construct"] == "omp barrier");
-            assert!(sites().all(|site| site["context"] != region["context"]), "{region:#}");
-            found.push(sites().map(|site| site["executions"].as_u64().unwrap()).sum());
-        }
-        // 40 barriers, two threads.
-        let opened = |at: usize| 80 * truth["opened"][at].as_u64().unwrap();
-        found.sort_unstable();
-        assert_eq!(found, [opened(0), opened(1)], "{page:#}");
-    });
-}

