@@ -12,7 +12,8 @@
  * timer   samples come from the collector's timers
  * self    the program sends itself the collector's signal every 20 microseconds of work: many more samples a
  *         second than a timer can give, so that tens of nanoseconds are resolved
- * modes   off (timers disarmed), empty (delivered, nothing done), full, nomemo (every path unwound in full)
+ * modes   off (timers disarmed), empty (delivered, nothing done), full, nomemo (every path unwound in full),
+ *         bare (a timer of the program's own in place of the collector's, whose handler only sets it again)
  *
  * Prints each portion as [mode, begin ns, end ns (CLOCK_MONOTONIC), CPU ns of the thread, signals sent].
  */
@@ -187,6 +188,36 @@ static void arm_timer(int on)
     }
 }
 
+/* A timer of the program's own, between ticks like the collector's: what no sampler can do without. */
+static int bare_timer = -1;
+static uint64_t bare_mean_ns;
+static uint64_t bare_random = 1;
+
+static void arm_bare(void)
+{
+    bare_random = bare_random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t ns = bare_mean_ns / 2 + (bare_random >> 33) % bare_mean_ns;
+    struct itimerspec once = {{0, 0}, {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+    timer_call(SYS_timer_settime, bare_timer, 0, &once);
+}
+
+static void on_bare(int signal)
+{
+    (void)signal;
+    arm_bare();
+}
+
+static void make_bare(uint32_t rate_hz)
+{
+    struct sigaction action = {.sa_handler = on_bare, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMAX - 1};
+    event._sigev_un._tid = own_thread_id;
+    sigaction(SIGRTMAX - 1, &action, NULL);
+    bare_mean_ns = 1000000000 / (rate_hz ? rate_hz : 1);
+    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &bare_timer) != 0)
+        bare_timer = -1;
+}
+
 static struct control *map_control(void)
 {
     const char *folder = getenv("PROUST_RUN");
@@ -203,10 +234,13 @@ static struct control *map_control(void)
 struct mode {
     const char *name;
     uint32_t options;
-    int timer_on;
+    int timer_on, bare_on;
 };
-static const struct mode MODES[] = {
-    {"off", 0, 0}, {"empty", EMPTY_HANDLER, 1}, {"full", 0, 1}, {"nomemo", NO_MEMO, 1}};
+static const struct mode MODES[] = {{"off", 0, 0, 0},
+                                    {"empty", EMPTY_HANDLER, 1, 0},
+                                    {"full", 0, 1, 0},
+                                    {"nomemo", NO_MEMO, 1, 0},
+                                    {"bare", 0, 0, 1}};
 
 struct result {
     const struct mode *mode;
@@ -260,6 +294,8 @@ int main(int argc, char **argv)
         inner_frames = 1;
     struct control *control = map_control();
     find_timer();
+    if (timer >= 0)
+        make_bare(control ? control->rate_hz : 0);
 
     /* A portion is a number of units of work, fixed by how long one takes here. */
     double unit_s = 1;
@@ -286,6 +322,8 @@ int main(int argc, char **argv)
                 control->options = mode->options;
             if (!self)
                 arm_timer(mode->timer_on);
+            if (mode->bare_on && bare_timer >= 0)
+                arm_bare();
             x = portion(x, self ? 16 : 1);
             sent = 0;
             result->mode = mode;

@@ -97,45 +97,55 @@ def handler_at_timer_rate(tool, quick):
 
 # Samples a second of a thread's first seconds, and of a thread that has run for longer.
 FIRST_RATE, SETTLED_RATE = 200, 100
+# Portions are short, since a host's speed drifts within a second. What the handler does twice a second, or
+# once, by the wall's clock falls into portions with timers only: in every second portion it would seem to be
+# twice as frequent. So one portion in so many is without timers.
+PORTION_MS, ONE_WITHOUT_IN = 100, 5
 
 
-def portions_in_turn(tool, path, modes, runs, rounds, portion_ms, rate=FIRST_RATE):
-    """Several recorded runs of handler_cost at one rate: by mode, how many per cent more its portions
-    took than those of the same round with the timers off; samples a CPU second, and their own times."""
+def differences_from_neighbours(portions):
+    """How many per cent more the portions took that stand before and after one without timers than that."""
+    differences = []
+    for before, without, after in zip(portions, portions[1:], portions[2:]):
+        beside = [portion[3] for portion in (before, after) if portion[0] != "off"]
+        if without[0] == "off" and beside:
+            differences.append(100 * (statistics.mean(beside) / without[3] - 1))
+    return differences
+
+
+def portions_beside_none(tool, path, mode, runs, rounds, rate, one_in=ONE_WITHOUT_IN):
+    """Several recorded runs of handler_cost at one rate, in `mode` but for one portion in so many without
+    timers: how many per cent more the former took; samples a CPU second; the time in each handler, ns; all
+    CPU time, ns."""
     program = handler_cost_program()
-    more = {mode: [] for mode in modes if mode != "off"}
-    own_times_ns, delivered, cpu_ns = [], 0, 0
+    modes = ["off"] + [mode] * (one_in - 1)
+    differences, own_times_ns, cpu_ns = [], [], 0
     for _ in range(runs):
-        seconds = rounds * len(modes) * portion_ms * 1e-3
-        said, samples = handler_run(tool, program, rate, seconds, 16, path, "timer", modes, portion_ms)
-        portions = said["portions"]
-        for begin in range(0, len(portions), len(modes)):
-            cpu = {portion[0]: portion[3] for portion in portions[begin:begin + len(modes)]}
-            for mode, shares in more.items():
-                shares.append(100 * (cpu[mode] / cpu["off"] - 1))
-        for portion in portions:
-            if portion[0] == "full":
-                found = inside(samples, portion[1], portion[2])
-                delivered += len(found)
-                own_times_ns += [sample[3] or 0 for sample in found]
+        seconds = rounds * len(modes) * PORTION_MS * 1e-3
+        said, samples = handler_run(tool, program, rate, seconds, 16, path, "timer", modes, PORTION_MS)
+        differences += differences_from_neighbours(said["portions"])
+        for portion in said["portions"]:
+            if portion[0] != "off":
+                own_times_ns += [sample[3] or 0 for sample in inside(samples, portion[1], portion[2])]
                 cpu_ns += portion[3]
-    return more, delivered / (cpu_ns * 1e-9), own_times_ns, cpu_ns
+    return differences, len(own_times_ns) / (cpu_ns * 1e-9), own_times_ns, cpu_ns
 
 
 def cpu_added(tool, quick):
-    """CPU time that sampling adds at both default rates: portions with the timers armed and disarmed."""
-    runs, rounds, portion_ms = 2 if quick else 10, 60, 100
+    """CPU time that sampling adds at both default rates: portions with the timers armed and disarmed; with an
+    empty handler; and with a timer of the program's own that expires as often, which only sets it again."""
+    runs, rounds = 1 if quick else 6, 20 if quick else 50
     rows = []
     for asked in (FIRST_RATE, SETTLED_RATE):
-        more, rate, own_ns, cpu_ns = portions_in_turn(tool, "leaf", ("off", "empty", "full"), runs, rounds,
-                                                      portion_ms, asked)
-        row = {"asked": asked, "delivered_a_second": rate, "differences": more, "own_ns": percentiles(own_ns),
-               "own_percent": 100 * sum(own_ns) / cpu_ns}
-        for mode, shares in more.items():
-            row[f"{mode}_percent"] = summary_of_differences(shares)
+        row = {"asked": asked}
+        for mode, one_in in (("bare", 2), ("empty", 2), ("full", ONE_WITHOUT_IN)):
+            more, rate, own_ns, cpu_ns = portions_beside_none(tool, "leaf", mode, runs, rounds, asked, one_in)
+            row[f"{mode}_percent"] = summary_of_differences(more)
+        row |= {"delivered_a_second": rate, "own_ns": percentiles(own_ns),
+                "own_percent": 100 * sum(own_ns) / cpu_ns}
         rows.append(row)
         say(f"  {asked} a second: {row['full_percent']['median']:.3f} %")
-    return {"rounds": runs * rounds, "portion_s": portion_ms * 1e-3, "rows": rows}
+    return {"rounds": runs * rounds, "portion_s": PORTION_MS * 1e-3, "one_in": ONE_WITHOUT_IN, "rows": rows}
 
 
 # Microseconds of work between two reads.
@@ -145,17 +155,16 @@ READ_DISTANCES = (20, 100, 400, 1000, 4000)
 def alarm(tool, quick):
     """What disarming and arming the timer between ticks takes in hooks: work with reads that do not block,
     with the timers armed and disarmed. The read itself, and its being followed, is in both."""
-    runs, rounds, portion_ms = 1 if quick else 4, 30 if quick else 60, 100
+    runs, rounds = 1 if quick else 3, 20 if quick else 40
     rows = []
     for distance_us in (0, *READ_DISTANCES):
         path = f"read{distance_us // 20}" if distance_us else "same"
-        more, rate, _, _ = portions_in_turn(tool, path, ("off", "full"), runs, rounds, portion_ms,
-                                            SETTLED_RATE)
+        more, rate, _, _ = portions_beside_none(tool, path, "full", runs, rounds, SETTLED_RATE)
         rows.append({"distance_us": distance_us, "delivered_a_second": rate,
-                     "percent": summary_of_differences(more["full"]),
-                     "us_a_sample": summary_of_differences([1e4 * share / rate for share in more["full"]])})
+                     "percent": summary_of_differences(more),
+                     "us_a_sample": summary_of_differences([1e4 * share / rate for share in more])})
         say(f"  {distance_us} us between reads: {rows[-1]['percent']['median']:.2f} %")
-    return {"rounds": runs * rounds, "portion_s": portion_ms * 1e-3, "rows": rows}
+    return {"rounds": runs * rounds, "portion_s": PORTION_MS * 1e-3, "one_in": ONE_WITHOUT_IN, "rows": rows}
 
 
 def spawn(program, env):

@@ -36,21 +36,27 @@ def handler_at_timer_rate(result):
     ], rows)
 
 
+def without_timers(result):
+    return (f"{result['rounds']} portions of {result['portion_s']} s without timers in each cell, one in "
+            f"{result['one_in']}, against those before and after.")
+
+
 def cpu_added(result):
     rows = []
     for row in result["rows"]:
-        full, empty = row["full_percent"], row["empty_percent"]
+        full, empty, bare = row["full_percent"], row["empty_percent"], row["bare_percent"]
         rows.append([
             f"{row['asked']}",
             sure(full, 3), f"{full['q1']:.2f} … {full['q3']:.2f}",
             verdict(full, 0.5),
-            sure(empty, 3), f"{row['own_percent']:.3f}", f"{three(row['own_ns'])}",
+            sure(bare, 3), sure(empty, 3), f"{row['own_percent']:.3f}", f"{three(row['own_ns'])}",
             f"{row['delivered_a_second']:.0f}"
         ])
     return table([
-        "asked, a second", "% of CPU time, median [95 %]", "quartiles", "≤ 0.5 %", "empty handler, %",
+        "asked, a second", "% of CPU time, median [95 %]", "quartiles", "≤ 0.5 %",
+        "a timer of the program's own, %", "empty handler, %",
         "inside the handler, %", "p10 / p50 / p90, µs", "delivered, a second"
-    ], rows) + f"\n\n{result['rounds']} rounds of {result['portion_s']} s portions each."
+    ], rows) + f"\n\n{without_timers(result)}"
 
 
 def alarm(result):
@@ -65,7 +71,7 @@ def alarm(result):
         "work", "% of CPU time, timers armed against disarmed", "µs a sample",
         "samples delivered a CPU second"
     ]
-    return table(heads, rows) + f"\n\n{result['rounds']} rounds of {result['portion_s']} s portions each."
+    return table(heads, rows) + f"\n\n{without_timers(result)}"
 
 
 def start_up(result):
