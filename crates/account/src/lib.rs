@@ -15,6 +15,5 @@ pub mod accounted;
 pub mod blame;
 pub mod classes;
 pub mod ledger;
-mod search;
 pub mod stored;
 pub mod timelines;

@@ -102,6 +102,7 @@ mod transfers;
 mod turns;
 mod unexplained;
 mod unread;
+mod wait_places;
 
 use proust_profile::Profile;
 use rayon::prelude::*;

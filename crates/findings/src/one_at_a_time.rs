@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 
 use proust_profile::{LocationId, Ns};
 
-use super::event_loops::place_of_wait;
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
 use super::handovers::{Handed, Wait};
 use super::thresholds::{self as limits, Checks};
+use super::wait_places::{by_place, place_of};
 use proust_account::ledger::{Account, PassiveReason};
 
 /// Of one program, all its waits that ended when another one of it had worked alone.
@@ -64,16 +64,9 @@ pub(super) fn of_program(facts: &Facts<'_>, program: &str, mut waits: Vec<Wait>)
             waits = asleep;
         }
     }
-    let mut by_place: BTreeMap<_, (Ns, Vec<&Wait>)> = BTreeMap::new();
-    for wait in &waits {
-        let (sum, all) = by_place.entry(facts.places.line_key(wait.1)).or_default();
-        *sum += wait.2.waited;
-        all.push(wait);
-    }
-    let (_, (_, there)) = by_place.into_iter().max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
-    let (context, location) = there.iter().map(|wait| (wait.1, wait.0)).min()?;
-    let context = place_of_wait(facts, location, context);
-    let cause = facts.located(facts.places.place(context), there.iter().map(|wait| wait.0));
+    let (_, (_, there)) =
+        (by_place(facts, &waits).into_iter()).max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
+    let cause = place_of(facts, &there)?;
     let mut finding = facts.finding(Kind::OneAtATime, Account::Serial, lost, Ns::ZERO, cause);
     finding.victims =
         facts.victims(waits.iter().map(|&(location, context, handed)| (location, context, handed.waited)));

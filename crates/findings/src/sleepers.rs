@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use proust_profile::{ContextId, LocationId, Nature, Ns};
-use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
@@ -24,10 +23,7 @@ struct Slept {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut still: FxHashMap<(LocationId, ContextId), Ns> = FxHashMap::default();
-    for (&(location, context), &time) in &facts.stretches.asleep {
-        *still.entry((location, context)).or_default() += time;
-    }
+    let mut still = facts.stretches.asleep.clone();
     let works = |location: LocationId| {
         let of = &facts.profile.locations[location];
         let life = of.end - of.start - facts.queued(location);

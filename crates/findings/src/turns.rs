@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 
 use proust_profile::{LocationId, Ns};
 
-use super::event_loops::place_of_wait;
 use super::facts::Facts;
 use super::figure::{Figure, FigureId};
 use super::finding::{Finding, Kind, Sure};
 use super::handovers::{Handed, Wait};
 use super::one_at_a_time;
 use super::thresholds::{self as limits, Checks};
+use super::wait_places::{by_place, place_of};
 use proust_account::ledger::Account;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
@@ -79,21 +79,14 @@ fn by_turns(facts: &Facts<'_>, mut waits: Vec<Wait>) -> Option<Finding> {
     {
         return None;
     }
-    let mut by_place: BTreeMap<_, (Ns, Vec<&Wait>)> = BTreeMap::new();
-    for wait in &waits {
-        let (sum, all) = by_place.entry(facts.places.line_key(wait.1)).or_default();
-        *sum += wait.2.waited;
-        all.push(wait);
-    }
+    let by_place = by_place(facts, &waits);
     // A client and its server wait alike; the one that was there first is the client, and could ask earlier.
     let most = by_place.values().map(|(sum, _)| *sum).max()?;
     let born = |there: &[&Wait]| there.iter().map(|wait| facts.profile.locations[wait.0].start).min();
     let (_, there) = (by_place.into_values())
         .filter(|(sum, _)| *sum * ALIKE >= most)
         .min_by(|a, b| born(&a.1).cmp(&born(&b.1)).then(b.0.cmp(&a.0)))?;
-    let (context, location) = there.iter().map(|wait| (wait.1, wait.0)).min()?;
-    let context = place_of_wait(facts, location, context);
-    let cause = facts.located(facts.places.place(context), there.iter().map(|wait| wait.0));
+    let cause = place_of(facts, &there)?;
     let mut finding = facts.finding(Kind::WorkByTurns, Account::Serial, lost, Ns::ZERO, cause);
     finding.victims =
         facts.victims(waits.iter().map(|&(location, context, handed)| (location, context, handed.waited)));

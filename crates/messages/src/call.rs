@@ -133,6 +133,19 @@ pub enum Collective {
     Neighbours,
 }
 
+impl Collective {
+    /// All of them; spools know one by its position.
+    pub const ALL: [Collective; 7] = [
+        Collective::Barrier,
+        Collective::AllToAll,
+        Collective::OneToAll,
+        Collective::AllToOne,
+        Collective::Scan,
+        Collective::Loose,
+        Collective::Neighbours,
+    ];
+}
+
 /// Stretches of neighbouring slots of requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slots<'a> {

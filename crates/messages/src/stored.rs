@@ -15,19 +15,18 @@ use crate::waits::Times;
 pub struct StoredEndpoints(SpooledNumbers);
 
 /// Kinds by their number.
-const KINDS: [Kind; 11] = [
-    Kind::Send(Mode::Standard),
-    Kind::Send(Mode::Buffered),
-    Kind::Receive,
-    Kind::Probe,
-    Kind::Collective(Collective::Barrier),
-    Kind::Collective(Collective::AllToAll),
-    Kind::Collective(Collective::OneToAll),
-    Kind::Collective(Collective::AllToOne),
-    Kind::Collective(Collective::Scan),
-    Kind::Collective(Collective::Loose),
-    Kind::Collective(Collective::Neighbours),
-];
+const KINDS: [Kind; 4 + Collective::ALL.len()] = {
+    let mut kinds = [Kind::Probe; 4 + Collective::ALL.len()];
+    kinds[0] = Kind::Send(Mode::Standard);
+    kinds[1] = Kind::Send(Mode::Buffered);
+    kinds[2] = Kind::Receive;
+    let mut at = 0;
+    while at < Collective::ALL.len() {
+        kinds[4 + at] = Kind::Collective(Collective::ALL[at]);
+        at += 1;
+    }
+    kinds
+};
 
 /// Of the first number of an endpoint: its kind, how it ended, and the how manyth prepared one it is.
 const KIND_BITS: u32 = 4;

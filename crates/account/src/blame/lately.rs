@@ -1,8 +1,9 @@
 //! What a location did by ranges of time that mostly move forward: what was read lately is kept, so that a
 //! range near the last one opens no stream again.
 
+use proust_profile::seek;
+
 use crate::ledger::Lasting;
-use crate::search::partition_near;
 
 /// Things of a location that do not overlap, in order of time, read as far as they were asked for.
 pub(super) struct Lately<'s, T> {
@@ -54,7 +55,7 @@ impl<'s, T: Lasting> Lately<'s, T> {
                 opened.near = 0;
             }
         }
-        let passed = partition_near(&opened.read, opened.near, |one| one.window().end_ns <= from_ns);
+        let passed = seek(&opened.read, opened.near, |one| one.window().end_ns <= from_ns);
         opened.near = passed;
         if passed > 2 * self.kept {
             let dropped = passed - self.kept;

@@ -6,14 +6,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use proust_profile::LocationId;
+use proust_profile::{LocationId, seek};
 use rayon::prelude::*;
 
 use super::evidence::{Done, Evidence, Kind};
 use super::groups::LockId;
 use super::object::ObjectId;
 use crate::ledger::Window;
-use crate::search::partition_near;
 use rustc_hash::FxHashMap as Map;
 
 /// The waits for one lock by the charged locations.
@@ -156,7 +155,7 @@ impl QueueingOf<'_> {
         let Some(object) = is_single_wait(done) else { return };
         let releases = evidence.releases.of_object(object);
         let near = self.near.entry(object).or_default();
-        *near = partition_near(releases, *near, |one| one.time_ns <= event.begin_ns);
+        *near = seek(releases, *near, |one| one.time_ns <= event.begin_ns);
         for one in releases[*near..].iter().take_while(|one| one.time_ns <= event.end_ns) {
             let since_ns = &self.all.since_ns[one.row as usize];
             if since_ns.load(Ordering::Relaxed) > event.begin_ns {

@@ -11,13 +11,12 @@
 //! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain
 //! any, of those next to it.
 
-use proust_profile::LocationId;
 use proust_profile::releases::SAMPLED_HELD_NS;
+use proust_profile::{LocationId, seek};
 
 use super::evidence::{Done, Evidence};
 use super::releases::{Let, NEAREST, nearest_sampled};
 use crate::ledger::Window;
-use crate::search::partition_near;
 
 /// A wait of this length contains a recorded release, even if all sections are short ones.
 const CERTAIN_NS: u64 = 20 * SAMPLED_HELD_NS;
@@ -92,7 +91,7 @@ pub(super) fn shares(
     if let Some(object) = done.object {
         list = evidence.releases.of_object(object);
         let near = &mut near.0[object as usize];
-        from = partition_near(list, *near as usize, |one| one.time_ns <= waited.begin_ns);
+        from = seek(list, *near as usize, |one| one.time_ns <= waited.begin_ns);
         *near = from as u32;
     }
     shares_of(list, from, &waited, window, out);

@@ -5,17 +5,6 @@ use proust_messages::replay::{Arrival, Dependency, Step};
 use proust_messages::waits::Times;
 use proust_profile::{NumbersReader, NumbersWriter, Spool, SpooledNumbers, far, near};
 
-/// Those on which members depend, by their number.
-const KINDS: [Collective; 7] = [
-    Collective::Barrier,
-    Collective::AllToAll,
-    Collective::OneToAll,
-    Collective::AllToOne,
-    Collective::Scan,
-    Collective::Loose,
-    Collective::Neighbours,
-];
-
 /// Of the first number of a step: which it is.
 const STEP_BITS: u32 = 3;
 
@@ -77,7 +66,7 @@ pub(super) fn put(on: &Dependency, to: &mut NumbersWriter, last: &mut Last) {
         Dependency::Sends(_) | Dependency::Takes(_) => to.put(&[which, near_last]),
         Dependency::Meets { member, .. } => to.put(&[which, near_last, member.into()]),
         Dependency::Arrives(Arrival { kind, is_root, members, depending, member, .. }) => {
-            let kind = KINDS.iter().position(|&of| of == kind).unwrap_or_default() as u64;
+            let kind = Collective::ALL.iter().position(|&of| of == kind).unwrap_or_default() as u64;
             let which = which | kind << STEP_BITS << 1 | u64::from(is_root) << STEP_BITS;
             to.put(&[which, near_last, members.into(), depending.into(), member.into()]);
         }
@@ -93,7 +82,7 @@ pub(super) fn read(head: u64, from: &mut NumbersReader<'_>, last: &mut Last) -> 
         1 => Dependency::Takes(number),
         2 => Dependency::Arrives(Arrival {
             number,
-            kind: *KINDS.get((head >> STEP_BITS >> 1) as usize)?,
+            kind: *Collective::ALL.get((head >> STEP_BITS >> 1) as usize)?,
             is_root: head >> STEP_BITS & 1 == 1,
             members: from.next()? as u32,
             depending: from.next()? as u32,
@@ -116,7 +105,7 @@ mod tests {
             Step::Depends(Dependency::Sends(0)),
             Step::Depends(Dependency::Meets { number: 1 << 40, member: u32::MAX }),
         ];
-        for (at, kind) in KINDS.into_iter().enumerate() {
+        for (at, kind) in Collective::ALL.into_iter().enumerate() {
             let (members, member) = (u32::MAX - at as u32, at as u32);
             let arrival = Arrival { number: 9, kind, is_root: at % 2 == 0, members, depending: 1, member };
             steps.push(Step::Depends(Dependency::Arrives(arrival)));
