@@ -146,12 +146,14 @@ impl Page for MpiPage {
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let heads = ["operation", "function", "file", "line", "calls", "seconds", "partner_s", "bytes"];
+        let heads =
+            ["operation", "context", "function", "file", "line", "calls", "seconds", "partner_s", "bytes"];
         let mut rows = vec![heads.map(str::to_owned).to_vec()];
         for line in &self.operations {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             rows.push(vec![
                 line.operation.clone(),
+                line.context.clone(),
                 text(&line.site.function),
                 text(&line.site.file),
                 line.site.line.map(|line| line.to_string()).unwrap_or_default(),

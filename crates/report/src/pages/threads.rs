@@ -1,7 +1,7 @@
 //! The page `threads`: accounts and passive time of every location.
 
 use proust_account::ledger::{Account, Accounts};
-use proust_profile::{LocationId, Metric};
+use proust_profile::{Location, LocationId, Metric, Process};
 use proust_query::{Handle, Measure, Quantity, Selection};
 use proust_words::counted;
 use rustc_hash::FxHashMap;
@@ -61,6 +61,9 @@ struct LocationRow {
     handle: String,
     program: String,
     host: String,
+    /// The processors that it was bound to at its end, or those of its process, as ranges of numbers such as
+    /// `0-3,8`; empty where they are not known.
+    processors: String,
     service: bool,
     #[serde(skip)]
     charged: bool,
@@ -89,6 +92,11 @@ struct SlotRow {
     rank: Option<u32>,
     processors: u32,
     accounts: Seconds,
+}
+
+/// The processors that a location may use.
+fn processors<'p>(location: &'p Location, process: &'p Process) -> &'p str {
+    if location.processors.is_empty() { &process.processors } else { &location.processors }
 }
 
 impl Threads {
@@ -128,6 +136,7 @@ impl Threads {
                     handle: Handle::Location(row.location).to_string(),
                     program: process.name.clone(),
                     host: process.host.clone(),
+                    processors: processors(location, process).to_owned(),
                     service: location.service,
                     charged: row.charged,
                     start_s: location.start.as_seconds(),
@@ -219,10 +228,12 @@ impl Threads {
 
     fn table(&self, scale: Scale, totals: Option<Vec<i64>>) -> LocationTable<'_> {
         let has_ranks = self.locations.iter().any(|row| row.rank.is_some());
+        let are_bound = self.locations.windows(2).any(|two| two[0].processors != two[1].processors);
         let row = |row: &'_ LocationRow| {
             let rank = || row.rank.map(|rank| rank.to_string()).unwrap_or_default();
             let mut ids: Vec<String> = has_ranks.then(rank).into_iter().collect();
             ids.extend([row.process.to_string(), row.thread.to_string()]);
+            ids.extend(are_bound.then(|| row.processors.clone()));
             let tail = if !row.charged {
                 not_charged(row.charged, row.service).to_owned()
             } else if row.name == row.program {
@@ -244,7 +255,8 @@ impl Threads {
                 passive: &location.passive,
             }
         });
-        let ids = has_ranks.then_some("rank").into_iter().chain(["process", "thread"]).collect();
+        let ids = has_ranks.then_some("rank").into_iter().chain(["process", "thread"]);
+        let ids = ids.chain(are_bound.then_some("bound to")).collect();
         LocationTable { rows: rows.collect(), ids, scale, totals }
     }
 }
@@ -299,14 +311,16 @@ impl Page for Threads {
 
     fn rows(&self) -> Vec<Vec<String>> {
         let accounts = Account::ALL.map(Account::id);
-        let first = ["handle", "process", "rank", "thread", "name", "wall_s", "cpu_s", "passive_s"];
+        let first =
+            ["handle", "process", "rank", "thread", "name", "processors", "wall_s", "cpu_s", "passive_s"];
         let heads = first.iter().chain(&accounts).chain(&["lost_s", "caused_s"]);
         let heads: Vec<&str> = heads.copied().collect();
         let mut rows = vec![csv_heads(&heads, &self.metrics)];
         for row in &self.locations {
             let mut fields = vec![row.handle.clone(), row.process.to_string()];
             fields.push(row.rank.map(|rank| rank.to_string()).unwrap_or_default());
-            fields.extend([row.thread.to_string(), row.name.clone(), exact(row.wall_s), exact(row.cpu_s)]);
+            fields.extend([row.thread.to_string(), row.name.clone(), row.processors.clone()]);
+            fields.extend([exact(row.wall_s), exact(row.cpu_s)]);
             fields.push(exact(sum(row.passive.values().copied())));
             fields.extend(accounts.iter().map(|id| exact(row.accounts.get(id).copied().unwrap_or(0.0))));
             fields.extend([exact(row.lost_s), exact(row.caused_s)]);

@@ -1,5 +1,6 @@
 //! Every page as people and programs see it.
 
+use proust_profile::{LocationId, ProcessId, Profile};
 use proust_query::Metrics;
 use proust_report::{Column, Format, PageName, Question, Style, render};
 
@@ -28,6 +29,21 @@ fn texts() {
     let columns = Column::parse_list("cpu_s:max|mean|imbalance", &Metrics::default()).unwrap();
     let question = Question { columns, ..page(PageName::Flat, &[], Format::Text) };
     insta::assert_snapshot!("flat_statistics_text", shown(&question));
+}
+
+#[test]
+fn threads_that_are_bound_say_to_which_processors() {
+    let mut profile = profile();
+    profile.processes[ProcessId(0)].processors = "0-3".into();
+    let shown = |profile: &Profile, format| {
+        render(profile, &page(PageName::Threads, &[], format), &Style::default()).unwrap().page
+    };
+    assert!(!shown(&profile, Format::Text).contains("bound to"));
+    profile.locations[LocationId(1)].processors = "2".into();
+    insta::assert_snapshot!("bound_threads_text", shown(&profile, Format::Text));
+    let csv = shown(&profile, Format::Csv);
+    assert!(csv.lines().nth(1).is_some_and(|line| line.contains(",0-3,")), "{csv}");
+    assert!(csv.lines().nth(2).is_some_and(|line| line.contains(",2,")), "{csv}");
 }
 
 fn shown_waiting(question: &Question, width: usize) -> String {

@@ -121,7 +121,7 @@ impl PathLine {
         text.push_str(&wrapped(&ranks, 1, style.width));
         let scale = Scale::seconds(self.activities.iter().map(|line| line.seconds));
         let mut titles = vec![(scale.title("on path"), Align::Right)];
-        titles.extend(right(&["%", "mean", "imbalance", "costs"]));
+        titles.extend(right(&["±", "%", "mean", "imbalance", "costs"]));
         titles.extend([("activity".to_owned(), Align::Left), ("in".to_owned(), Align::Left)]);
         let mut table = Table::new(titles);
         let is_much = |line: &&PathActivity| line.seconds >= LITTLE * self.length_s;
@@ -130,6 +130,7 @@ impl PathLine {
         for line in &activities[..shown] {
             table.row(vec![
                 scale.show(line.seconds).into(),
+                scale.show(line.error_s).into(),
                 percent(line.seconds, self.length_s).into(),
                 scale.show(line.mean_s).into(),
                 scale.show(line.imbalance_s).into(),
@@ -138,7 +139,7 @@ impl PathLine {
                 line.site.cell(),
             ]);
         }
-        text.push_str(&table.render_within(&["mean", "imbalance"], style));
+        text.push_str(&table.render_within(&["mean", "imbalance", "±"], style));
         text.push_str(&more_places(activities.len() - shown, "activity"));
         let of = &self.impact;
         text + &format!(
