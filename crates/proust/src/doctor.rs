@@ -225,7 +225,7 @@ fn interpreted(path: &Path) -> Option<Check> {
     let name = path.file_name()?.to_str()?;
     let language = NAMES.iter().find(|known| name.starts_with(**known))?;
     let how = match *language {
-        "python" => " and, of Python 3.8 to 3.13, those of the script",
+        "python" => " and, of Python 3.8 to 3.15, those of the script",
         "node" => "; with `--perf-basic-prof` or `--perf-prof` also of the script",
         "java" => {
             "; with `-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit` (17 and newer) also of classes"

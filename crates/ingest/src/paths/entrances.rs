@@ -172,6 +172,10 @@ const PYTHON: &[&str] = &[
     "PyObject_Vectorcall",
     "PyVectorcall_Call",
     "_PyVectorcall_",
+    "_PyCallMethodDescriptor",
+    "_Py_BuiltinCall",
+    "_Py_CallBuiltinClass",
+    "_Py_VectorCall",
     "PyEval_EvalCode",
     "_PyEval_EvalCode",
     "PyEval_EvalFrame",
@@ -392,6 +396,7 @@ mod tests {
     fn between_two_functions_of_python_lies_the_interpreter() {
         for library in ["/usr/bin/python3.11", "/usr/lib/x86_64-linux-gnu/libpython3.12.so.1.0"] {
             assert_eq!(role("_PyFunction_Vectorcall", None, library), Role::Entrance);
+            assert_eq!(role("_PyCallMethodDescriptorFast_StackRef", None, library), Role::Entrance);
             assert_eq!(role("_PyEval_EvalFrameDefault", None, library), Role::Program);
             assert_eq!(role("long_add", None, library), Role::Program);
         }

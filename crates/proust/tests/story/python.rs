@@ -13,7 +13,7 @@ use crate::programs::{built, folder};
 use crate::recording::{Recorded, list, number, record, report};
 
 /// Minor versions whose frames are read.
-const READ: std::ops::RangeInclusive<u32> = 8..=13;
+const READ: std::ops::RangeInclusive<u32> = 8..=15;
 
 /// An interpreter, and its minor version.
 pub struct Interpreter {
@@ -21,9 +21,12 @@ pub struct Interpreter {
     minor: u32,
 }
 
-/// The interpreters here, each version once: the system's, and those that pyenv has.
+/// The interpreters here, each version once: the system's, those that `tests/pythons` unpacked, and those that
+/// pyenv has.
 fn interpreters() -> Vec<Interpreter> {
     let mut known = vec![PathBuf::from("/usr/bin/python3"), PathBuf::from("python3")];
+    let unpacked = fs::read_dir(folder().join("../target/pythons/usr/bin")).ok();
+    known.extend(unpacked.into_iter().flatten().flatten().map(|program| program.path()));
     let root = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
     let root = root.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")));
     let versions = root.and_then(|root| fs::read_dir(root.join("versions")).ok());
@@ -50,7 +53,7 @@ fn interpreters() -> Vec<Interpreter> {
 pub fn read_interpreters() -> Vec<Interpreter> {
     let found: Vec<_> = interpreters().into_iter().filter(|one| READ.contains(&one.minor)).collect();
     if found.is_empty() {
-        println!("SKIP: no Python 3.8 to 3.13 is installed");
+        println!("SKIP: no Python 3.8 to 3.15 is installed");
     }
     found
 }
@@ -159,7 +162,7 @@ fn time_is_shown_on_the_lines_that_execute() {
 
 #[test]
 fn waits_are_for_what_pythons_own_functions_say() {
-    for python in few_interpreters() {
+    for python in read_interpreters() {
         let run = record(&python.path, &[script("waits.py")]).succeeded();
         let truth = printed(&run);
         let page: Value = run.page("waits", &[]);
@@ -216,7 +219,7 @@ fn the_interpreters_lock_is_found_where_threads_compute() {
 #[test]
 fn an_interpreter_that_is_opened_and_closed_again() {
     let (Some(library), Some(program)) = (library(), built("embedded")) else {
-        println!("SKIP: no library of Python 3.8 to 3.13 is installed");
+        println!("SKIP: no library of Python 3.8 to 3.15 is installed");
         return;
     };
     let run = record(program, &[library]).succeeded();
@@ -263,7 +266,7 @@ fn greenlets_have_their_own_functions() {
 #[test]
 fn other_versions_are_recorded_as_they_are() {
     let Some(python) = interpreters().into_iter().find(|one| !READ.contains(&one.minor)) else {
-        println!("SKIP: no Python older than 3.8 or newer than 3.13 is installed");
+        println!("SKIP: no Python older than 3.8 or newer than 3.15 is installed");
         return;
     };
     let run = record(&python.path, &[script("shares.py"), "0.2".to_owned()]).succeeded();

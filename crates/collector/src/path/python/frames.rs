@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::codes::{Codes, Facts};
 use super::interpreter;
-use super::layout::{Chain, Instruction, Last, Layout};
+use super::layout::{ADDRESS, Chain, Instruction, Last, Layout};
 use super::memory::Memory;
 use crate::arena::spread;
 use crate::path::Announce;
@@ -303,7 +303,7 @@ impl Found {
 
     fn frame(&mut self, reading: &Reading<'_>, at: u64) -> Option<Frame> {
         let layout = reading.layout;
-        let code = self.word(reading, at.wrapping_add(layout.code))?;
+        let code = self.word(reading, at.wrapping_add(layout.code))? & ADDRESS;
         let above = self.word(reading, at.wrapping_add(layout.previous))?;
         let at = match layout.instruction {
             Instruction::Number { at: offset, unit } => {

@@ -129,7 +129,7 @@ pub fn follow_changes() {
 }
 
 /// The minor version of Python 3 by the name of the file that it lies in: `python3.11`,
-/// `libpython3.11.so.1.0`. None of other builds of it (`python3.13t`, `python3.11d`), whose objects are laid
+/// `libpython3.11.so.1.0`. None of other builds of it (`python3.14t`, `python3.11d`), whose objects are laid
 /// out in another way.
 fn minor_version(path: &[u8]) -> Option<u8> {
     let name = path.rsplit(|&byte| byte == b'/').next()?;
@@ -154,6 +154,7 @@ mod tests {
             (b"/usr/bin/python3", None),
             (b"/usr/lib/libpython3.so", None),
             (b"/usr/bin/python3.13t", None),
+            (b"/usr/bin/python3.15", Some(15)),
             (b"/usr/bin/libpython3.11d.so.1.0", None),
             (b"/usr/bin/python3.999", None),
             (b"/usr/bin/pypy3.9", None),

@@ -80,7 +80,7 @@ pub struct Layout {
     pub chain: Chain,
     /// Of a frame: the one above it.
     pub previous: u64,
-    /// Of a frame: its code object.
+    /// Of a frame: its code object. The lowest bits of what stands there may say how it is counted (3.14).
     pub code: u64,
     /// Of a frame: where it executes.
     pub instruction: Instruction,
@@ -110,6 +110,8 @@ impl Layout {
     }
 }
 
+/// The lowest bits of a reference to an object are not of its address.
+pub const ADDRESS: u64 = !7;
 /// Of any object: its type.
 pub const TYPE: u64 = 8;
 /// Of any object with a length: that.
@@ -147,7 +149,14 @@ const TWELVE: Layout = Layout {
     other: 56,
 };
 
-static LAYOUTS: [Layout; 6] = [
+const FOURTEEN: Layout = Layout {
+    minor: 14,
+    chain: Chain::FramesWithMarkers { innermost: 72, last: Last::Behind(74, 3) },
+    instruction: Instruction::Pointer { at: 56, begin: 208 },
+    ..TWELVE
+};
+
+static LAYOUTS: [Layout; 8] = [
     Layout { minor: 8, ..NINE },
     NINE,
     Layout {
@@ -182,4 +191,6 @@ static LAYOUTS: [Layout; 6] = [
         instruction: Instruction::Pointer { at: 56, begin: 200 },
         ..TWELVE
     },
+    FOURTEEN,
+    Layout { minor: 15, ..FOURTEEN },
 ];

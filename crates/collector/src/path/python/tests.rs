@@ -12,7 +12,7 @@ use crate::path::stack::{OwnStack, StackReader, WideWindow};
 use crate::path::tree::{Frame, NodeId};
 use proust_log::code::Code;
 
-const MINOR_VERSIONS: [u8; 6] = [8, 9, 10, 11, 12, 13];
+const MINOR_VERSIONS: [u8; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
 const WORDS: usize = 64;
 
 /// Objects of an interpreter, which stay where they are.
@@ -68,7 +68,8 @@ impl Memory {
     /// A frame that executes the byte `at` of `code`, below `previous`.
     fn frame(&mut self, layout: &Layout, code: u64, at: u32, previous: u64) -> u64 {
         let frame = self.object();
-        self.word(frame, layout.code, code);
+        // From 3.14 on a reference says how it is counted.
+        self.word(frame, layout.code, if layout.minor >= 14 { code | 1 } else { code });
         self.word(frame, layout.previous, previous);
         match layout.instruction {
             Instruction::Number { at: place, unit } => self.put(frame, place, &(at / unit).to_ne_bytes()),
