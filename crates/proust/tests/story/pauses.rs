@@ -164,7 +164,9 @@ fn threads_and_children_that_begin_while_paused_are_followed() {
     run.assert_wanted();
     run.assert_nothing_unwanted();
     let (found_s, truth_s) = (run.cpu_s("born_meanwhile"), number(&run.truth, "/born_s"));
-    assert_close("the thread that goes on", found_s, truth_s, UNNOTICED_S + 0.05 * truth_s);
+    // It goes on before the command to resume has begun, which takes its time on a busy machine.
+    let allowed_s = UNNOTICED_S + 0.05 * truth_s + (run.most_s - run.least_s);
+    assert_close("the thread that goes on", found_s, truth_s, allowed_s);
     let summary = run.summary();
     assert_eq!((summary.run.processes, summary.run.threads), (2, 4));
 }

@@ -21,8 +21,8 @@ pub struct Interpreter {
     minor: u32,
 }
 
-/// The interpreters here, each version once: the system's, those that `tests/pythons` unpacked, and those that
-/// pyenv has.
+/// The interpreters here, each version once: the system's, those that `tests/pythons` unpacked, and those of
+/// pyenv.
 fn interpreters() -> Vec<Interpreter> {
     let mut known = vec![PathBuf::from("/usr/bin/python3"), PathBuf::from("python3")];
     let unpacked = fs::read_dir(folder().join("../target/pythons/usr/bin")).ok();
