@@ -190,6 +190,7 @@ static void arm_timer(int on)
 
 /* A timer of the program's own, between ticks like the collector's: what no sampler can do without. */
 static int bare_timer = -1;
+static volatile int is_bare;
 static uint64_t bare_mean_ns;
 static uint64_t bare_random = 1;
 
@@ -204,7 +205,8 @@ static void arm_bare(void)
 static void on_bare(int signal)
 {
     (void)signal;
-    arm_bare();
+    if (is_bare)
+        arm_bare();
 }
 
 static void make_bare(uint32_t rate_hz)
@@ -322,7 +324,8 @@ int main(int argc, char **argv)
                 control->options = mode->options;
             if (!self)
                 arm_timer(mode->timer_on);
-            if (mode->bare_on && bare_timer >= 0)
+            is_bare = mode->bare_on && bare_timer >= 0;
+            if (is_bare)
                 arm_bare();
             x = portion(x, self ? 16 : 1);
             sent = 0;

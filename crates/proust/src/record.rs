@@ -104,7 +104,7 @@ pub struct RecordArgs {
 /// Samples per second of processor time and thread, unless said otherwise.
 const RATE_HZ: u32 = 200;
 /// The same of a thread that has used [`SETTLED_AFTER_NS`] of it. The processor's timer takes up to 30 µs a
-/// sample in a virtual machine: 0.6 % of the time at first, and 0.3 % of a long run.
+/// sample in a virtual machine: 0.5 to 0.8 % of the time at first, and 0.3 % of a long run.
 const SETTLED_RATE_HZ: u32 = 100;
 /// Most space that a run may take on disk, unless said otherwise.
 const MAX_SIZE: &str = "1G";
