@@ -172,9 +172,9 @@ class Tool:
             logs += [json.loads(line) for line in text.splitlines()]
         return logs
 
-    def bare_folder(self, rate=200):
+    def bare_folder(self):
         """A run's folder to preload the collector into by hand, and the environment that does so."""
-        source, _ = self.record(["/bin/true"], "--rate", str(rate))
+        source, _ = self.record(["/bin/true"])
         folder = self.new_folder()
         (folder / "log").mkdir(parents=True)
         for name in ("control", "libproust_collector.so"):

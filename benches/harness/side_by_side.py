@@ -21,6 +21,10 @@ def seconds_of_gprofng(experiment):
     return float(found.group(1)) if found else None
 
 
+# Samples a second of CPU time that Proust and perf are asked for.
+RATE = "200"
+
+
 class Proust:
     name = "proust record"
 
@@ -28,7 +32,7 @@ class Proust:
         self.tool = tool
 
     def run(self, command):
-        self.folder, ran = self.tool.record(command)
+        self.folder, ran = self.tool.record(command, "--rate", RATE)
         return ran
 
     def facts(self):
@@ -48,12 +52,12 @@ class Perf:
 
     def run(self, command):
         return run(
-            ["perf", "record", "-q", "-F", "200", "--call-graph", self.call_graph, "-o", self.file, *command])
+            ["perf", "record", "-q", "-F", RATE, "--call-graph", self.call_graph, "-o", self.file, *command])
 
     def facts(self):
         samples = samples_of_perf(self.file)
         return {"disk_bytes": size_on_disk(self.file), "samples": samples,
-                "seen_cpu_s": None if samples is None else samples / 200}
+                "seen_cpu_s": None if samples is None else samples / int(RATE)}
 
 
 class Gprofng:

@@ -144,7 +144,8 @@ pub unsafe fn begin(life: &Life, slot: *mut ChildSlot, begin_ns: u64, stack: Own
         // as never written.
         return false;
     };
-    let Ok(due_ns) = pace::start_without_lane(timer, clock::thread_cpu_ns(), life.options.rate) else {
+    let Ok(due_ns) = pace::start_without_lane(timer, clock::thread_cpu_ns(), life.options.mean_distance_ns)
+    else {
         timer::stop(timer);
         return false;
     };

@@ -10,7 +10,6 @@ use proust_log::control::{
 };
 use proust_log::layout::VERSION;
 
-use crate::sample::rate::Rate;
 use crate::{control, launcher, raw};
 
 /// The options.
@@ -18,8 +17,8 @@ use crate::{control, launcher, raw};
 pub struct Options {
     /// The run's folder, absolute.
     pub folder: &'static CStr,
-    /// How far apart samples are.
-    pub rate: Rate,
+    /// Mean distance of samples on a thread's CPU clock.
+    pub mean_distance_ns: u64,
     /// Samples per second of CPU time.
     pub rate_hz: u32,
     /// Compare every path with a full unwind.
@@ -79,10 +78,9 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
     if filters().is_some_and(|filters| filters > page.filters) {
         return None;
     }
-    if page.magic != CONTROL_MAGIC || page.version != VERSION {
+    if page.magic != CONTROL_MAGIC || page.version != VERSION || page.rate_hz == 0 {
         return None;
     }
-    let rate = Rate::new(page.rate_hz, page.settled_rate_hz)?;
     CONTROL.store(control, Ordering::Release);
     if control::has_stopped() {
         return None;
@@ -95,7 +93,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
     }
     Some(Options {
         folder,
-        rate,
+        mean_distance_ns: 1_000_000_000 / u64::from(page.rate_hz),
         rate_hz: page.rate_hz,
         check_paths: page.options & CHECK_PATHS != 0,
         mpi_paths: page.options & NO_MPI_PATHS == 0,
@@ -231,10 +229,9 @@ pub fn return_budget(bytes: u64) {
 pub fn of_a_test(folder: &'static CStr) -> Options {
     let page: &'static mut [u64] = Vec::leak(vec![0; CONTROL_BYTES / 8]);
     CONTROL.store(page.as_mut_ptr().cast(), Ordering::Release);
-    let rate = Rate::new(200, 0).expect("not none");
     Options {
         folder,
-        rate,
+        mean_distance_ns: 5_000_000,
         rate_hz: 200,
         check_paths: false,
         mpi_paths: true,

@@ -211,7 +211,7 @@ pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
     if lane.samples.silence.is_any() {
         return;
     }
-    if let Err(errno) = lane.begin_sampling(tid, life.options.rate) {
+    if let Err(errno) = lane.begin_sampling(tid, life.options.mean_distance_ns) {
         lane.with_record(|record| record.note(NoteCode::TimerRefused, errno as u64));
     }
 }
@@ -374,7 +374,7 @@ fn adopt(life: &Life, record: &mut Record, tid: u32, cpu_ns: u64) {
     let signal = signal::current();
     lane.samples.signal.store(signal, Ordering::Relaxed);
     lane.samples.silence.begin(0);
-    if let Err(errno) = lane.begin_sampling(tid, life.options.rate) {
+    if let Err(errno) = lane.begin_sampling(tid, life.options.mean_distance_ns) {
         record.note(NoteCode::TimerRefused, errno as u64);
     }
 }

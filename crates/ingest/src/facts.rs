@@ -44,7 +44,6 @@ pub fn facts(
         wall: profile.processes.iter().map(|process| process.end).max().unwrap_or_default(),
         available_processors: bindings::available(&profile.processes.raw),
         asked_rate_hz: run.map_or(header.asked_rate_hz, |run| run.asked_rate_hz),
-        settled_rate: run.and_then(|run| run.settled_rate),
         tick: Ns::of(header.tick_ns.into()),
         host: clock.host(0).into(),
         outcome: outcome(run),

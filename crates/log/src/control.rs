@@ -81,13 +81,9 @@ pub struct Control {
     pub pause_signal: u32,
     /// The most ranks that a host of the run has, of those that have begun so far; 0 = there are none.
     pub ranks: u32,
-    /// Samples per second of CPU time of a thread that has used [`SETTLED_AFTER_NS`]; 0 = `rate_hz`.
-    pub settled_rate_hz: u32,
+    /// Zero.
+    pub unused: u32,
 }
-
-/// CPU time after which a thread is sampled at [`Control::settled_rate_hz`]: by then it has some thousand
-/// samples.
-pub const SETTLED_AFTER_NS: u64 = 5_000_000_000;
 
 /// [`Control::sync_threshold_ns`] that leaves the choice to each process.
 pub const CALIBRATED: u64 = u64::MAX;

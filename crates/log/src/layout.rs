@@ -7,7 +7,7 @@ use crate::children::CHILDREN_MAGIC;
 /// First bytes of every log file.
 pub const MAGIC: [u8; 8] = *b"PROUSTLG";
 /// Version of this layout; a reader refuses other versions.
-pub const VERSION: u32 = 26;
+pub const VERSION: u32 = 27;
 /// Reads as this number only in the byte order it was written in.
 pub const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Bytes before the first chunk.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::clocks::HostClock;
 use crate::messages::MessageQuality;
 use crate::notes::RunNote;
-use crate::run_file::{SettledRate, Stop};
+use crate::run_file::Stop;
 use crate::{Ns, ProcessId};
 
 /// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could write that.
@@ -35,9 +35,6 @@ pub struct RunFacts {
     pub available_processors: u32,
     /// Samples asked for per second of CPU time.
     pub asked_rate_hz: u32,
-    /// How many of a thread that has run for long; None = as many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settled_rate: Option<SettledRate>,
     /// The kernel's tick: a CPU timer fires at most once in it.
     #[serde(rename = "tick_ns")]
     pub tick: Ns,

@@ -88,7 +88,7 @@ pub use proust_streams::numbers::{NumbersReader, NumbersWriter, SpooledNumbers, 
 pub use proust_streams::{Budget, Spool, Taken};
 pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
 pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
-pub use run_file::{Pause, RunFile, SettledRate, Stop};
+pub use run_file::{Pause, RunFile, Stop};
 pub use samples::{SampleRow, Samples, SamplesBuilder};
 pub use seek::seek;
 pub use summary::{Running, Summary, SummaryRow, SummaryRows};

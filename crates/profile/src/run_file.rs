@@ -18,15 +18,6 @@ pub const RUN_FILE: &str = "run.json";
 /// Version of the file's layout.
 pub const SCHEMA: u32 = 2;
 
-/// A rate of samples that holds once a thread has some samples.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SettledRate {
-    /// Samples asked for per second of CPU time.
-    pub rate_hz: u32,
-    /// CPU seconds that the thread has used by then.
-    pub after_s: f64,
-}
-
 /// What `record` notes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFile {
@@ -48,9 +39,6 @@ pub struct RunFile {
     pub governors: Vec<String>,
     /// Samples asked for per second of CPU time.
     pub asked_rate_hz: u32,
-    /// How many of a thread that has run for long; None = as many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settled_rate: Option<SettledRate>,
     /// Most bytes all logs of the run may take together.
     pub budget_bytes: u64,
     /// What the launcher's variables say which job this is; None outside a job.
@@ -229,8 +217,7 @@ mod tests {
             start_monotonic_ns: u64::MAX,
             governors: vec!["performance".into()],
             host: "node-1".into(),
-            asked_rate_hz: 200,
-            settled_rate: Some(SettledRate { rate_hz: 100, after_s: 5.0 }),
+            asked_rate_hz: 100,
             budget_bytes: 1 << 30,
             job_key: Some("slurm:17.0".into()),
             launcher: Some(LauncherProcess { pid: 7, start_ticks: u64::MAX }),

@@ -8,7 +8,7 @@ use clap::Args;
 use clap_complete::ArgValueCompleter;
 use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
-use proust_profile::{Profile, RunFacts, RunFile, SettledRate, SweepFile};
+use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
 use proust_report::{Worded, module_notes};
 
@@ -44,17 +44,6 @@ pub fn run(args: &InfoArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many samples were asked for.
-fn asked_rate(facts: &RunFacts) -> String {
-    let asked = format!("{} a second of CPU time asked", facts.asked_rate_hz);
-    match facts.settled_rate {
-        Some(SettledRate { rate_hz, after_s }) => {
-            format!("{asked}, {rate_hz} of a thread that has used {after_s} s")
-        }
-        None => asked,
-    }
-}
-
 fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style) -> String {
     let facts = &profile.facts;
     let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
@@ -71,7 +60,7 @@ fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style
         let stolen = duration(stolen.as_seconds());
         fact("stolen", format!("{stolen} by the host of the virtual machine, if it is one"));
     }
-    fact("sampling", asked_rate(facts));
+    fact("sampling", format!("{} a second of CPU time asked", facts.asked_rate_hz));
     fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick.as_seconds())));
     fact("logs", bytes(profile.quality.log_bytes));
     let mut notes = Vec::new();

@@ -16,8 +16,6 @@ use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
 use anyhow::Context;
-use proust_log::control::SETTLED_AFTER_NS;
-use proust_profile::SettledRate;
 
 mod blocked_signals;
 mod child;
@@ -101,11 +99,9 @@ pub struct RecordArgs {
     pub command: Vec<std::ffi::OsString>,
 }
 
-/// Samples per second of processor time and thread, unless said otherwise.
-const RATE_HZ: u32 = 200;
-/// The same of a thread that has used [`SETTLED_AFTER_NS`] of it. The processor's timer takes up to 30 µs a
-/// sample in a virtual machine: 0.5 to 0.8 % of the time at first, and 0.3 % of a long run.
-const SETTLED_RATE_HZ: u32 = 100;
+/// Samples per second of processor time and thread, unless said otherwise. In a virtual machine the
+/// processor's timer alone takes up to 30 µs a sample: 0.6 % of the time at 200 a second.
+const RATE_HZ: u32 = 100;
 /// Most space that a run may take on disk, unless said otherwise.
 const MAX_SIZE: &str = "1G";
 const MAX_SIZE_BYTES: u64 = 1 << 30;
@@ -113,15 +109,16 @@ const MAX_SIZE_BYTES: u64 = 1 << 30;
 /// What is recorded, and how much of it; the same for one run and for many.
 #[derive(clap::Args, Clone, Debug)]
 pub struct RecordOptions {
-    /// Samples per second of processor time and thread [default: 200, and 100 once a thread has used 5 s]
+    /// Samples per second of processor time and thread
     #[arg(
         long,
         visible_short_alias = 'F',
         alias = "freq",
         value_name = "HZ",
+        default_value_t = RATE_HZ,
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
-    pub rate: Option<u32>,
+    pub rate: u32,
     /// Most space the run may take on disk (K, M, G); afterwards only totals are kept
     #[arg(long, value_name = "SIZE", default_value = MAX_SIZE, value_parser = parse_size)]
     pub max_size: u64,
@@ -146,24 +143,11 @@ pub struct RecordOptions {
     pub no_memo: bool,
 }
 
-impl RecordOptions {
-    /// Samples per second of processor time and thread.
-    fn rate_hz(&self) -> u32 {
-        self.rate.unwrap_or(RATE_HZ)
-    }
-
-    /// How many of a thread that has run for long; None = as many.
-    fn settled_rate(&self) -> Option<SettledRate> {
-        let settled = SettledRate { rate_hz: SETTLED_RATE_HZ, after_s: SETTLED_AFTER_NS as f64 / 1e9 };
-        self.rate.is_none().then_some(settled)
-    }
-}
-
 impl Default for RecordOptions {
     /// As without any option.
     fn default() -> RecordOptions {
         RecordOptions {
-            rate: None,
+            rate: RATE_HZ,
             max_size: MAX_SIZE_BYTES,
             without: Vec::new(),
             sync_threshold: None,
@@ -262,10 +246,8 @@ pub fn attempt(args: &RecordArgs) -> Attempt {
         message!("{obstacle} The command was not run.");
         return refused(FAILED);
     }
-    if !args.quiet
-        && let Some(rate_hz) = args.options.rate
-    {
-        tick::note_of(rate_hz, !args.options.without.is_empty());
+    if !args.quiet && args.options.rate != RATE_HZ {
+        tick::note_of(args.options.rate, !args.options.without.is_empty());
     }
     match record(args, &found, &Setting::default()) {
         Ok((Outcome::Ended(ending, _), told)) => Attempt::Ended(ending, told),

@@ -202,7 +202,7 @@ unsafe extern "C-unwind" fn on_request(number: c_int, _: *mut libc::siginfo_t, c
             let carry_out = || {
                 control::look(life, lane);
                 if !life::is_paused() && lane.samples.pace.ends_rest() {
-                    lane.begin_again(clock::thread_cpu_ns(), life.options.rate);
+                    lane.begin_again(clock::thread_cpu_ns(), life.options.mean_distance_ns);
                 }
             };
             // SAFETY: the owner's handler, with all signals blocked; the kernel passes a valid context.

@@ -28,7 +28,7 @@ pub fn resume() {
     }
     lane.with_record(|record| control::switch_now(record, SwitchedTo::On));
     if lane.samples.pace.ends_rest() {
-        lane.begin_again(clock::thread_cpu_ns(), life.options.rate);
+        lane.begin_again(clock::thread_cpu_ns(), life.options.mean_distance_ns);
     }
 }
 

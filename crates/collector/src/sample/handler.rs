@@ -157,10 +157,10 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     }
     if lane.samples.pace.ends_rest() {
         lane.with_record(Record::follow_switch);
-        lane.begin_again(cpu_ns, life.options.rate);
+        lane.begin_again(cpu_ns, life.options.mean_distance_ns);
         return;
     }
-    let Some(flags) = lane.sample_is_due(&arrival, life.options.rate) else {
+    let Some(flags) = lane.sample_is_due(&arrival, life.options.mean_distance_ns) else {
         lane.samples.pace.spent(own_time(begin, cpu_ns));
         return;
     };

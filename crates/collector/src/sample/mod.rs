@@ -8,7 +8,6 @@ pub mod gamma;
 pub mod handler;
 pub mod pace;
 pub mod process;
-pub mod rate;
 pub mod resume;
 pub mod signal;
 pub mod split_stacks;

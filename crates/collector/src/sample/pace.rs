@@ -25,7 +25,6 @@ use proust_log::records::{SAMPLE_AT_TICK, SAMPLE_LATE};
 
 use super::alarm::{AFTER_ONE, AT_FIRST, Alarm, LOOKED_AT, Rest};
 use super::gamma::Random;
-use super::rate::Rate;
 use super::stretches::Stretches;
 use super::{signal, timer};
 use crate::arch::context::CAN_REPEAT_CALLS;
@@ -102,8 +101,7 @@ fn seed() -> Random {
 /// That is not before a mean distance has passed. Most such children soon load another program, and one that
 /// has asked to be traced before that (PTRACE_TRACEME) would stand at the signal until its tracer looks,
 /// which often waits for the load itself.
-pub fn start_without_lane(timer: i32, cpu_ns: u64, rate: Rate) -> Result<u64, i32> {
-    let mean_ns = rate.mean_ns(cpu_ns);
+pub fn start_without_lane(timer: i32, cpu_ns: u64, mean_ns: u64) -> Result<u64, i32> {
     let due_ns = cpu_ns + seed().first_ns(mean_ns).max(mean_ns);
     let armed = timer::at_cpu(timer, at_tick_near(due_ns, cpu_ns), tick_ns());
     if raw::failed(armed) { Err(-armed as i32) } else { Ok(due_ns) }
@@ -292,10 +290,10 @@ impl Lane {
 
     /// Makes the CPU timer of thread `tid`, the owner, and arms it for a first sample; an errno if the kernel
     /// refuses.
-    pub fn begin_sampling(&self, tid: u32, rate: Rate) -> Result<(), i32> {
+    pub fn begin_sampling(&self, tid: u32, mean_ns: u64) -> Result<(), i32> {
         let timer = timer::create(tid, signal::number(self.samples.signal.load(Ordering::Relaxed)))?;
         let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
-        let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(rate.mean_ns(cpu_ns)));
+        let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(mean_ns));
         self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
         self.stop_alarm();
         self.samples.pace.cpu_timer_ns.store(0, Ordering::Relaxed);
@@ -322,8 +320,8 @@ impl Lane {
     }
 
     /// In the owner's handler: recording resumes, and the next sample is drawn as a thread's first one is.
-    pub fn begin_again(&self, cpu_ns: u64, rate: Rate) {
-        let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(rate.mean_ns(cpu_ns)));
+    pub fn begin_again(&self, cpu_ns: u64, mean_ns: u64) {
+        let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(mean_ns));
         self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
         self.stop_alarm();
         self.set_cpu_timer(at_tick_near(due_ns, cpu_ns));
@@ -363,7 +361,7 @@ impl Lane {
 
     /// In the owner's handler: whether a sample is due, and its flags. The next one's instant is drawn then;
     /// [`Lane::await_sample`] has to follow. Where it is too early, the timers are set for what is left.
-    pub fn sample_is_due(&self, arrival: &Arrival, rate: Rate) -> Option<u16> {
+    pub fn sample_is_due(&self, arrival: &Arrival, mean_ns: u64) -> Option<u16> {
         let pace = &self.samples.pace;
         let may_have_alarm = self.may_have_alarm();
         let was_on = self.operations.open.alarm() == Alarm::Set;
@@ -389,7 +387,7 @@ impl Lane {
             } else {
                 SAMPLE_AT_TICK
             };
-            let distance_ns = pace.draw(|random| random.distance_ns(rate.mean_ns(arrival.cpu_ns)));
+            let distance_ns = pace.draw(|random| random.distance_ns(mean_ns));
             pace.due_ns.store(arrival.cpu_ns + distance_ns, Ordering::Relaxed);
             pace.stretches.sampled(arrival.time_ns);
             let armed = pace.armed.swap(0, Ordering::Relaxed);

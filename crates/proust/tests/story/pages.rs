@@ -39,7 +39,6 @@ pub struct Run {
     pub processes: u64,
     pub threads: u64,
     pub ranks: u64,
-    pub settled_rate_hz: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]

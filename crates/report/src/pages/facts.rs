@@ -30,9 +30,6 @@ pub(super) struct RunBlock {
     pub host: String,
     pub outcome: String,
     pub asked_rate_hz: u32,
-    /// How many were asked for of a thread that has used `settled_after_s` of processor time; null = as many.
-    pub settled_rate_hz: Option<u32>,
-    pub settled_after_s: Option<f64>,
     /// What the host of a virtual machine took of the processors; null if that is not known.
     pub stolen_s: Option<f64>,
     /// The most memory that any of its processes had resident at once; null if that is not known.
@@ -57,8 +54,6 @@ impl RunBlock {
             host: facts.host.clone(),
             outcome: facts.outcome.clone(),
             asked_rate_hz: facts.asked_rate_hz,
-            settled_rate_hz: facts.settled_rate.map(|settled| settled.rate_hz),
-            settled_after_s: facts.settled_rate.map(|settled| settled.after_s),
             stolen_s: facts.stolen.map(Ns::as_seconds),
             peak_resident_bytes: (profile.processes.iter())
                 .filter_map(|process| process.peak_resident_bytes)

@@ -92,16 +92,6 @@ impl QualityPage {
         by_note
     }
 
-    /// When another rate was asked for.
-    fn settled(&self) -> String {
-        match (self.run.settled_rate_hz, self.run.settled_after_s) {
-            (Some(rate_hz), Some(after_s)) => {
-                format!("{rate_hz} a second of a thread that has used {after_s} s")
-            }
-            _ => String::new(),
-        }
-    }
-
     fn facts(&self) -> Vec<(&'static str, String, String)> {
         let q = &self.quality;
         let percent = |share: f64| fixed(share * 100.0, 3) + " %";
@@ -113,9 +103,12 @@ impl QualityPage {
             (
                 "delivered_rate",
                 format!("{:.1} a second", q.delivered_rate),
-                format!("of CPU time; kernel tick {}", duration(self.tick_s)),
+                format!(
+                    "of CPU time; {} asked, kernel tick {}",
+                    self.run.asked_rate_hz,
+                    duration(self.tick_s)
+                ),
             ),
-            ("asked_rate_hz", format!("{} a second", self.run.asked_rate_hz), self.settled()),
             ("complete_paths", percent(q.complete_paths), "of the samples have a complete call path".into()),
             (
                 "cpu_residual",
