@@ -4,6 +4,7 @@
 use proust_log::operations::{Family, Operation};
 use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId};
 
+use super::entrances::{is_of_crate, is_standard, type_of_rust};
 use super::{CallPaths, Key, Line, Paths};
 
 /// How the files' names begin: Open MPI's layers for Fortran and C++, MPICH's and those of its family,
@@ -26,23 +27,29 @@ pub(super) fn is_layer(file: &str) -> bool {
     LAYERS.iter().any(|layer| file.starts_with(layer))
 }
 
-/// What a function of the program is in a layer.
+/// What a function of the program is in a layer, of which it has a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InLayer {
-    /// Of its headers.
+    /// One of its functions.
     Part,
-    /// Of a library of templates: what it calls belongs to what calls it.
+    /// Of a library of generic functions: what it calls belongs to what calls it.
     Between,
     No,
 }
 
-/// By name and file. Headers are those of the C++ bindings that MPI 3 removed, Open MPI's `comm_inln.h` and
-/// its like or MPICH's `mpicxx.h`, and those of Boost.MPI.
+/// Begin of the folder of the crate `mpi`; the version follows.
+const CRATES: [&str; 1] = ["/mpi-"];
+
+/// By name and file: the C++ bindings that MPI 3 removed, in Open MPI's `comm_inln.h` and its like or MPICH's
+/// `mpicxx.h`; Boost.MPI; Rust's crate `mpi`.
 fn in_layer(name: &str, file: &str) -> InLayer {
     let is_binding = || file.ends_with("_inln.h") || file.ends_with("/mpicxx.h");
-    if name.starts_with("boost::mpi::") || (name.starts_with("MPI::") && is_binding()) {
+    let is_of_cpp = name.starts_with("boost::mpi::") || (name.starts_with("MPI::") && is_binding());
+    let has_name_of_rust = || type_of_rust(name).starts_with("mpi::") || name.contains(" as mpi::");
+    let is_of_rust = is_of_crate(file, &CRATES) || (file.ends_with(".rs") && has_name_of_rust());
+    if is_of_cpp || is_of_rust {
         InLayer::Part
-    } else if name.starts_with("std::") || name.starts_with("boost::") {
+    } else if is_standard(name, file) || name.starts_with("boost::") {
         InLayer::Between
     } else {
         InLayer::No
@@ -154,13 +161,26 @@ mod tests {
         ] {
             assert_eq!(in_layer(name, &file), InLayer::Part, "{name}");
         }
+        let crates = "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f";
+        for (name, file) in [
+            ("mpi::request::Request::wait_with", format!("{crates}/mpi-0.8.2/src/request.rs")),
+            // Debug information with lines only has no paths.
+            ("receive_with_tag::{{closure}}", format!("{crates}/mpi-0.8.2/src/point_to_point.rs")),
+            ("<mpi::environment::Universe as core::ops::drop::Drop>::drop", "vendor/mpi/src/lib.rs".into()),
+            ("<Rank as mpi::point_to_point::Destination>::send", "vendor/mpi/src/lib.rs".into()),
+        ] {
+            assert_eq!(in_layer(name, &file), InLayer::Part, "{name}");
+        }
         // A vector of Boost.MPI's buffers allocates by MPI.
         let grown = "std::vector<char, boost::mpi::allocator<char>>::_M_default_append";
         assert_eq!(in_layer(grown, "/usr/include/c++/12/bits/vector.tcc"), InLayer::Between);
         // A program may have names of its own.
-        for (name, file) in
-            [("MPI::Solver::step", "/home/me/solver.cpp"), ("MPIX::send", "/usr/include/mpich/mpicxx.h")]
-        {
+        for (name, file) in [
+            ("MPI::Solver::step", "/home/me/solver.cpp"),
+            ("MPIX::send", "/usr/include/mpich/mpicxx.h"),
+            ("mpi::exchange", "/home/me/wrappers.cpp"),
+            ("mpi_solver::exchange", "/home/me/.cargo/registry/src/index/mpi-solver-0.1.0/src/lib.rs"),
+        ] {
             assert_eq!(in_layer(name, file), InLayer::No, "{name}");
         }
     }
