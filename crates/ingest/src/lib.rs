@@ -374,8 +374,9 @@ impl Filling<'_> {
                 let (mut row, operation) = (event.row, event.row.operation.index());
                 self.paths.go_to(contexts, number, row.begin_ns);
                 let Some(id) = self.operations.get(operation).copied().flatten() else { continue };
-                let place = self.paths.place_of_call(number, &mut lane.nodes, operation, row.context.0);
-                row.context = self.paths.charge(contexts, number, &lane.nodes, place, event.partial, lost_as);
+                let place = row.context.0;
+                let context = self.paths.charge(contexts, number, &lane.nodes, place, event.partial, lost_as);
+                row.context = self.paths.context_of_call(operation, context);
                 row.location = location;
                 row.operation = id;
                 let is_whole = row.time_ns == row.end_ns.saturating_sub(row.begin_ns);
@@ -396,9 +397,9 @@ impl Filling<'_> {
                     continue;
                 };
                 self.paths.go_to(contexts, number, row.begin_ns);
-                let place =
-                    self.paths.place_of_call(number, &mut lane.nodes, row.outer.index(), row.context.0);
-                row.context = self.paths.charge(contexts, number, &lane.nodes, place, false, lost_as);
+                let place = row.context.0;
+                let context = self.paths.charge(contexts, number, &lane.nodes, place, false, lost_as);
+                row.context = self.paths.context_of_call(row.outer.index(), context);
                 (row.location, row.operation, row.outer) = (location, operation, outer);
                 row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
                 row.end_ns = self.clock.since_start_ns(number, row.end_ns);

@@ -124,6 +124,7 @@ pub(super) struct Paths<'m> {
     libraries: Vec<Library>,
     /// Modules that call MPI on behalf of a program in another language than C.
     mpi_layers: FxHashSet<ModuleId>,
+    callers: mpi_layers::Callers,
     /// Parallel regions by log and the process's number.
     regions: FxHashMap<(usize, u32), Step>,
     /// Of those that were opened in a marked interval, its number.
@@ -166,6 +167,7 @@ impl<'m> Paths<'m> {
                 .filter(|(_, module)| mpi_layers::is_layer(module.name()))
                 .map(|(id, _)| id)
                 .collect(),
+            callers: mpi_layers::Callers::default(),
             regions: FxHashMap::default(),
             region_intervals: FxHashMap::default(),
             intervals: KnownIntervals::default(),

@@ -22,7 +22,7 @@ pub enum FileError {
     /// The system reported an error.
     #[error("cannot read: {0}")]
     System(#[from] io::Error),
-    /// It neither begins as one nor holds a single intact block.
+    /// It neither begins nor ends as one, nor holds a single intact block.
     #[error("not a file of streams")]
     NotStreams,
 }
@@ -54,17 +54,17 @@ impl<S: ReadAt> StreamFile<S> {
             source.read_exact_at(&mut header, 0)?;
             header == *FILE_MAGIC
         };
-        let index = match footer(&source, bytes)? {
-            Footer::Intact(index) => index,
+        let (index, ends_well) = match footer(&source, bytes)? {
+            Footer::Intact(index) => (index, true),
             other => {
                 notes.push(match other {
                     Footer::Damaged => Note::DamagedFooter,
                     _ => Note::Unfinished,
                 });
-                Index::new(scan(&source, bytes, &mut notes)?, &mut notes)
+                (Index::new(scan(&source, bytes, &mut notes)?, &mut notes), false)
             }
         };
-        if !known && index.blocks.is_empty() {
+        if !known && !ends_well && index.blocks.is_empty() {
             return Err(FileError::NotStreams);
         }
         if !known {

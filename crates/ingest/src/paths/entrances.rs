@@ -217,7 +217,7 @@ fn is_any(begins: &[&str], name: &str) -> bool {
 
 /// From the type on that a function of Rust belongs to: `<&rayon::vec::IntoIter as Iterator>::next` is
 /// `rayon::vec::IntoIter as Iterator>::next`.
-fn type_of_rust(name: &str) -> &str {
+pub(super) fn type_of_rust(name: &str) -> &str {
     let name = name.trim_start_matches(['<', '&', '*']);
     ["mut ", "const ", "dyn ", "impl "].iter().fold(name, |name, word| name.trim_start_matches(word))
 }
@@ -227,14 +227,14 @@ fn begins_thread(name: &str, file: &str) -> bool {
 }
 
 fn is_of_runtime(name: &str, file: &str, library: &str) -> bool {
-    is_any(RUNTIMES, type_of_rust(name)) || is_any(LIBRARIES, library) || is_of_crate(file)
+    is_any(RUNTIMES, type_of_rust(name)) || is_any(LIBRARIES, library) || is_of_crate(file, &CRATES)
 }
 
-/// Whether a source file is of a runtime's crate, as cargo keeps them.
-fn is_of_crate(file: &str) -> bool {
+/// Whether a source file is of one of these crates, as cargo keeps them.
+pub(super) fn is_of_crate(file: &str, crates: &[&str]) -> bool {
     let Some((_, kept)) = file.split_once("/registry/src/") else { return false };
     let is_version = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
-    CRATES.iter().any(|begin| kept.split_once(begin).is_some_and(|(_, rest)| is_version(rest)))
+    crates.iter().any(|begin| kept.split_once(begin).is_some_and(|(_, rest)| is_version(rest)))
 }
 
 fn executes_task(name: &str, library: &str) -> bool {
@@ -258,7 +258,7 @@ fn is_between_python(name: &str, library: &str) -> bool {
     !name.starts_with(PYTHON_ITSELF) && (is_any(PYTHON, name) || is_unnamed())
 }
 
-fn is_standard(name: &str, file: &str) -> bool {
+pub(super) fn is_standard(name: &str, file: &str) -> bool {
     is_any(STANDARD, type_of_rust(name))
         || ["/library/core/src/", "/library/alloc/src/"].iter().any(|folder| file.contains(folder))
 }

@@ -69,6 +69,7 @@ mod mpi_clocks;
 mod mpi_counts;
 mod mpi_endings;
 mod mpi_findings;
+mod mpi_layers;
 mod mpi_many;
 mod mpi_marks;
 mod mpi_python;

@@ -25,9 +25,10 @@ fn by_each(name: &str, seconds: &str, story: impl Fn(&Recorded, &Value)) {
 
 /// What the threads' own clocks and the hooks' may differ by: a hundredth, and a hundredth of a second. On a
 /// busy machine a thread may lose its processor between the two readings, time and again: of the time that
-/// threads stood in line for one, a part.
+/// threads stood in line for one, a part, or one turn of others.
 fn allowed(run: &Recorded, seconds: f64) -> f64 {
-    0.01 * seconds + 0.01 + 0.1 * queued(run)
+    let queued = queued(run);
+    0.01 * seconds + 0.01 + queued.min(0.03).max(0.1 * queued)
 }
 
 /// How long threads had no processor.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::naive::{Run, events, file, overlaps, run, states};
 use crate::records::{Event, State};
-use crate::{Fault, Lost, Nesting, Note, Record, StreamFile, Times};
+use crate::{Fault, Location, Lost, Nesting, Note, Record, StreamFile, Times};
 
 fn block_bytes() -> impl Strategy<Value = usize> {
     prop_oneof![Just(256usize), Just(4096), 200usize..4096]
@@ -227,6 +227,13 @@ proptest! {
         whole.extend(&bytes);
         let _ = StreamFile::new(whole);
     }
+}
+
+#[test]
+fn a_file_without_records_is_known_by_its_footer_too() {
+    let mut bytes = file(&vec![(Location(0), Vec::<State>::new())], 256, &[0]);
+    bytes[0] ^= 1;
+    assert_eq!(StreamFile::new(bytes).unwrap().notes(), &[Note::DamagedHeader]);
 }
 
 #[test]
