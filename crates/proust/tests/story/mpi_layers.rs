@@ -34,7 +34,8 @@ fn assert_calls(run: &Recorded, file: &str, calls: &[Call]) {
 /// The bindings for C++ are inline functions of the library's headers.
 fn bindings_for_cpp(mpi: Mpi) {
     let Some(run) = mpi.record("bindings", &["0.4"]) else { return };
-    let (run, truth) = (run.succeeded(), run.truth());
+    let run = run.succeeded();
+    let truth = run.truth();
     let seconds = |name: &str| Some(number(&truth, name));
     assert_calls(
         &run,
@@ -63,7 +64,8 @@ fn mpichs_bindings_for_cpp() {
 /// The first thread of a parallel region calls by the layer for Fortran.
 fn fortran_in_a_parallel_region(mpi: Mpi) {
     let Some(run) = mpi.record("region", &["0.4"]) else { return };
-    let (run, truth) = (run.succeeded(), run.truth());
+    let run = run.succeeded();
+    let truth = run.truth();
     let seconds = Some(number(&truth, "/exchange_s"));
     assert_calls(&run, "region.f90", &[("MPI_Sendrecv", "exchange", seconds)]);
 }
