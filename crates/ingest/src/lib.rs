@@ -397,8 +397,7 @@ impl Filling<'_> {
                     continue;
                 };
                 self.paths.go_to(contexts, number, row.begin_ns);
-                let place = row.context.0;
-                let context = self.paths.charge(contexts, number, &lane.nodes, place, false, lost_as);
+                let context = self.paths.charge(contexts, number, &lane.nodes, row.context.0, false, lost_as);
                 row.context = self.paths.context_of_call(row.outer.index(), context);
                 (row.location, row.operation, row.outer) = (location, operation, outer);
                 row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
