@@ -1,5 +1,5 @@
-//! Calls of MPI that a layer for a language makes for the program: those for Fortran, C++ and Python. A user
-//! wants to know where the program called, which is above the layer's frames.
+//! Calls of MPI that a layer for a language makes for the program: those for Fortran, C++, Rust and Python. A
+//! user wants to know where the program called, which is above the layer's frames.
 
 use proust_log::operations::{Family, Operation};
 use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId};
