@@ -52,7 +52,7 @@ fn spread(pulls: &[f64]) -> (f64, f64, f64) {
 fn phases_of_any_period_show_their_true_shares() {
     let Some(program) = built("phases") else { return };
     let pulls: Vec<f64> =
-        pulls(&program, "0.25", THREADS, &PERIODS).into_iter().map(|(_, pull)| pull).collect();
+        pulls(&program, "0.5", THREADS, &PERIODS).into_iter().map(|(_, pull)| pull).collect();
     let (mean, deviation, most) = spread(&pulls);
     println!("{} pulls: mean {mean:.3}, deviation {deviation:.3}, largest {most:.2}", pulls.len());
     // What a right sampler exceeds less than once in a thousand, of 60 pulls; one in step with the periods
@@ -66,7 +66,7 @@ fn phases_of_any_period_show_their_true_shares() {
 fn calls_between_samples_neither_attract_them_nor_hide_phases() {
     let Some(program) = built("phases") else { return };
     let pulls: Vec<f64> =
-        pulls(&program, "0.25", "5:400", &PERIODS).into_iter().map(|(_, pull)| pull).collect();
+        pulls(&program, "0.5", "5:400", &PERIODS).into_iter().map(|(_, pull)| pull).collect();
     let (mean, deviation, most) = spread(&pulls);
     println!("{} pulls: mean {mean:.3}, deviation {deviation:.3}, largest {most:.2}", pulls.len());
     assert!(mean.abs() <= 0.6 && deviation <= 1.45 && most <= 4.4, "{pulls:.2?}");
@@ -93,7 +93,7 @@ const THREADS_A_RUN: &str = "3";
 fn a_thousand_pulls_of_all_periods() {
     let Some(program) = built("phases") else { return };
     let found: Vec<(f64, f64)> =
-        (0..RUNS).flat_map(|_| pulls(&program, "0.3", THREADS_A_RUN, &ALL_PERIODS)).collect();
+        (0..RUNS).flat_map(|_| pulls(&program, "0.6", THREADS_A_RUN, &ALL_PERIODS)).collect();
     println!("| period, ms | pulls | mean | standard deviation | largest |\n|---|---|---|---|---|");
     let row = |name: &str, pulls: &[f64]| {
         let (mean, deviation, most) = spread(pulls);
