@@ -23,6 +23,10 @@ const LOG_PLACES: u32 = 4;
 const ALIGNMENT: usize = 1 << 30;
 const READ_WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
 
+/// Threads that need more memory at the same time want the same place: so many are tried, one behind the
+/// other, before the kernel chooses one.
+const TRIED: usize = 16;
+
 /// From the base to the place of large pieces, which are neither the log's nor the arena's, and its size.
 const LARGE_DISTANCE: usize = 32 << 30;
 const LARGE_BYTES: usize = 24 << 30;
@@ -83,8 +87,12 @@ pub fn map_shared(wanted: usize, bytes: usize, descriptor: i32, offset: u64) -> 
 
 fn map(wanted: usize, bytes: usize, protection: i32, flags: i32, descriptor: i32, offset: u64) -> *mut u8 {
     let mut memory = core::ptr::null_mut();
-    if wanted != 0 {
-        memory = raw::map_at(wanted, bytes, flags | libc::MAP_FIXED_NOREPLACE, descriptor, offset);
+    for nth in 0..if wanted == 0 { 0 } else { TRIED } {
+        memory =
+            raw::map_at(wanted + nth * bytes, bytes, flags | libc::MAP_FIXED_NOREPLACE, descriptor, offset);
+        if !memory.is_null() {
+            break;
+        }
     }
     if memory.is_null() {
         memory = raw::map_at(0, bytes, flags, descriptor, offset);
@@ -130,6 +138,26 @@ mod tests {
             raw::unmap(pieces[0], PAGE);
             raw::unmap(pieces[1], 3 * PAGE);
         }
+    }
+
+    #[test]
+    fn threads_that_want_the_same_place_lie_side_by_side() {
+        const THREADS: usize = 8;
+        let wanted = arena() + (3 << 32);
+        let all_are_ready = std::sync::Barrier::new(THREADS);
+        let map_at_once = || {
+            all_are_ready.wait();
+            map_private(wanted, 4 * PAGE) as usize
+        };
+        let mut pieces: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(map_at_once)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        pieces.sort_unstable();
+        let side_by_side: Vec<usize> = (0..THREADS).map(|nth| wanted + nth * 4 * PAGE).collect();
+        assert_eq!(pieces, side_by_side);
+        // SAFETY: mapped above, and used by nothing else.
+        unsafe { raw::unmap(wanted as *mut u8, THREADS * 4 * PAGE) };
     }
 
     #[test]

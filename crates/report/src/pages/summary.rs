@@ -169,7 +169,8 @@ impl Summary {
             })
             .collect();
         let mut notes = Notes::of(selection.notes());
-        if ledger.with_beyond_ns(Account::Fault) > 0 {
+        let fault_s = seconds(ledger.with_beyond_ns(Account::Fault));
+        if fault_s > 0.0 && fault_s >= least_shown_s(seconds(ledger.total_ns)) {
             notes.push(PageNote::FaultEstimated {});
         }
         let busy_wait_s = selection.shown_total(Metric::BusyWait);
@@ -240,13 +241,9 @@ impl Summary {
     fn ledger_text(&self, style: &Style) -> String {
         let ledger = &self.ledger;
         let mut text = heading(style, "Where the processors' time went", &self.formula);
-        // Amounts that round to nothing are left out; the residual and the largest remainders keep the sum.
-        let smallest = ledger.total_s * 0.0005;
-        let rows: Vec<&AccountRow> = ledger
-            .accounts
-            .iter()
-            .filter(|row| row.seconds > 0.0 && row.seconds >= smallest.min(0.0005))
-            .collect();
+        let least_s = least_shown_s(ledger.total_s);
+        let rows: Vec<&AccountRow> =
+            ledger.accounts.iter().filter(|row| row.seconds > 0.0 && row.seconds >= least_s).collect();
         let mut parts: Vec<f64> = rows.iter().map(|row| row.seconds).collect();
         parts.push(ledger.residual_s);
         let scale = Scale::seconds([ledger.total_s]);
@@ -357,6 +354,12 @@ impl Summary {
         next("proust explain WORD".into(), "what a word of this page means");
         heading(style, "Look next at", "") + &next_steps(&steps, style)
     }
+}
+
+/// Accounts of less round to nothing and are left out of the text; the residual and the largest remainders
+/// keep the sum.
+fn least_shown_s(total_s: f64) -> f64 {
+    (total_s * 0.0005).min(0.0005)
 }
 
 /// Commands, each with its purpose behind it, or below it where there is no room.
