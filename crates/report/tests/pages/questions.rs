@@ -3,7 +3,9 @@
 use std::io;
 use std::num::NonZeroUsize;
 
+use proust_account::accounted;
 use proust_account::blame::BesideRows;
+use proust_account::ledger::Account;
 use proust_account::stored::StoredTimelines;
 use proust_findings::Whole;
 use proust_profile::{ContextId, Events, FunctionId, LocationId, Profile, Releases, Samples};
@@ -446,4 +448,17 @@ fn what_is_kept_of_another_run_is_not_taken() {
     let Whole { blame, operations, .. } = Whole::of(&waiting(), None).unwrap();
     assert!(!operations.fits(&Profile::default()));
     assert!(BesideRows::of(&blame).with(blame.rows, &Profile::default()).is_none());
+}
+
+#[test]
+fn the_note_on_estimated_faults_stands_where_their_row_does() {
+    let profile = waiting();
+    let mut ledger = accounted::ledger(&profile).unwrap();
+    let question = Question { page: PageName::Summary, ..Question::default() };
+    for (ns, is_shown) in [(0, false), (20_000, false), (5_000_000, true)] {
+        ledger.accounts[Account::Fault] = ns;
+        let text = render_with(&profile, &Kept::new(&ledger), &question, &Style::default()).unwrap().page;
+        let has_row = text.lines().any(|line| line.starts_with(" fault "));
+        assert_eq!((has_row, text.contains("fault is an estimate")), (is_shown, is_shown), "{ns} ns: {text}");
+    }
 }
