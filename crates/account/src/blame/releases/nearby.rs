@@ -13,7 +13,7 @@ const BEFORE: usize = LOOKED_AT;
 /// And so many after it.
 pub(in crate::blame) const AFTER: usize = 2 * LOOKED_AT;
 /// So many decoded releases are kept, of all objects together, beside those of the last wait.
-const KEPT: usize = 1 << 18;
+const KEPT: usize = 1 << 19;
 
 /// Reads releases near waits.
 pub(in crate::blame) struct Nearby<'r> {
@@ -107,7 +107,8 @@ impl Opened {
             from -= 1;
             before += chunks[from].count as usize;
         }
-        while to < chunks.len() && after < AFTER {
+        // Some more, so that the next wait needs none.
+        while to < chunks.len() && after < 3 * AFTER {
             after += chunks[to].count as usize;
             to += 1;
         }
