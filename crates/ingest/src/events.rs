@@ -4,24 +4,13 @@
 //! written before the next record that has a CPU clock. An operation that contradicts that is damage that its
 //! check did not detect: it is clamped where something of it can be believed, dropped otherwise, and counted.
 
-mod rows;
-
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
 use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Inside, Sum};
 use proust_profile::{ContextId, EventRow, InsideRow, LocationId, OperationId, Spool, Target};
 
+use super::raw_rows::{Raw, RawRows, RawRowsBuilder};
 use super::thread::{NO_PATH, Place, SLACK_NS, goes_on};
-pub(super) use rows::{RawEvents, RawEventsBuilder};
-
-/// A row before contexts and the profile's numbers of operations exist.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RawEvent {
-    /// `context` holds a [`Place`], `operation` the log's number.
-    pub(super) row: EventRow,
-    /// The upper end of the path was not found.
-    pub(super) partial: bool,
-}
 
 /// The highest place that an operation may have.
 const MOST: Place = u32::MAX - 2;
@@ -40,7 +29,7 @@ pub(super) struct Bounds {
 /// The operations of a thread while its records are read.
 #[derive(Debug)]
 pub(super) struct Events {
-    rows: RawEventsBuilder,
+    rows: RawRowsBuilder<EventRow>,
     /// Operations inside others; of the contexts and numbers the same is true.
     inside: Vec<InsideRow>,
     /// Operations, those in sums included.
@@ -69,8 +58,8 @@ pub(super) struct Clock {
 /// The operations of a finished thread.
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    pub(super) rows: RawEvents,
-    /// Operations inside others, as in [`RawEvent::row`].
+    pub(super) rows: RawRows<EventRow>,
+    /// Operations inside others, as in [`Raw::row`].
     pub(super) inside: Vec<InsideRow>,
     pub(super) operations: u64,
     pub(super) implausible: u64,
@@ -80,7 +69,7 @@ impl Events {
     /// None yet; they will lie in `spool`.
     pub(super) fn new(spool: &Spool) -> Events {
         Events {
-            rows: RawEventsBuilder::new(spool),
+            rows: RawRowsBuilder::new(spool),
             inside: Vec::new(),
             operations: 0,
             implausible: 0,
@@ -251,7 +240,7 @@ impl Events {
 
     fn push(&mut self, row: EventRow, partial: bool) {
         self.operations = self.operations.saturating_add(row.calls.into());
-        self.rows.push(RawEvent { row, partial });
+        self.rows.push(Raw { row, partial });
     }
 
     /// CPU time of the thread at the end of an event, where it was read and can be.

@@ -2,8 +2,7 @@
 //!
 //! 1. Log by log and lane by lane the records are read once; each advance of a thread's CPU clock becomes a
 //!    row that names a node of its lane, and each operation and release one of its own. Memory grows with
-//!    threads, nodes and texts, and with the rows themselves, which are the profile's samples, events and
-//!    releases.
+//!    threads, nodes and texts; the rows lie in a spool.
 //! 2. The sampled addresses of all processes are resolved together, module by module.
 //! 3. Nodes become contexts, shared by all lanes and processes; rows are charged to them and summed up.
 //!
@@ -41,6 +40,7 @@ mod process_samples;
 mod progress;
 mod quality;
 mod rank;
+mod raw_rows;
 mod regions;
 mod releases;
 mod texts;
@@ -77,7 +77,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made again.
-pub const ANALYSIS_VERSION: u32 = 91;
+pub const ANALYSIS_VERSION: u32 = 92;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -406,7 +406,7 @@ impl Filling<'_> {
                 row.longest_ns = row.longest_ns.min(row.time_ns);
                 self.inside.push(row);
             }
-            for release in std::mem::take(&mut thread.releases) {
+            for release in std::mem::take(&mut thread.releases).iter() {
                 let mut row = release.row;
                 let Some(id) = self.operations.get(row.operation.index()).copied().flatten() else {
                     continue;

@@ -11,8 +11,8 @@ use proust_log::records::{Switched, SwitchedTo};
 use proust_profile::{ContextId, EventRow, SampleRow, Spool};
 use rustc_hash::FxHashMap;
 
-use super::events::{RawEvent, RawEvents, RawEventsBuilder};
 use super::log::LogHarvest;
+use super::raw_rows::{Raw, RawRows, RawRowsBuilder};
 use super::thread::{NO_PATH, RawSamples, Thread, Weights};
 
 /// No end: it lasted as long as anything is known of the process.
@@ -146,7 +146,7 @@ fn cut_thread(thread: &mut Thread, pauses: &[Pause], spool: &Spool) {
     };
     thread.events.inside.retain(|row| !is_in_pause(row.begin_ns, row.end_ns));
     let is_kept = |time_ns: u64| !cuts.iter().any(|cut| (cut.from_ns..cut.to_ns).contains(&time_ns));
-    thread.releases.retain(|release| is_kept(release.row.time_ns));
+    thread.releases = thread.releases.filtered(spool, |release| is_kept(release.time_ns));
     thread
         .in_regions
         .stays
@@ -249,12 +249,12 @@ fn part(row: &SampleRow, cpu_ns: u64) -> SampleRow {
 /// The operations of a thread without their parts in pauses. One that reaches over a pause is two, of which
 /// the first one counts as the call.
 fn events(
-    events: impl Iterator<Item = RawEvent>,
+    events: impl Iterator<Item = Raw<EventRow>>,
     cuts: &[Cut],
     left_out: &[LeftOut],
     spool: &Spool,
-) -> RawEvents {
-    let mut kept = RawEventsBuilder::new(spool);
+) -> RawRows<EventRow> {
+    let mut kept = RawRowsBuilder::new(spool);
     for event in events {
         let EventRow { begin_ns, end_ns, summed, .. } = event.row;
         let clock = event.row.cpu_clock_ns.map(|clock_ns| without(clock_ns, left_out));
@@ -264,7 +264,7 @@ fn events(
             // Only calls outside of pauses were added up.
             let time_ns = event.row.time_ns.min(last.1 - first.0);
             let row = EventRow { begin_ns: first.0, end_ns: last.1, time_ns, ..event.row };
-            kept.push(RawEvent { row, ..event });
+            kept.push(Raw { row, ..event });
             continue;
         }
         for (number, &(from_ns, to_ns)) in pieces.iter().enumerate() {
@@ -276,7 +276,7 @@ fn events(
             }
             row.cpu_clock_ns = clock.filter(|_| is_last);
             (row.left, row.open) = (row.left && is_last, row.open && is_last);
-            kept.push(RawEvent { row, ..event });
+            kept.push(Raw { row, ..event });
         }
     }
     kept.finish()
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(kept(&[row(50, 40, 1)], &cuts), expected);
     }
 
-    fn event(begin_ns: u64, end_ns: u64) -> RawEvent {
+    fn event(begin_ns: u64, end_ns: u64) -> Raw<EventRow> {
         let row = EventRow {
             begin_ns,
             end_ns,
@@ -374,7 +374,7 @@ mod tests {
             cpu_clock_ns: Some(end_ns / 2),
             ..EventRow::default()
         };
-        RawEvent { row, partial: false }
+        Raw { row, partial: false }
     }
 
     #[test]

@@ -2,29 +2,25 @@
 
 use proust_log::operations::{Nature, Operation};
 use proust_log::records::{EVENT_PARTIAL, RELEASE_MOST_ACQUISITIONS, RELEASE_WEIGHT_NS, Release};
-use proust_profile::{ContextId, LocationId, OperationId, ReleaseRow};
+use proust_profile::{ContextId, LocationId, OperationId, ReleaseRow, Spool};
 
 use super::events::Bounds;
+use super::raw_rows::{Raw, RawRows, RawRowsBuilder};
 use super::thread::{NO_PATH, Place};
 
-/// A row before contexts and the profile's numbers of operations exist.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RawRelease {
-    /// `context` and `site` hold [`Place`]s, `operation` the log's number.
-    pub(super) row: ReleaseRow,
-    /// The upper end of the path was not found.
-    pub(super) partial: bool,
-}
-
-/// The releases of a thread while its records are read, and after.
-#[derive(Debug, Default)]
+/// The releases of a thread while its records are read. `site` holds a [`Place`], as `context` does.
+#[derive(Debug)]
 pub(super) struct Releases {
-    rows: Vec<RawRelease>,
+    rows: RawRowsBuilder<ReleaseRow>,
     last_ns: u64,
-    unsorted: bool,
 }
 
 impl Releases {
+    /// None yet; they will lie in `spool`.
+    pub(super) fn new(spool: &Spool) -> Releases {
+        Releases { rows: RawRowsBuilder::new(spool), last_ns: 0 }
+    }
+
     /// Time of the newest.
     pub(super) fn last_ns(&self) -> u64 {
         self.last_ns
@@ -55,19 +51,14 @@ impl Releases {
         };
         let plausible = (held_ns, row.weight_ns) == (release.held_ns, release.weight_ns)
             && release.since_ns <= release.time_ns;
-        self.unsorted |= row.time_ns < self.last_ns;
         self.last_ns = self.last_ns.max(row.time_ns);
-        self.rows.push(RawRelease { row, partial: head & EVENT_PARTIAL != 0 });
+        self.rows.push(Raw { row, partial: head & EVENT_PARTIAL != 0 });
         plausible
     }
 
     /// The rows, sorted by time.
-    pub(super) fn finish(mut self) -> Vec<RawRelease> {
-        if self.unsorted {
-            self.rows.sort_by_key(|release| release.row.time_ns);
-        }
-        self.rows.shrink_to_fit();
-        self.rows
+    pub(super) fn finish(self) -> RawRows<ReleaseRow> {
+        self.rows.finish()
     }
 }
 
@@ -85,10 +76,11 @@ mod tests {
     #[test]
     fn a_long_section_may_stand_for_as_many_as_are_not_timed() {
         let weight_of = |held_ns, weight_ns| {
-            let mut releases = Releases::default();
+            let mut releases = Releases::new(&Spool::default());
             let release = Release { time_ns: 1 << 30, held_ns, weight_ns, ..Release::default() };
             let plausible = releases.release(Operation::MutexUnlock as u16, 0, &release, &BOUNDS);
-            (releases.finish()[0].row.weight_ns, plausible)
+            let rows: Vec<_> = releases.finish().iter().collect();
+            (rows[0].row.weight_ns, plausible)
         };
         assert_eq!(weight_of(100, 200_000), (200_000, true));
         assert_eq!(weight_of(220_000, 220_000), (220_000, true));

@@ -7,12 +7,12 @@ mod meter;
 mod rows;
 mod shares;
 
-use proust_profile::{ContextId, SampleRow, Spool};
+use proust_profile::{ContextId, ReleaseRow, SampleRow, Spool};
 
 use super::events::Finished;
 use super::executed::Executed;
 use super::openmp::InRegions;
-use super::releases::RawRelease;
+use super::raw_rows::RawRows;
 
 pub(super) use meter::ThreadMeter;
 pub(super) use rows::RawSamples;
@@ -130,7 +130,7 @@ pub(super) struct Thread {
     /// Its intercepted operations.
     pub(super) events: Finished,
     /// Its releases and wakes, sorted by time.
-    pub(super) releases: Vec<RawRelease>,
+    pub(super) releases: RawRows<ReleaseRow>,
     /// Its acts in parallel regions.
     pub(super) in_regions: InRegions,
     /// The marked intervals that it executed.

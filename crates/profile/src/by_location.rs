@@ -176,6 +176,11 @@ impl<R: Row> ByLocation<R> {
         self.known.contradicts
     }
 
+    /// The spool that they are in.
+    pub fn spool(&self) -> Spool {
+        self.streams.as_deref().map(|streams| streams.source().spool()).unwrap_or_default()
+    }
+
     /// The locations that have any, in order.
     pub fn locations(&self) -> Vec<LocationId> {
         let locations = self.streams.as_deref().map(StreamFile::locations::<R::Record>);

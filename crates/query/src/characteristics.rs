@@ -1,6 +1,7 @@
 //! The characteristics of intervals, from the account of the time in them: accounts become the terms of
 //! [`proust_characteristics::terms`].
 //!
+//! - `at_once`: for how long locations are active beside each other
 //! - `cell`: numbers that may have no source
 //! - `mpi_rows`: the rows that calls of MPI belong to
 //! - `processors`: which locations are a processor
@@ -14,6 +15,7 @@
 //! that executes the interval while nobody has anything to do. Time that was not recorded (`paused`) is in no
 //! term.
 
+mod at_once;
 mod cell;
 mod mpi_rows;
 mod processors;

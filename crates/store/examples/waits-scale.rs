@@ -31,6 +31,7 @@ const OF: Waits = Waits {
     contexts: 200_000,
     nesting: 8,
     skew: 100,
+    released: 50,
     has_longest: true,
 };
 const SIZES: [[u64; 3]; 5] = [
@@ -140,6 +141,7 @@ fn write(dir: &Path, given: &[String]) -> Result<(), Box<dyn Error>> {
             "contexts" => of.contexts = number.try_into()?,
             "nesting" => of.nesting = number.try_into()?,
             "skew" => of.skew = number.try_into()?,
+            "released" => of.released = number.try_into()?,
             "longest" => of.has_longest = number > 0,
             _ => return Err(format!("there is no {name}").into()),
         }

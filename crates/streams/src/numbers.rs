@@ -15,6 +15,7 @@ const LONGEST_BYTES: usize = 10;
 #[derive(Debug)]
 pub struct NumbersWriter {
     to: SpoolWriter,
+    bytes: u64,
     /// Encoded, and not written yet.
     last: Vec<u8>,
 }
@@ -22,7 +23,7 @@ pub struct NumbersWriter {
 impl NumbersWriter {
     /// Begins a sequence.
     pub fn new(spool: &Spool) -> NumbersWriter {
-        NumbersWriter { to: spool.writer(), last: Vec::new() }
+        NumbersWriter { to: spool.writer(), bytes: 0, last: Vec::new() }
     }
 
     /// Appends numbers: small ones take few bytes.
@@ -32,6 +33,12 @@ impl NumbersWriter {
         numbers.iter().for_each(|&number| varint::put_u64(&mut self.last, number));
         // A spool takes everything.
         let _ = self.to.write_all(&self.last);
+        self.bytes += self.last.len() as u64;
+    }
+
+    /// How many bytes the numbers so far take: from here on the next ones can be read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// All that were appended.
@@ -47,9 +54,14 @@ pub struct SpooledNumbers(Option<Spooled>);
 impl SpooledNumbers {
     /// Reads them from the first one on.
     pub fn read(&self) -> NumbersReader<'_> {
+        self.read_at(0)
+    }
+
+    /// Reads them from a place on that [`NumbersWriter::bytes`] has named.
+    pub fn read_at(&self, at_byte: u64) -> NumbersReader<'_> {
         let bytes = self.bytes();
         let from = self.0.as_ref().map_or(From::Nothing, From::Lent);
-        NumbersReader { from, bytes, read: 0, buffer: Vec::new(), at: 0 }
+        NumbersReader { from, bytes, read: at_byte.min(bytes), buffer: Vec::new(), at: 0 }
     }
 
     /// As [`read()`](SpooledNumbers::read); they are given up when they have been read.
@@ -77,7 +89,7 @@ enum From<'n> {
 pub struct NumbersReader<'n> {
     from: From<'n>,
     bytes: u64,
-    /// Of these so many have been in the buffer.
+    /// Up to here they have been in the buffer.
     read: u64,
     buffer: Vec<u8>,
     at: usize,
@@ -152,8 +164,14 @@ mod tests {
             let spool = Spool::new(folder.path(), Budget::new(budget_bytes));
             let numbers: Vec<u64> = numbers.iter().map(|(number, bits)| number >> bits).collect();
             let mut writer = NumbersWriter::new(&spool);
-            numbers.chunks(7).for_each(|some| writer.put(some));
+            let mut places = Vec::new();
+            for some in numbers.chunks(7) {
+                places.push(writer.bytes());
+                writer.put(some);
+            }
             let written = writer.finish();
+            let at_places = places.iter().map(|&at| written.read_at(at).take(7));
+            prop_assert_eq!(at_places.flatten().collect::<Vec<_>>(), numbers.clone());
             prop_assert_eq!(written.read().collect::<Vec<_>>(), numbers.clone());
             prop_assert_eq!(written.into_reader().collect::<Vec<_>>(), numbers);
             prop_assert_eq!(SpooledNumbers::default().read().next(), None);

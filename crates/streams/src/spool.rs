@@ -290,6 +290,17 @@ impl ReadAt for Spooled {
 }
 
 impl Spooled {
+    /// The spool that they are in; for bytes that are in none, one with all memory that there is.
+    pub fn spool(&self) -> Spool {
+        match &self.0 {
+            Bytes::Pieces { pieces, .. } => match pieces.first() {
+                Some(Piece::Memory { shared, .. } | Piece::File { shared, .. }) => Spool(shared.clone()),
+                None => Spool::default(),
+            },
+            Bytes::Memory(_) | Bytes::File(_) => Spool::default(),
+        }
+    }
+
     /// Writes all of them.
     ///
     /// # Errors
@@ -373,6 +384,9 @@ mod tests {
         }
         assert_eq!(spool.file_bytes(), 4 * PIECE_BYTES as u64);
         assert_eq!(folder.path().read_dir().unwrap().count(), 0, "it has no name");
+        let found = spooled(&spool, &[text(9, 1)]);
+        assert!(Arc::ptr_eq(&found.spool().0, &spool.0));
+        assert!(!Arc::ptr_eq(&Spooled::from(text(9, 1)).spool().0, &spool.0));
     }
 
     #[test]

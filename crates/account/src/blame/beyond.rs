@@ -13,6 +13,7 @@ use super::evidence::Evidence;
 use super::groups::LockId;
 use super::locks::{LockWaits, WaitsOf};
 use super::queues::{Queueing, Queues, Waits};
+use super::releases::Nearby;
 use super::wakers::{WakerRow, WakersOf};
 use crate::ledger::{Window, Windows};
 
@@ -91,6 +92,7 @@ impl Of<'_> {
         slice: Window,
     ) -> Map<LockId, Waits> {
         let mut queue = queueing.map(|queueing| queueing.of(self.location, slice));
+        let mut nearby = Nearby::new(&evidence.releases);
         for done in evidence.ending_after(self.location, slice.start_ns) {
             // Those that were recorded alone do not overlap: behind one that begins later there is none.
             if done.row.begin_ns >= slice.end_ns && !done.row.summed && done.row.end_ns > slice.end_ns {
@@ -98,8 +100,8 @@ impl Of<'_> {
             }
             if done.row.end_ns <= slice.end_ns {
                 self.waits.see(&done);
-                self.wakers.see(&done);
-                queue.iter_mut().for_each(|queue| queue.ends(&done));
+                self.wakers.see(&done, &mut nearby);
+                queue.iter_mut().for_each(|queue| queue.ends(&done, &mut nearby));
             }
             queue.iter_mut().for_each(|queue| queue.see(&done));
         }

@@ -17,7 +17,8 @@ use super::evidence::{Evidence, Kind};
 use super::held::Doings;
 use super::meetings::Meetings;
 use super::partners::Partners;
-use super::sections::{self, Holder, Near, Share};
+use super::releases::Nearby;
+use super::sections::{self, Holder, Share};
 use super::singles::Singles;
 use super::synchronisations::Synchronisations;
 use super::tally::Tally;
@@ -158,20 +159,20 @@ struct Shard<'e> {
     evidence: &'e Evidence<'e>,
     tally: Tally,
     singles: Singles<'e>,
-    near: Near,
+    nearby: Nearby<'e>,
     shares: Vec<Share>,
     doings: Doings<'e>,
 }
 
 impl<'e> Shard<'e> {
     fn new(evidence: &'e Evidence<'e>) -> Shard<'e> {
-        let near = Near::new(evidence);
+        let nearby = Nearby::new(&evidence.releases);
         let doings = Doings::new(evidence);
         Shard {
             evidence,
             tally: Tally::default(),
             singles: Singles::new(evidence),
-            near,
+            nearby,
             shares: Vec::new(),
             doings,
         }
@@ -195,12 +196,12 @@ impl<'e> Shard<'e> {
             return;
         };
         let slots_per_ns = if ns > 0 { charge.slots_ns / ns as f64 } else { 0.0 };
-        sections::shares(evidence, &mut self.near, &done, charge.window, &mut self.shares);
+        sections::shares(&mut self.nearby, &done, charge.window, &mut self.shares);
         for Share { holder, ns, held, represents_others } in self.shares.drain(..) {
             let cause = tally.holder(evidence, done.object, charge, holder);
             tally.add(victim, cause, ns, ns * slots_per_ns);
-            if let Holder::Release(row) = holder {
-                tally.held(cause, ns, self.doings.during(row, held, represents_others));
+            if let Holder::Release(place) = holder {
+                tally.held(cause, ns, self.doings.during(place, held, represents_others));
             }
         }
     }

@@ -7,7 +7,7 @@ use proust_profile::{EventRow, LocationId, Nature, OperationId, OperationKind, P
 
 use super::groups::{Groups, LockId};
 use super::object::{First, Object, ObjectId};
-use super::releases::Releases;
+use super::releases::{PlaceId, Releases};
 use crate::ledger::{Lasting, State, Wait, Window};
 use crate::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
@@ -89,7 +89,8 @@ impl<'p> Evidence<'p> {
             operations: Operations::of(profile),
         };
         evidence.find_objects(see);
-        evidence.releases = Releases::new(profile, &evidence.known, &evidence.objects);
+        evidence.releases =
+            Releases::new(profile, &evidence.known, &evidence.objects, evidence.met.lock_sums);
         evidence.groups = Groups::new(&evidence.objects, &evidence.operations);
         evidence
     }
@@ -213,9 +214,9 @@ impl<'p> Evidence<'p> {
         self.profile.events.ending_after(location, after_ns).filter(|row| !row.summed)
     }
 
-    /// The lock that a release is of.
-    pub(super) fn lock_of_release(&self, row: u32) -> Option<LockId> {
-        let release = self.releases.place(row);
+    /// The lock that releases at a place are of.
+    pub(super) fn lock_of_release(&self, place: PlaceId) -> Option<LockId> {
+        let release = self.releases.place(place);
         let object = self.known.get(&(self.process(release.location), release.object))?;
         self.groups.lock(*object)
     }

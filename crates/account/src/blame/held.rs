@@ -12,6 +12,7 @@ use proust_profile::{ContextId, EventRow};
 use super::computing::Computing;
 use super::evidence::Evidence;
 use super::lately::Lately;
+use super::releases::PlaceId;
 use crate::ledger::{Lasting, Window};
 use rustc_hash::FxHashMap as Map;
 
@@ -96,8 +97,8 @@ pub(super) struct Doings<'e> {
     computing: Computing<'e>,
     /// By location, the operations that were recorded alone.
     operations: Vec<Option<Lately<'e, Single>>>,
-    /// What was found of late of sections that represent others, by the row of the release and the stretch.
-    found: Map<(u32, u64, u64), Meanwhile>,
+    /// What was found of late of sections that represent others, by the place of the release and the stretch.
+    found: Map<(PlaceId, u64, u64), Meanwhile>,
     /// Acts in all of that, and one for each stretch.
     found_acts: usize,
     /// What was found last of another section.
@@ -127,13 +128,13 @@ impl<'e> Doings<'e> {
         Doings { evidence, computing, operations, found, found_acts: 0, last }
     }
 
-    /// The acts, in a stretch of time, of the location that released a lock by this row of the profile's.
+    /// The acts, in a stretch of time, of the location that released a lock at this place.
     /// That it waited for this lock itself is no part of holding it. Those of a section that represents
     /// others are kept, since it is asked for again.
-    pub(super) fn during(&mut self, row: u32, held: Window, represents_others: bool) -> &Meanwhile {
+    pub(super) fn during(&mut self, place: PlaceId, held: Window, represents_others: bool) -> &Meanwhile {
         if !represents_others {
             let mut last = std::mem::take(&mut self.last);
-            self.find(row, held, &mut last);
+            self.find(place, held, &mut last);
             self.last = last;
             return &self.last;
         }
@@ -141,19 +142,19 @@ impl<'e> Doings<'e> {
             self.found.clear();
             self.found_acts = 0;
         }
-        let key = (row, held.start_ns, held.end_ns);
+        let key = (place, held.start_ns, held.end_ns);
         if !self.found.contains_key(&key) {
             let mut found = Meanwhile::default();
-            self.find(row, held, &mut found);
+            self.find(place, held, &mut found);
             self.found_acts += 1 + found.operations.len() + found.samples.len();
             self.found.insert(key, found);
         }
         &self.found[&key]
     }
 
-    fn find(&mut self, row: u32, held: Window, found: &mut Meanwhile) {
+    fn find(&mut self, place: PlaceId, held: Window, found: &mut Meanwhile) {
         let evidence = self.evidence;
-        let release = evidence.releases.place(row);
+        let release = evidence.releases.place(place);
         let location = release.location;
         found.length_ns = held.length_ns() as f64;
         found.operations.clear();

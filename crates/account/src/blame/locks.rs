@@ -67,7 +67,7 @@ pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
         let Some(lock_id) = evidence.groups.lock(id as ObjectId) else { continue };
         let lock = &mut locks[lock_id as usize];
         lock.objects += 1;
-        for one in evidence.releases.of_object(id as ObjectId) {
+        for one in evidence.releases.each_of_object(id as ObjectId) {
             let section_ns = match one.since_ns {
                 0 => one.held_ns,
                 since_ns => one.time_ns.saturating_sub(since_ns).min(if one.held_ns > 0 {

@@ -165,7 +165,7 @@ impl Meetings {
             }
         }
         for meeting in plain() {
-            let wakes = evidence.releases.of_object(self.all[meeting].object).iter();
+            let wakes = evidence.releases.each_of_object(self.all[meeting].object);
             let mut wakers: Vec<LocationId> = wakes.map(|wake| wake.location).collect();
             wakers.sort_unstable();
             wakers.dedup();

@@ -6,12 +6,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use proust_profile::{LocationId, seek};
+use proust_profile::LocationId;
 use rayon::prelude::*;
 
 use super::evidence::{Done, Evidence, Kind};
 use super::groups::LockId;
 use super::object::ObjectId;
+use super::releases::Nearby;
 use crate::ledger::Window;
 use rustc_hash::FxHashMap as Map;
 
@@ -52,7 +53,7 @@ impl<'e> Queueing<'e> {
     /// Begins with a location in a slice.
     pub(super) fn of(&self, location: LocationId, slice: Window) -> QueueingOf<'_> {
         let is_charged = !self.evidence.profile.locations[location].service;
-        QueueingOf { all: self, is_charged, slice, waits: Map::default(), near: Map::default() }
+        QueueingOf { all: self, is_charged, slice, waits: Map::default() }
     }
 
     /// Adds the waits of all locations in a slice.
@@ -134,8 +135,6 @@ pub(super) struct QueueingOf<'q> {
     is_charged: bool,
     slice: Window,
     pub(super) waits: Map<LockId, Waits>,
-    /// The release after the last wait for the object: the next wait's is near.
-    near: Map<ObjectId, usize>,
 }
 
 impl QueueingOf<'_> {
@@ -150,13 +149,10 @@ impl QueueingOf<'_> {
     }
 
     /// An operation ends in the slice: marks the releases that it has waited for.
-    pub(super) fn ends(&mut self, done: &Done) {
-        let (evidence, event) = (self.all.evidence, &done.row);
+    pub(super) fn ends(&mut self, done: &Done, nearby: &mut Nearby<'_>) {
+        let event = &done.row;
         let Some(object) = is_single_wait(done) else { return };
-        let releases = evidence.releases.of_object(object);
-        let near = self.near.entry(object).or_default();
-        *near = seek(releases, *near, |one| one.time_ns <= event.begin_ns);
-        for one in releases[*near..].iter().take_while(|one| one.time_ns <= event.end_ns) {
+        for one in nearby.of(object, event.begin_ns, event.end_ns).meanwhile() {
             let since_ns = &self.all.since_ns[one.row as usize];
             if since_ns.load(Ordering::Relaxed) > event.begin_ns {
                 since_ns.fetch_min(event.begin_ns, Ordering::Relaxed);

@@ -1,10 +1,19 @@
 //! The releases of a profile, by object and by process, in order of time.
+//!
+//! - `lists`: those of objects, encoded in a spool
+//! - `nearby`: what is read of them near a wait
 
 use proust_profile::{ContextId, LocationId, Nature, ProcessId, Profile, ReleaseRow};
 
 use super::object::{NONE, Object, ObjectId};
+use lists::{Lists, ListsBuilder};
 use proust_profile::event_metrics::Operations;
 use rustc_hash::FxHashMap as Map;
+
+mod lists;
+mod nearby;
+
+pub(super) use nearby::{Found, Nearby};
 
 /// A release as the rules need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,25 +24,24 @@ pub(super) struct Let {
     /// 0 = not known.
     pub(super) since_ns: u64,
     pub(super) location: LocationId,
+    pub(super) place: PlaceId,
     /// Position in the profile's releases.
     pub(super) row: u32,
 }
 
 impl Let {
-    fn of(row: usize, release: &ReleaseRow) -> Let {
-        Let {
-            time_ns: release.time_ns,
-            held_ns: release.held_ns,
-            weight_ns: release.weight_ns,
-            since_ns: release.since_ns.unwrap_or(0),
-            location: release.location,
-            row: row as u32,
-        }
-    }
-
     pub(super) fn is_sampled(&self) -> bool {
         self.held_ns > 0 && self.held_ns < self.weight_ns
     }
+}
+
+/// A release of a lock of a process, for waits of which only sums are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Weighed {
+    pub(super) time_ns: u64,
+    pub(super) weight_ns: u64,
+    pub(super) place: PlaceId,
+    pub(super) is_sampled: bool,
 }
 
 /// Who lets go of what, and where: very many releases are alike in that.
@@ -58,92 +66,123 @@ impl Place {
 /// Position among the places of releases.
 pub(super) type PlaceId = u32;
 
-/// Lists of releases, each in order of time.
-#[derive(Debug, Default)]
-struct Lists {
-    all: Vec<Let>,
-    /// Where the list of each number begins; one more than there are lists.
-    begins: Vec<usize>,
+/// So many rows are in memory at once, about, while they are put in order.
+const ROWS: usize = 1 << 17;
+
+/// A row on its way into the lists.
+#[derive(Clone, Copy, Debug)]
+struct Sorted {
+    /// [`NONE`] if nobody waits for it.
+    object: ObjectId,
+    /// Whose list it is in, if it is in one.
+    process: Option<ProcessId>,
+    one: Let,
 }
 
-impl Lists {
-    fn new<Id: Copy + Ord + Into<u32>>(lists: usize, mut of: Vec<(Id, Let)>) -> Lists {
-        of.sort_unstable_by_key(|(list, one)| (*list, one.time_ns, one.row));
-        let mut begins = vec![0; lists + 1];
-        for (list, _) in &of {
-            begins[(*list).into() as usize + 1] += 1;
-        }
-        for list in 0..lists {
-            begins[list + 1] += begins[list];
-        }
-        Lists { all: of.into_iter().map(|(_, one)| one).collect(), begins }
-    }
-
-    fn get(&self, list: usize) -> &[Let] {
-        match (self.begins.get(list), self.begins.get(list + 1)) {
-            (Some(&from), Some(&to)) => &self.all[from..to],
-            _ => &[],
-        }
-    }
-}
-
+/// The lists of a profile. What grows with the releases lies in the spool of its rows, but for those of locks
+/// of which short waits are known by sums.
 #[derive(Debug, Default)]
 pub(super) struct Releases {
     by_object: Lists,
-    /// Only those of locks.
-    by_process: Lists,
+    /// Those of locks, where there are sums of waits for some.
+    by_process: Vec<Vec<Weighed>>,
     places: Vec<Place>,
-    /// By row of the profile's releases.
-    place_of: Vec<PlaceId>,
 }
 
 impl Releases {
+    /// `with_sums`: whether there are short waits for locks of which only sums are known.
     pub(super) fn new(
         profile: &Profile,
         known: &Map<(ProcessId, u64), ObjectId>,
         objects: &[Object],
+        with_sums: bool,
     ) -> Releases {
+        let borders = profile.releases.slices(ROWS);
+        Releases::in_slices(profile, known, objects, with_sums, &borders)
+    }
+
+    /// As [`Releases::new`]: rows are put in order between each two of these instants, which are in order.
+    fn in_slices(
+        profile: &Profile,
+        known: &Map<(ProcessId, u64), ObjectId>,
+        objects: &[Object],
+        with_sums: bool,
+        borders: &[u64],
+    ) -> Releases {
+        let rows = &profile.releases;
         let operations = Operations::of(profile);
-        let (mut by_object, mut by_process) = (Vec::new(), Vec::new());
-        let (mut places, mut place_of) = (Vec::new(), Vec::with_capacity(profile.releases.len()));
-        let mut ids: Map<Place, PlaceId> = Map::default();
-        for (row, release) in profile.releases.iter().enumerate() {
-            let process = profile.locations[release.location].process;
-            let one = Let::of(row, &release);
-            place_of.push(*ids.entry(Place::of(&release)).or_insert_with(|| {
-                places.push(Place::of(&release));
-                places.len() as PlaceId - 1
-            }));
-            let object = known.get(&(process, release.object)).copied().unwrap_or(NONE);
-            if object != NONE {
-                by_object.push((object, one));
-            }
-            // A futex of which nothing but short waits is known may be a lock.
-            let is_lock = match objects.get(object as usize) {
+        // A futex of which nothing but short waits is known may be a lock.
+        let is_lock = |release: &ReleaseRow, object: ObjectId| {
+            let may_be = match objects.get(object as usize) {
                 Some(object) => object.lock_waits > 0 || object.other_waits == 0,
                 None => release.weight_ns > 0,
             };
-            if is_lock && (operations.nature(release.operation) == Some(Nature::Release) || one.weight_ns > 0)
-            {
-                by_process.push((process, one));
+            let is_release = || operations.nature(release.operation) == Some(Nature::Release);
+            may_be && (release.weight_ns > 0 || is_release())
+        };
+        let mut lists = ListsBuilder::new(&rows.spool());
+        let mut places = Places::default();
+        let mut by_process: Vec<Vec<Weighed>> = vec![Vec::new(); profile.processes.len()];
+        // Each location, and the number of its next row.
+        let mut next: Vec<(LocationId, u32)> = Vec::new();
+        let mut first_row = 0;
+        for location in rows.locations() {
+            next.push((location, first_row));
+            first_row += rows.count_of(location) as u32;
+        }
+        let mut slice: Vec<Sorted> = Vec::new();
+        let mut from_ns = None;
+        for &to_ns in borders.iter().chain(&[u64::MAX]) {
+            for (location, row) in &mut next {
+                let process = profile.locations[*location].process;
+                let all = from_ns.is_none().then(|| rows.of(*location));
+                let later = from_ns.map(|from_ns| rows.ending_after(*location, from_ns));
+                let rest = all.into_iter().chain(later).flatten();
+                for release in rest.take_while(|release| release.time_ns <= to_ns) {
+                    let object = known.get(&(process, release.object)).copied().unwrap_or(NONE);
+                    let is_in_list = with_sums && is_lock(&release, object);
+                    slice.push(Sorted {
+                        object,
+                        process: is_in_list.then_some(process),
+                        one: Let {
+                            time_ns: release.time_ns,
+                            held_ns: release.held_ns,
+                            weight_ns: release.weight_ns,
+                            since_ns: release.since_ns.unwrap_or(0),
+                            location: *location,
+                            place: places.id(&release),
+                            row: *row,
+                        },
+                    });
+                    *row += 1;
+                }
             }
+            slice.sort_unstable_by_key(|sorted| (sorted.object, sorted.one.time_ns, sorted.one.row));
+            for of_object in slice.chunk_by(|one, other| one.object == other.object) {
+                if of_object[0].object != NONE {
+                    lists.append(of_object[0].object, of_object.iter().map(|sorted| &sorted.one));
+                }
+            }
+            if with_sums {
+                slice.sort_unstable_by_key(|sorted| (sorted.one.time_ns, sorted.one.row));
+                for (process, one) in slice.iter().filter_map(|sorted| Some((sorted.process?, &sorted.one))) {
+                    by_process[process.index()].push(Weighed {
+                        time_ns: one.time_ns,
+                        weight_ns: one.weight_ns,
+                        place: one.place,
+                        is_sampled: one.is_sampled(),
+                    });
+                }
+            }
+            slice.clear();
+            from_ns = Some(to_ns);
         }
-        Releases {
-            by_object: Lists::new(objects.len(), by_object),
-            by_process: Lists::new(profile.processes.len(), by_process),
-            places,
-            place_of,
-        }
+        Releases { by_object: lists.finish(objects.len()), by_process, places: places.all }
     }
 
-    /// The number of a row's place.
-    pub(super) fn place_id(&self, row: u32) -> PlaceId {
-        self.place_of[row as usize]
-    }
-
-    /// A row's place.
-    pub(super) fn place(&self, row: u32) -> Place {
-        self.places[self.place_id(row) as usize]
+    /// The place of a release.
+    pub(super) fn place(&self, id: PlaceId) -> Place {
+        self.places[id as usize]
     }
 
     /// How many places there are.
@@ -151,22 +190,32 @@ impl Releases {
         self.places.len()
     }
 
-    /// Those of an object.
-    pub(super) fn of_object(&self, object: ObjectId) -> &[Let] {
-        self.by_object.get(object as usize)
+    /// Those of an object, one by one.
+    pub(super) fn each_of_object(&self, object: ObjectId) -> impl Iterator<Item = Let> + '_ {
+        self.by_object.each_of(object, &self.places)
     }
 
     /// Those of the locks of a process.
-    pub(super) fn of_process(&self, process: ProcessId) -> &[Let] {
-        self.by_process.get(process.index())
+    pub(super) fn of_process(&self, process: ProcessId) -> &[Weighed] {
+        self.by_process.get(process.index()).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Those after `after_ns` up to `until_ns`.
-pub(super) fn within(list: &[Let], after_ns: u64, until_ns: u64) -> &[Let] {
-    let from = list.partition_point(|one| one.time_ns <= after_ns);
-    let rest = &list[from..];
-    &rest[..rest.partition_point(|one| one.time_ns <= until_ns)]
+/// Places by number.
+#[derive(Debug, Default)]
+struct Places {
+    all: Vec<Place>,
+    ids: Map<Place, PlaceId>,
+}
+
+impl Places {
+    fn id(&mut self, release: &ReleaseRow) -> PlaceId {
+        let (place, next) = (Place::of(release), self.all.len() as PlaceId);
+        *self.ids.entry(place).or_insert_with(|| {
+            self.all.push(place);
+            next
+        })
+    }
 }
 
 /// How many of the nearest releases represent one that was not recorded.
@@ -174,19 +223,20 @@ pub(super) const NEAREST: usize = 8;
 /// How many are looked at to find them.
 const LOOKED_AT: usize = 64;
 
-/// The releases by others than `me` next to an instant that represent further ones, nearest first. `middle`
-/// is the position of the first one after it.
-pub(super) fn nearest_sampled(
-    list: &[Let],
-    me: LocationId,
+/// The releases next to an instant that can stand for one that was not recorded, nearest first. `middle` is
+/// the position of the first one after it.
+pub(super) fn nearest<'l, T>(
+    list: &'l [T],
     middle: usize,
     at_ns: u64,
-) -> impl Iterator<Item = &Let> {
+    time_ns: fn(&T) -> u64,
+    can_stand: impl Fn(&T) -> bool + 'l,
+) -> impl Iterator<Item = &'l T> {
     let (mut before, mut after) = (list[..middle].iter().rev().peekable(), list[middle..].iter().peekable());
     let by_distance = std::iter::from_fn(move || match (before.peek(), after.peek()) {
-        (Some(b), Some(a)) if at_ns - b.time_ns > a.time_ns - at_ns => after.next(),
+        (Some(b), Some(a)) if at_ns - time_ns(b) > time_ns(a) - at_ns => after.next(),
         (Some(_), _) => before.next(),
         (None, _) => after.next(),
     });
-    by_distance.take(LOOKED_AT).filter(move |one| one.location != me && one.is_sampled()).take(NEAREST)
+    by_distance.take(LOOKED_AT).filter(move |one| can_stand(one)).take(NEAREST)
 }

@@ -11,11 +11,11 @@
 //! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain
 //! any, of those next to it.
 
+use proust_profile::LocationId;
 use proust_profile::releases::SAMPLED_HELD_NS;
-use proust_profile::{LocationId, seek};
 
-use super::evidence::{Done, Evidence};
-use super::releases::{Let, NEAREST, nearest_sampled};
+use super::evidence::Done;
+use super::releases::{Found, Let, NEAREST, Nearby, PlaceId, nearest};
 use crate::ledger::Window;
 
 /// A wait of this length contains a recorded release, even if all sections are short ones.
@@ -33,8 +33,8 @@ pub(super) fn chance(number: u64) -> f64 {
 /// The holder of the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// The location that released it by this row of the profile's releases.
-    Release(u32),
+    /// The location that released it at this place.
+    Release(PlaceId),
     /// Nobody.
     HandOver,
     /// Not known.
@@ -62,24 +62,8 @@ struct Waited {
     in_vain: bool,
 }
 
-/// Where the waits before have been looked for in the releases of each object: the next ones are near.
-#[derive(Clone, Debug)]
-pub(super) struct Near(Vec<u32>);
-
-impl Near {
-    pub(super) fn new(evidence: &Evidence<'_>) -> Near {
-        Near(vec![0; evidence.objects.len()])
-    }
-}
-
 /// The holders during the part of a wait in `window`, with nanoseconds that sum up to the window's.
-pub(super) fn shares(
-    evidence: &Evidence<'_>,
-    near: &mut Near,
-    done: &Done,
-    window: Window,
-    out: &mut Vec<Share>,
-) {
+pub(super) fn shares(nearby: &mut Nearby<'_>, done: &Done, window: Window, out: &mut Vec<Share>) {
     let row = &done.row;
     let waited = Waited {
         location: row.location,
@@ -87,14 +71,8 @@ pub(super) fn shares(
         end_ns: row.end_ns,
         in_vain: row.open || row.left || row.errors > 0,
     };
-    let (mut list, mut from) = (&[][..], 0);
-    if let Some(object) = done.object {
-        list = evidence.releases.of_object(object);
-        let near = &mut near.0[object as usize];
-        from = seek(list, *near as usize, |one| one.time_ns <= waited.begin_ns);
-        *near = from as u32;
-    }
-    shares_of(list, from, &waited, window, out);
+    let found = done.object.map(|object| nearby.of(object, waited.begin_ns, waited.end_ns));
+    shares_of(found.unwrap_or(Found::NONE), &waited, window, out);
 }
 
 /// When a section was, as far as that is known.
@@ -108,7 +86,7 @@ fn section_of(one: &Let) -> Window {
 
 /// The parts of a wait that are known to have been waited for these, overlapping sections: each instant in
 /// equal parts. Returns the time left without a holder, ns.
-fn shared(sections: &[(u32, Window)], whole: Window, out: &mut Vec<Share>) -> f64 {
+fn shared(sections: &[(PlaceId, Window)], whole: Window, out: &mut Vec<Share>) -> f64 {
     let clipped =
         |held: &Window| Window::new(held.start_ns.max(whole.start_ns), held.end_ns.min(whole.end_ns));
     // Ends before begins, so that sections that end and begin at the same instant do not share.
@@ -132,21 +110,19 @@ fn shared(sections: &[(u32, Window)], whole: Window, out: &mut Vec<Share>) -> f6
             false => holding.retain(|&holder| holder != section),
         }
     }
-    for (&(row, ref held), ns) in sections.iter().zip(sums).filter(|(_, ns)| *ns > 0.0) {
-        out.push(Share { holder: Holder::Release(row), ns, held: clipped(held), represents_others: false });
+    for (&(place, ref held), ns) in sections.iter().zip(sums).filter(|(_, ns)| *ns > 0.0) {
+        out.push(Share { holder: Holder::Release(place), ns, held: clipped(held), represents_others: false });
     }
     nobody_ns + whole.end_ns.saturating_sub(at_ns) as f64
 }
 
-/// `from` is the position of the first release after the begin of the wait.
-fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut Vec<Share>) {
+fn shares_of(found: Found<'_>, wait: &Waited, window: Window, out: &mut Vec<Share>) {
     let clip = |from_ns: u64, to_ns: u64| {
         to_ns.min(window.end_ns).saturating_sub(from_ns.max(window.start_ns)) as f64
     };
     let clipped =
         |from_ns: u64, to_ns: u64| Window::new(from_ns.max(window.start_ns), to_ns.min(window.end_ns));
-    let meanwhile = list[from..].iter().take_while(|one| one.time_ns <= wait.end_ns).count();
-    let (meanwhile, after) = list[from..].split_at(meanwhile);
+    let (meanwhile, after) = (found.meanwhile(), found.after());
     let others = || meanwhile.iter().filter(|one| one.location != wait.location);
     if are_readers(others()) {
         return shares_of_readers(others(), wait, window, out);
@@ -172,7 +148,12 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
             untold_ns += clip(from_ns, one.time_ns);
             sampled_weight += one.weight_ns as f64;
         } else {
-            push(Holder::Release(one.row), clip(from_ns, one.time_ns), clipped(from_ns, one.time_ns), false);
+            push(
+                Holder::Release(one.place),
+                clip(from_ns, one.time_ns),
+                clipped(from_ns, one.time_ns),
+                false,
+            );
         }
         at_ns = at_ns.max(one.time_ns);
     }
@@ -185,7 +166,7 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     {
         let from_ns = at_ns.max(one.since_ns);
         push(Holder::HandOver, clip(at_ns, from_ns), clipped(at_ns, from_ns), false);
-        push(Holder::Release(one.row), clip(from_ns, wait.end_ns), clipped(from_ns, wait.end_ns), false);
+        push(Holder::Release(one.place), clip(from_ns, wait.end_ns), clipped(from_ns, wait.end_ns), false);
         return;
     }
     if wait.in_vain || !is_released {
@@ -195,7 +176,7 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
             held_ns => one.time_ns.saturating_sub(held_ns) <= at_ns,
         });
         if later.is_some() || wait.in_vain {
-            let holder = later.map_or(Holder::Unknown, |one| Holder::Release(one.row));
+            let holder = later.map_or(Holder::Unknown, |one| Holder::Release(one.place));
             push(holder, tail_ns, clipped(at_ns, wait.end_ns), false);
             tail_ns = 0.0;
         }
@@ -204,7 +185,7 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
         untold_ns += tail_ns;
         for one in others().filter(|one| one.is_sampled()) {
             let ns = untold_ns * one.weight_ns as f64 / sampled_weight;
-            push(Holder::Release(one.row), ns, section_of(one), true);
+            push(Holder::Release(one.place), ns, section_of(one), true);
         }
         return;
     }
@@ -217,11 +198,12 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
         return;
     }
     let middle_ns = wait.begin_ns + (wait.end_ns - wait.begin_ns) / 2;
-    let middle = from + meanwhile.partition_point(|one| one.time_ns <= middle_ns);
+    let middle = found.from + meanwhile.partition_point(|one| one.time_ns <= middle_ns);
     let is_short = wait.end_ns - wait.begin_ns <= CERTAIN_NS || is_released;
     let mut near: [Option<&Let>; NEAREST] = [None; NEAREST];
-    let found = nearest_sampled(list, wait.location, middle, middle_ns).take_while(|_| is_short);
-    near.iter_mut().zip(found).for_each(|(place, one)| *place = Some(one));
+    let can_stand = |one: &Let| one.location != wait.location && one.is_sampled();
+    let next = nearest(found.list, middle, middle_ns, |one| one.time_ns, can_stand).take_while(|_| is_short);
+    near.iter_mut().zip(next).for_each(|(place, one)| *place = Some(one));
     let near = || near.iter().flatten();
     let weight: f64 = near().map(|one| one.weight_ns as f64).sum();
     if weight > 0.0 && wait.end_ns - wait.begin_ns < MANY_NS {
@@ -231,18 +213,18 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
             left -= one.weight_ns as f64;
             left < 0.0
         });
-        let holder = one.map_or(Holder::Unknown, |one| Holder::Release(one.row));
+        let holder = one.map_or(Holder::Unknown, |one| Holder::Release(one.place));
         push(holder, untold_ns, one.map_or(window, |one| section_of(one)), true);
     } else if weight > 0.0 {
         for one in near() {
             let ns = untold_ns * one.weight_ns as f64 / weight;
-            push(Holder::Release(one.row), ns, section_of(one), true);
+            push(Holder::Release(one.place), ns, section_of(one), true);
         }
     } else if let Some(next) = others().next() {
         // Where all sections are recorded with their begins, it was free in between. Otherwise one was longer
         // than was noticed.
         let nobody = next.since_ns > 0;
-        let holder = if nobody { Holder::HandOver } else { Holder::Release(next.row) };
+        let holder = if nobody { Holder::HandOver } else { Holder::Release(next.place) };
         push(holder, untold_ns, clipped(wait.begin_ns, next.time_ns), false);
     } else {
         push(Holder::Unknown, untold_ns, window, false);
@@ -279,7 +261,7 @@ fn shares_of_readers<'l>(
     out: &mut Vec<Share>,
 ) {
     let known = others.clone().filter(|one| !one.is_sampled());
-    let sections: Vec<(u32, Window)> = known.map(|one| (one.row, section_of(one))).collect();
+    let sections: Vec<(PlaceId, Window)> = known.map(|one| (one.place, section_of(one))).collect();
     let whole = Window::new(wait.begin_ns.max(window.start_ns), wait.end_ns.min(window.end_ns));
     let left_ns = shared(&sections, whole, out);
     let sampled = || others.clone().filter(|one| one.is_sampled());
@@ -289,7 +271,7 @@ fn shares_of_readers<'l>(
     }
     if weight > 0.0 {
         let share = |one: &Let| Share {
-            holder: Holder::Release(one.row),
+            holder: Holder::Release(one.place),
             ns: left_ns * one.weight_ns as f64 / weight,
             held: section_of(one),
             represents_others: true,

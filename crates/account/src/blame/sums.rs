@@ -4,7 +4,7 @@
 //! none was recorded in so short a time, of those next to it.
 
 use super::evidence::{Done, Evidence, Kind};
-use super::releases::{Let, nearest_sampled, within};
+use super::releases::{Weighed, nearest};
 use super::sections::chance;
 use super::tally::Tally;
 use crate::ledger::{Account, Windows};
@@ -27,29 +27,32 @@ pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tal
         }
         let victim = tally.victim(event.location, Account::Lock, event.context);
         let list = evidence.releases.of_process(evidence.process(event.location));
-        let meanwhile = within(list, event.begin_ns, event.end_ns);
-        let others: Vec<&Let> =
-            some(meanwhile, event.begin_ns).filter(|one| one.location != event.location).collect();
-        let all = |one: &Let| one.weight_ns as f64;
+        let meanwhile = &list[list.partition_point(|one| one.time_ns <= event.begin_ns)..];
+        let meanwhile = &meanwhile[..meanwhile.partition_point(|one| one.time_ns <= event.end_ns)];
+        let is_of_another = |one: &Weighed| evidence.releases.place(one.place).location != event.location;
+        let others: Vec<&Weighed> =
+            some(meanwhile, event.begin_ns).filter(|one| is_of_another(one)).collect();
+        let all = |one: &Weighed| one.weight_ns as f64;
         let weight: f64 = others.iter().map(|one| all(one)).sum();
         let time_ns = event.time_ns as f64;
         if weight > 0.0 {
             for one in others {
-                let cause = tally.of_release(evidence, one.row);
+                let cause = tally.of_release(evidence, one.place);
                 tally.hint(victim, cause, time_ns * all(one) / weight);
             }
             continue;
         }
         let middle_ns = event.begin_ns + (event.end_ns - event.begin_ns) / 2;
         let middle = list.partition_point(|one| one.time_ns <= middle_ns);
-        let near: Vec<&Let> = nearest_sampled(list, event.location, middle, middle_ns).collect();
+        let can_stand = |one: &Weighed| one.is_sampled && is_of_another(one);
+        let near: Vec<&Weighed> = nearest(list, middle, middle_ns, |one| one.time_ns, can_stand).collect();
         let weight: f64 = near.iter().map(|one| all(one)).sum();
         if near.is_empty() {
             let unknown = tally.unknown((event.location, event.context));
             tally.hint(victim, unknown, time_ns);
         }
         for one in near {
-            let cause = tally.of_release(evidence, one.row);
+            let cause = tally.of_release(evidence, one.place);
             tally.hint(victim, cause, time_ns * all(one) / weight);
         }
     }
@@ -57,7 +60,7 @@ pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tal
 
 /// All of a list, or one of each of many parts of it, drawn by lot: sections of several locks may follow each
 /// other in turn, and each k-th would be of one.
-fn some(list: &[Let], seed: u64) -> impl Iterator<Item = &Let> {
+fn some(list: &[Weighed], seed: u64) -> impl Iterator<Item = &Weighed> {
     let parts = list.len().min(ENOUGH);
     (0..parts).map(move |part| {
         let (from, to) = (part * list.len() / parts, (part + 1) * list.len() / parts);

@@ -19,7 +19,7 @@ use super::evidence::{Done, Evidence};
 use super::lately::Lately;
 use super::meetings::{MeetingId, Meetings};
 use super::object::ObjectId;
-use super::releases::within;
+use super::releases::Nearby;
 use super::stays::StaysOf;
 use crate::ledger::Window;
 
@@ -86,13 +86,13 @@ impl Synchronisation {
     }
 
     /// The last to arrive. `short` finds short waits that are known by sums only; `stays`: the stays of each
-    /// location.
+    /// location; `nearby` finds releases.
     pub(super) fn last(
         &self,
-        evidence: &Evidence<'_>,
         meetings: &Meetings,
         short: &mut ShortWaits<'_>,
         stays: &mut [StaysOf<'_>],
+        nearby: &mut Nearby<'_>,
     ) -> Last {
         let departure_ns = self.departure_ns();
         let meeting = &meetings.all[self.meeting as usize];
@@ -102,8 +102,8 @@ impl Synchronisation {
         let mut waiting: Vec<LocationId> = self.come.iter().map(|come| come.location).collect();
         waiting.sort_unstable();
         let is_waiting = |location: LocationId| waiting.binary_search(&location).is_ok();
-        let wakes = within(evidence.releases.of_object(meeting.object), last_ns, departure_ns);
-        if let Some(wake) = wakes.iter().rfind(|wake| !is_waiting(wake.location)) {
+        let wakes = nearby.of(meeting.object, last_ns, departure_ns);
+        if let Some(wake) = wakes.meanwhile().iter().rfind(|wake| !is_waiting(wake.location)) {
             return Last { arrival_ns: wake.time_ns, late: vec![wake.location] };
         }
         let members = &meetings.groups[meeting.group as usize].members;

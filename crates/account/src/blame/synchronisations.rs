@@ -18,6 +18,7 @@ use super::doing::Doing;
 use super::evidence::{Done, Evidence};
 use super::forks::Forks;
 use super::meetings::{Group, GroupId, MeetingId, Meetings};
+use super::releases::Nearby;
 use super::singles::Singles;
 use super::stays::StaysOf;
 use super::synchronisation::{Come, Last, ShortWaits, Synchronisation};
@@ -39,6 +40,7 @@ pub(super) struct Synchronisations<'e> {
     /// By location.
     stays: Vec<StaysOf<'e>>,
     short: ShortWaits<'e>,
+    nearby: Nearby<'e>,
     delays: Delays,
 }
 
@@ -68,6 +70,7 @@ impl<'e> Synchronisations<'e> {
             forks: Forks::new(evidence, meetings),
             stays: evidence.profile.locations.keys().map(stays).collect(),
             short: ShortWaits::new(evidence),
+            nearby: Nearby::new(&evidence.releases),
             delays: Delays::new(Account::Barrier),
             evidence,
             meetings,
@@ -262,7 +265,7 @@ impl<'e> Synchronisations<'e> {
     /// All that waited have gone on.
     fn close(&mut self, over: Synchronisation) {
         let Last { arrival_ns, late } =
-            over.last(self.evidence, self.meetings, &mut self.short, &mut self.stays);
+            over.last(self.meetings, &mut self.short, &mut self.stays, &mut self.nearby);
         let group = self.meetings.all[over.meeting as usize].group;
         let begin = self.sites[group as usize];
         let is_late = |location: LocationId| late.binary_search(&location).is_ok();

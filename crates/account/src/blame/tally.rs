@@ -8,6 +8,7 @@ use super::cause::{BlameRow, Cause, CauseKind, is_wait};
 use super::evidence::Evidence;
 use super::held::{Held, Meanwhile};
 use super::object::ObjectId;
+use super::releases::PlaceId;
 use super::sections::Holder;
 use crate::ledger::{Account, Ledger, Row, WaitCharge};
 use rustc_hash::FxHashMap as Map;
@@ -82,25 +83,24 @@ impl Tally {
         Charged::To(id)
     }
 
-    /// The location that released a lock.
-    pub(super) fn of_release(&mut self, evidence: &Evidence<'_>, row: u32) -> Charged {
+    /// The location that released a lock there.
+    pub(super) fn of_release(&mut self, evidence: &Evidence<'_>, place: PlaceId) -> Charged {
         if self.of_places.is_empty() {
             self.of_places.resize(evidence.releases.places(), 0);
         }
-        let place = evidence.releases.place_id(row) as usize;
-        match self.of_places[place] {
+        match self.of_places[place as usize] {
             0 => {
-                let release = evidence.releases.place(row);
+                let release = evidence.releases.place(place);
                 let cause = self.cause(Cause {
                     kind: CauseKind::Holder,
                     location: release.location,
                     context: release.context,
                     section: Some(release.context),
                     site: release.site,
-                    lock: evidence.lock_of_release(row),
+                    lock: evidence.lock_of_release(place),
                 });
                 if let Charged::To(id) = cause {
-                    self.of_places[place] = id + 1;
+                    self.of_places[place as usize] = id + 1;
                 }
                 cause
             }
@@ -117,7 +117,7 @@ impl Tally {
         holder: Holder,
     ) -> Charged {
         let kind = match holder {
-            Holder::Release(row) => return self.of_release(evidence, row),
+            Holder::Release(place) => return self.of_release(evidence, place),
             Holder::HandOver => CauseKind::HandOver,
             Holder::Unknown => CauseKind::Unknown,
         };

@@ -4,7 +4,7 @@ use proust_profile::{ContextId, LocationId};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Done, Evidence, Kind};
-use super::releases::within;
+use super::releases::{Found, Nearby};
 use crate::ledger::Windows;
 use rustc_hash::FxHashMap as Map;
 
@@ -39,7 +39,7 @@ impl<'e> WakersOf<'e> {
         WakersOf { evidence, windows, sums: Map::default() }
     }
 
-    pub(super) fn see(&mut self, &Done { row: ref event, kind, object, .. }: &Done) {
+    pub(super) fn see(&mut self, &Done { row: ref event, kind, object, .. }: &Done, nearby: &mut Nearby<'_>) {
         if kind != Kind::Woken || event.summed {
             return;
         }
@@ -50,11 +50,9 @@ impl<'e> WakersOf<'e> {
         if ns == 0 {
             return;
         }
-        let releases = &self.evidence.releases;
-        let wakes = object.map_or(&[][..], |object| releases.of_object(object));
-        let last =
-            within(wakes, event.begin_ns, event.end_ns).iter().rfind(|wake| wake.location != event.location);
-        let waker = last.map(|wake| (wake.location, releases.place(wake.row).context));
+        let wakes = object.map_or(Found::NONE, |object| nearby.of(object, event.begin_ns, event.end_ns));
+        let last = wakes.meanwhile().iter().rfind(|wake| wake.location != event.location);
+        let waker = last.map(|wake| (wake.location, self.evidence.releases.place(wake.place).context));
         let sum = self.sums.entry(((event.location, event.context), waker)).or_default();
         (sum.0, sum.1) = (sum.0 + 1, sum.1.saturating_add(ns));
     }

@@ -6,7 +6,7 @@ use super::owners::{Owner, Owners};
 use super::pieces::Pieces;
 use super::state::State;
 use super::timeline::{Run, Spans, Timeline};
-use super::windows::{Stretch, Window, Windows};
+use super::windows::{Stretch, Window, Windows, joined};
 use proust_profile::ProcessId;
 use proust_profile::processor_set::available;
 use std::collections::BTreeMap;
@@ -119,20 +119,11 @@ fn busy_at_once<S: Spans>(owner: &Owner, members: &[&Timeline<S>], windows: &Win
     1
 }
 
-/// The stretches in which a location is active, adjoining spans joined: a thread that computes throughout has
-/// one, however often it was sampled.
+/// The stretches in which a location is active within these.
 fn active_stretches<S: Spans>(timeline: &Timeline<S>, stretches: &[Stretch]) -> impl Iterator<Item = Window> {
-    let mut pieces = Pieces::new(timeline.spans.spans(), stretches)
-        .filter(|piece| !piece.paused && !matches!(piece.span.state, State::Passive(_)))
-        .map(|piece| piece.window)
-        .peekable();
-    std::iter::from_fn(move || {
-        let mut joined = pieces.next()?;
-        while let Some(next) = pieces.next_if(|next| next.start_ns == joined.end_ns) {
-            joined.end_ns = next.end_ns;
-        }
-        Some(joined)
-    })
+    let pieces = Pieces::new(timeline.spans.spans(), stretches);
+    let active = pieces.filter(|piece| !piece.paused && !matches!(piece.span.state, State::Passive(_)));
+    joined(active.map(|piece| piece.window))
 }
 
 impl Lasting for Window {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::merge::Lasting;
 use super::state::{State, Work};
-use super::windows::{Window, Windows};
+use super::windows::{Window, Windows, joined};
 use proust_profile::processor_set::ProcessorSet;
 use proust_profile::{ContextId, LocationId, ProcessId};
 
@@ -153,6 +153,14 @@ pub struct Timeline<S = Vec<Span>> {
     pub service: bool,
     /// Its spans.
     pub spans: S,
+}
+
+impl<S: Spans> Timeline<S> {
+    /// When the location is active.
+    pub fn active(&self) -> impl Iterator<Item = Window> + '_ {
+        let active = self.spans.spans().filter(|span| !matches!(span.state, State::Passive(_)));
+        joined(active.map(|span| span.window()))
+    }
 }
 
 /// A process of the run.

@@ -33,6 +33,19 @@ pub(super) struct Stretch {
     pub inside: bool,
 }
 
+/// Windows that are in time order, adjoining ones joined: a thread that computes throughout has one, however
+/// often it was sampled.
+pub(super) fn joined(windows: impl Iterator<Item = Window>) -> impl Iterator<Item = Window> {
+    let mut windows = windows.peekable();
+    std::iter::from_fn(move || {
+        let mut joined = windows.next()?;
+        while let Some(next) = windows.next_if(|next| next.start_ns == joined.end_ns) {
+            joined.end_ns = next.end_ns;
+        }
+        Some(joined)
+    })
+}
+
 impl Windows {
     /// All time: the whole run.
     pub fn all() -> Windows {

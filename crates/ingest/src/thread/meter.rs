@@ -21,6 +21,7 @@ use super::{
 use crate::events::{Bounds, Events, Finished};
 use crate::executed::{Executed, RawInterval};
 use crate::openmp::InRegions;
+use crate::raw_rows::RawRows;
 use crate::releases::Releases;
 
 /// A thread while its records are read.
@@ -79,7 +80,7 @@ impl<'l> ThreadMeter<'l> {
                 rows: RawSamples::default(),
                 weights: Weights::default(),
                 events: Finished::default(),
-                releases: Vec::new(),
+                releases: RawRows::default(),
                 in_regions: InRegions::default(),
                 executed: Executed::default(),
                 samples: 0,
@@ -107,7 +108,7 @@ impl<'l> ThreadMeter<'l> {
             sampled_own_ns: 0,
             queued_in_rows_us: 0,
             events: Events::new(limits.spool),
-            releases: Releases::default(),
+            releases: Releases::new(limits.spool),
             open_place: None,
             region_end: None,
         }

@@ -6,16 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use proust_account::ledger::{Executed, Process, Run, Spans, State, Timeline, Window, Windows};
+use proust_account::ledger::{Executed, Process, Run, Spans, Timeline, Window, Windows};
 use proust_profile::{LocationId, ProcessId, Profile};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::at_once::AtOnce;
 
 /// Threads of which at most this part of their active time is beside others share their processor.
 const BESIDE: f64 = 0.01;
 /// Outside of parallel regions also those that are active beside others for at most this part of the run.
 const BRIEFLY: f64 = 0.001;
-/// With more locations than these only threads that follow one another share a processor.
-const COMPARED: usize = 64;
 
 /// A rank of a job: a run may have several jobs, and each has a rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,18 +46,22 @@ pub struct Processors {
     ranks: Ranks,
 }
 
+/// A location of an owner, by its position among them.
 #[derive(Debug)]
 struct Candidate {
-    location: LocationId,
-    active: Windows,
-    life: Window,
+    at: usize,
+    /// How long it was active; where not all are compared, how long it lived.
+    active_ns: u64,
+    /// Where not all are compared.
+    life: Windows,
     in_team: bool,
 }
 
+/// Those that share a processor.
 #[derive(Debug)]
 struct Taken {
-    locations: Vec<LocationId>,
-    active: Windows,
+    members: Vec<usize>,
+    lives: Windows,
 }
 
 /// The rank of each process.
@@ -105,14 +109,16 @@ impl Processors {
     pub fn of(profile: &Profile, run: &Run<impl Spans>, in_scope: &dyn Fn(LocationId) -> bool) -> Processors {
         let ranks = ranks(run);
         let teams: FxHashSet<LocationId> = profile.segments.iter().map(|row| row.location).collect();
-        let mut owners: BTreeMap<Option<RankOfJob>, Vec<Candidate>> = BTreeMap::new();
+        let mut owners: BTreeMap<Option<RankOfJob>, Vec<&Timeline<_>>> = BTreeMap::new();
         for (rank, timeline) in counted(run, &ranks, in_scope) {
-            if let Some(candidate) = Candidate::of(timeline, &teams) {
-                owners.entry(rank).or_default().push(candidate);
+            if timeline.spans.spans().next().is_some() {
+                owners.entry(rank).or_default().push(timeline);
             }
         }
         let lives = lives(run, &ranks);
-        let of_owner = |(rank, candidates)| Some(shared(candidates, lives.get(&rank)?.length_ns(), rank));
+        let of_owner = |(rank, timelines): (_, Vec<_>)| {
+            Some(shared(&timelines, &teams, lives.get(&rank)?.length_ns(), rank))
+        };
         Processors {
             all: owners.into_iter().filter_map(of_owner).flatten().collect(),
             roots: roots(profile, run, in_scope),
@@ -146,73 +152,77 @@ fn lives<S>(run: &Run<S>, ranks: &Ranks) -> FxHashMap<Option<RankOfJob>, Window>
     lives
 }
 
-impl Candidate {
-    fn of(timeline: &Timeline<impl Spans>, teams: &FxHashSet<LocationId>) -> Option<Candidate> {
-        let mut life: Option<Window> = None;
-        let spans = timeline.spans.spans().inspect(|span| {
-            let start_ns = life.map_or(span.start_ns, |life| life.start_ns);
-            life = Some(Window::new(start_ns, span.end_ns));
-        });
-        let active = spans.filter(|span| !matches!(span.state, State::Passive(_)));
-        let active = active.map(|span| Window::new(span.start_ns, span.end_ns)).collect();
-        Some(Candidate {
-            location: timeline.location,
-            active,
-            life: life?,
-            in_team: teams.contains(&timeline.location),
-        })
-    }
+/// From the begin of a location's first state to the end of its last one.
+fn life(timeline: &Timeline<impl Spans>) -> Windows {
+    let mut spans = timeline.spans.spans();
+    let Some(first) = spans.next() else { return Windows::default() };
+    let end_ns = spans.last().map_or(first.end_ns, |last| last.end_ns);
+    Windows::between(first.start_ns, end_ns)
 }
 
-/// The processors that an owner's locations share, by first location.
-fn shared(mut candidates: Vec<Candidate>, run_ns: u64, rank: Option<RankOfJob>) -> Vec<Processor> {
-    if candidates.len() > COMPARED {
-        for one in &mut candidates {
-            one.active = [one.life].into_iter().collect();
-        }
-    }
+/// The processors that an owner's locations share, by first location. With more locations than can be
+/// compared only threads that follow one another share a processor.
+fn shared(
+    timelines: &[&Timeline<impl Spans>],
+    teams: &FxHashSet<LocationId>,
+    run_ns: u64,
+    rank: Option<RankOfJob>,
+) -> Vec<Processor> {
+    let at_once = AtOnce::of(timelines);
+    let candidate = |(at, timeline): (usize, &&Timeline<_>)| {
+        let life = if at_once.is_some() { Windows::default() } else { life(timeline) };
+        let active_ns = at_once.as_ref().map_or(life.length_ns(), |at_once| at_once.ns(at));
+        Candidate { at, active_ns, life, in_team: teams.contains(&timeline.location) }
+    };
+    let mut candidates: Vec<Candidate> = timelines.iter().enumerate().map(candidate).collect();
     // The first one among equals: a stable sort.
-    candidates.sort_by_key(|one| std::cmp::Reverse(one.active.length_ns()));
+    candidates.sort_by_key(|one| std::cmp::Reverse(one.active_ns));
     let mut taken: Vec<Taken> = Vec::new();
     for one in candidates {
-        let own_ns = one.active.length_ns() as f64;
         let may_be_beside_ns = if one.in_team { 0.0 } else { BRIEFLY * run_ns as f64 };
-        let limit_ns = may_be_beside_ns.max(BESIDE * own_ns);
-        let fits = |place: &&mut Taken| place.active.intersection(&one.active).length_ns() as f64 <= limit_ns;
+        let limit_ns = may_be_beside_ns.max(BESIDE * one.active_ns as f64);
+        let fits = |place: &&mut Taken| match &at_once {
+            Some(at_once) => at_once.is_at_most(&place.members, one.at, limit_ns),
+            None => place.lives.intersection(&one.life).length_ns() as f64 <= limit_ns,
+        };
         match taken.iter_mut().find(fits) {
             Some(place) => {
-                let both = place.active.as_slice().iter().chain(one.active.as_slice());
-                place.active = both.copied().collect();
-                place.locations.push(one.location);
+                place.members.push(one.at);
+                let both = place.lives.as_slice().iter().chain(one.life.as_slice());
+                place.lives = both.copied().collect();
             }
-            None => taken.push(Taken { locations: vec![one.location], active: one.active }),
+            None => taken.push(Taken { members: vec![one.at], lives: one.life }),
         }
     }
-    let mut processors: Vec<Processor> =
-        taken.into_iter().map(|place| Processor { rank, locations: place.locations }).collect();
+    let location = |at: usize| timelines[at].location;
+    let processor =
+        |place: Taken| Processor { rank, locations: place.members.into_iter().map(location).collect() };
+    let mut processors: Vec<Processor> = taken.into_iter().map(processor).collect();
     processors.sort_by_key(|processor| processor.locations.iter().min().copied());
     processors
 }
 
 #[cfg(test)]
 mod tests {
+    use proust_account::ledger::{Span, State, Work};
+    use proust_profile::ContextId;
+
     use super::*;
 
     const RUN_NS: u64 = 1_000_000;
 
-    fn candidate(id: u32, active: &[(u64, u64)], in_team: bool) -> Candidate {
-        let windows = || active.iter().map(|&(from, to)| Window::new(from, to));
-        Candidate {
-            location: LocationId(id),
-            active: windows().collect(),
-            life: Window::new(active[0].0, active[active.len() - 1].1),
-            in_team,
-        }
+    fn timeline(id: u32, active: &[(u64, u64)]) -> Timeline {
+        let span =
+            |&(from, to): &(u64, u64)| Span::new(from, to, State::Working(Work::Compute), ContextId(0));
+        let spans = active.iter().map(span).collect();
+        Timeline { location: LocationId(id), process: ProcessId(0), service: false, spans }
     }
 
-    fn found(candidates: Vec<Candidate>) -> Vec<Vec<u32>> {
+    fn found(timelines: &[Timeline], in_teams: bool) -> Vec<Vec<u32>> {
+        let timelines: Vec<&Timeline> = timelines.iter().collect();
+        let teams = timelines.iter().filter(|_| in_teams).map(|timeline| timeline.location).collect();
         let mut all = Vec::new();
-        for processor in shared(candidates, RUN_NS, None) {
+        for processor in shared(&timelines, &teams, RUN_NS, None) {
             let mut ids: Vec<u32> = processor.locations.iter().map(|id| id.0).collect();
             ids.sort_unstable();
             all.push(ids);
@@ -222,22 +232,34 @@ mod tests {
 
     #[test]
     fn threads_that_follow_one_another_share_a_processor() {
-        let one_by_one =
-            (0..9).map(|n| candidate(n, &[(u64::from(n) * 100, u64::from(n) * 100 + 90)], false));
-        assert_eq!(found(one_by_one.collect()), [(0..9).collect::<Vec<u32>>()]);
+        for threads in [9, 100] {
+            let at = |n: u32| u64::from(n) * 100;
+            let one_by_one: Vec<Timeline> =
+                (0..threads).map(|n| timeline(n, &[(at(n), at(n) + 90)])).collect();
+            assert_eq!(found(&one_by_one, false), [(0..threads).collect::<Vec<u32>>()]);
+        }
+    }
+
+    #[test]
+    fn of_very_many_threads_lives_are_compared() {
+        let take_turns = |threads: u32| -> Vec<Timeline> {
+            let at = |n: u32, turn: u64| u64::from(n) * 100 + turn * 100_000;
+            (0..threads).map(|n| timeline(n, &[0, 1].map(|turn| (at(n, turn), at(n, turn) + 90)))).collect()
+        };
+        assert_eq!(found(&take_turns(64), true).len(), 1);
+        assert_eq!(found(&take_turns(65), true).len(), 65);
     }
 
     #[test]
     fn who_waits_for_those_that_it_started_shares_a_processor_with_one() {
-        let main = candidate(0, &[(0, 900), (900_000, 901_000)], false);
-        let workers = [1, 2].map(|n| candidate(n, &[(100, 900_000)], false));
-        assert_eq!(found([main].into_iter().chain(workers).collect()), [vec![0, 1], vec![2]]);
+        let main = timeline(0, &[(0, 900), (900_000, 901_000)]);
+        let [one, other] = [1, 2].map(|n| timeline(n, &[(100, 900_000)]));
+        assert_eq!(found(&[main, one, other], false), [vec![0, 1], vec![2]]);
     }
 
     #[test]
     fn threads_of_a_team_stay_apart_however_short_the_region() {
-        let main = candidate(0, &[(0, RUN_NS)], true);
-        let worker = candidate(1, &[(500, 600)], true);
-        assert_eq!(found(vec![main, worker]), [[0], [1]]);
+        let all = [timeline(0, &[(0, RUN_NS)]), timeline(1, &[(500, 600)])];
+        assert_eq!(found(&all, true), [[0], [1]]);
     }
 }

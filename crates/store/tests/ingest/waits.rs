@@ -25,6 +25,7 @@ const PLAIN: Waits = Waits {
     contexts: 50,
     nesting: 1,
     skew: 1,
+    released: 50,
     has_longest: false,
 };
 
@@ -188,7 +189,7 @@ fn assert_known(of: Waits) {
 
 #[test]
 fn of_a_hundred_thousand_waits_all_is_known() {
-    for seed in 1..=3 {
+    for (seed, released) in [(1, 50), (2, 1), (3, 7)] {
         assert_known(Waits {
             seed,
             ranks: 2,
@@ -197,6 +198,7 @@ fn of_a_hundred_thousand_waits_all_is_known() {
             contexts: 2_000,
             nesting: 8,
             skew: 100,
+            released,
             has_longest: true,
         });
     }
@@ -211,6 +213,7 @@ fn corner_cases_are_known() {
         Waits { nesting: 0, ..PLAIN },
         Waits { nesting: 8, threads: 1, ..PLAIN },
         Waits { contexts: 1, ..PLAIN },
+        Waits { released: 1, ..PLAIN },
         Waits { ranks: 7, threads: 1, skew: 100, ..PLAIN },
         Waits { skew: 1_000_000, ..PLAIN },
     ] {

@@ -52,6 +52,8 @@ pub struct Waits {
     pub nesting: u32,
     /// Waits of the busiest thread for one of the least busy one.
     pub skew: u32,
+    /// Of so many locks that were waited for, the release of one is recorded.
+    pub released: u32,
     /// One more thread, of the first rank, waits as long as the run.
     pub has_longest: bool,
 }

@@ -19,8 +19,6 @@ const AT_ONCE: u64 = 40;
 /// Turns of an execution of the innermost interval, and of how many each one around it consists.
 const EXECUTION: u64 = 512;
 const EXECUTIONS: u64 = 4;
-/// Of so many locks that were waited for, the release of one is recorded.
-const RELEASED: u64 = 50;
 /// So many functions of a thread use the same lock, and as many of each other thread of the process.
 const OF_LOCK: u32 = 4;
 
@@ -95,7 +93,7 @@ impl<'w> Thread<'w> {
             kind,
             object,
             function,
-            is_released: kind == Kind::Lock && (chance >> 48).is_multiple_of(RELEASED),
+            is_released: kind == Kind::Lock && (chance >> 48).is_multiple_of(self.of.released.into()),
         }
     }
 
@@ -139,7 +137,7 @@ impl<'w> Thread<'w> {
                     time_ns: START_NS + end_ns + after_ns / 4,
                     object: turn.object,
                     held_ns: after_ns / 4,
-                    weight_ns: after_ns / 4 * RELEASED,
+                    weight_ns: after_ns / 4 * u64::from(self.of.released),
                     since_ns: START_NS + end_ns,
                     node,
                     interval: innermost,
