@@ -44,8 +44,8 @@ impl Lists {
         }
     }
 
-    /// Appends what is in a chunk. What cannot be read from the spool's file is left out; the spool is damaged
-    /// then.
+    /// Appends what is in a chunk. What cannot be read from the spool's file is left out; then the spool is
+    /// damaged.
     pub(super) fn decode(&self, chunk: &Chunk, places: &[Place], to: &mut Vec<Let>) {
         let mut numbers = self.numbers.read_at(chunk.at_byte);
         let (mut time_ns, mut row) = (chunk.first_ns, 0);

@@ -1,5 +1,5 @@
-//! The releases of objects near the waits for them. Waits are looked at in order of time, more or less, so what
-//! is decoded for one serves the next.
+//! The releases of objects near the waits for them. Waits are looked at in order of time, more or less, so
+//! what is decoded for one serves the next.
 
 use proust_profile::seek;
 use rustc_hash::FxHashMap as Map;
