@@ -7,7 +7,7 @@
 //! 2. `operations`, `states`: which operations lie in it, and what their time counts as, by themselves and by
 //!    the class table
 //! 3. `explained`: which processor time lies in them and which outside; what explains the time off the
-//!    processor: short operations, the run queue, or nothing
+//!    processor: short operations, the run queue, or nothing. `parts`: where operations lie in gaps
 //! 4. `charged`: where the processor time outside operations is charged
 //! 5. `spans`: all of it in order
 //! 6. `regions`: what of it lies in a parallel region

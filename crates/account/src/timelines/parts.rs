@@ -1,8 +1,8 @@
 //! The parts of a location's operations in its gaps, which are read again and again in order: encoded, in the
 //! spool of the operations.
 //!
-//! All that is in memory of them are those of one gap, and while time in the run queue is placed in them eight
-//! bytes for each that may take some.
+//! All that is in memory of them are those of one gap, and while time in the run queue is placed in them
+//! eight bytes for each that may take some.
 
 use std::ops::Range;
 
