@@ -7,7 +7,7 @@
 //! 2. `operations`, `states`: which operations lie in it, and what their time counts as, by themselves and by
 //!    the class table
 //! 3. `explained`: which processor time lies in them and which outside; what explains the time off the
-//!    processor: short operations, the run queue, or nothing
+//!    processor: short operations, the run queue, or nothing. `parts`: where operations lie in gaps
 //! 4. `charged`: where the processor time outside operations is charged
 //! 5. `spans`: all of it in order
 //! 6. `regions`: what of it lies in a parallel region
@@ -25,6 +25,7 @@ mod faults;
 mod gaps;
 mod latency;
 mod operations;
+mod parts;
 mod pauses;
 mod regions;
 mod replicated;
@@ -40,7 +41,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use proust_profile::{
-    ContextId, EventRow, Location, LocationId, PartnerWaitRow, ProcessId, Profile, SampleRow, Stop,
+    ContextId, EventRow, Location, LocationId, PartnerWaitRow, ProcessId, Profile, SampleRow, Spool, Stop,
 };
 use rustc_hash::FxHashMap;
 
@@ -49,7 +50,7 @@ pub use at_once::AtOnce;
 use explained::Explanation;
 pub use faults::FaultCost;
 use latency::Latencies;
-use operations::Operations;
+use operations::Reading;
 use pauses::Pauses;
 use proust_profile::bindings::{self, Bindings};
 use replicated::Replicated;
@@ -100,6 +101,7 @@ pub(crate) fn in_order<T: Send, E>(
         events: move || profile.events.of(id),
         waits: of_location(&profile.partner_waits, |wait| wait.location, id),
         latencies: &latencies,
+        spool: profile.events.spool(),
     };
     let stolen = stolen::by_location(profile, |of_all| {
         at_once.of_each(profile, of_all, |id| recorded(id).explanation(&states, 0).theft())
@@ -231,6 +233,8 @@ struct Recorded<'a, E> {
     pauses: &'a [Window],
     /// The cost of a page fault in this run.
     fault: FaultCost,
+    /// Where the parts of its operations are meanwhile.
+    spool: Spool,
 }
 
 impl<E: Fn() -> I, I: Iterator<Item = EventRow>> Recorded<'_, E> {
@@ -246,16 +250,28 @@ impl<E: Fn() -> I, I: Iterator<Item = EventRow>> Recorded<'_, E> {
     fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
         let start_ns = self.location.start.unsigned();
         let end_ns = self.location.end.unsigned().max(start_ns);
-        let mut operations =
-            Operations::of((start_ns, end_ns), (self.events)(), self.waits, states, self.latencies);
-        operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
-            let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
-            charged.get(row).copied().unwrap_or(ContextId(0))
-        });
-        operations.pause(self.pauses, (start_ns, end_ns));
+        let life = (start_ns, end_ns);
+        let reading = Reading::new(life, (self.events)(), self.waits, states, self.latencies);
         let gaps = gaps::gaps(start_ns, end_ns, &self.rows, (self.events)());
+        let (mut explanation, operations);
+        if self.stops.is_empty() && self.pauses.is_empty() {
+            let mut reading = reading;
+            explanation = Explanation::divided(&gaps, &mut reading, self.spool.clone());
+            operations = reading.sums();
+        } else {
+            let mut all = reading.all();
+            all.stop(self.stops, life, |time_ns| {
+                let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
+                charged.get(row).copied().unwrap_or(ContextId(0))
+            });
+            all.pause(self.pauses, life);
+            let singles = std::mem::take(&mut all.singles);
+            explanation = Explanation::divided(&gaps, singles.into_iter(), self.spool.clone());
+            operations = all;
+        }
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
-        explained::explain(self.location, &self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
+        explanation.explain(self.location, &self.rows, &operations, waits, stolen_ns, self.fault);
+        explanation
     }
 
     /// Hands its spans over as they are made: they take more room than all that they follow from.

@@ -6,9 +6,9 @@ use std::ops::Range;
 use proust_profile::{LocationId, Profile};
 use rayon::prelude::*;
 
-/// What explains a location takes about so many bytes for an operation and for a sample, measured at runs of
-/// 10⁷ waits.
-const OPERATION_BYTES: u64 = 110;
+/// What explains a location takes about so many bytes for an operation (with the encoded states that are made
+/// of it) and for a sample, measured at runs of 10⁷ and 10⁸ waits.
+const OPERATION_BYTES: u64 = 40;
 const SAMPLE_BYTES: u64 = 350;
 
 /// Memory for all locations that are explained at once, bytes. One that needs more has it all the same, and

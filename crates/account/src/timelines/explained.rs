@@ -7,56 +7,16 @@
 use std::ops::Range;
 
 use proust_profile::samples::NOT_READ;
-use proust_profile::{ContextId, Location, SampleRow};
+use proust_profile::{ContextId, Location, SampleRow, Spool};
 
 use super::faults::FaultCost;
 use super::gaps::Gap;
-use super::operations::{Operations, Short};
+use super::operations::{Operations, Short, Single};
+use super::parts::{Part, Parts, PartsWriter};
 use super::room::{Room, Turn};
 use super::shares::{Claim, Spread, by_room, by_weight};
 use super::states::{Class, TIERS};
 use crate::ledger::{State, Work};
-
-/// The part of an operation that lies in one gap.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub(super) start_ns: u64,
-    pub(super) end_ns: u64,
-    pub(super) class: Class,
-    pub(super) context: ContextId,
-    /// With a processor.
-    pub(super) cpu_ns: u64,
-    /// In the run queue, after it was woken.
-    pub(super) queued_ns: u64,
-    /// Whether the operation ends here, and does not continue in the next gap.
-    pub(super) ends: bool,
-    /// The thread cannot have been woken before.
-    asleep_until_ns: u64,
-    /// Whether it may want a processor at the operation's end.
-    queues: bool,
-}
-
-impl Part {
-    pub(super) fn length_ns(&self) -> u64 {
-        self.end_ns - self.start_ns
-    }
-
-    /// Off the processor.
-    pub(super) fn off_ns(&self) -> u64 {
-        self.length_ns() - self.cpu_ns
-    }
-
-    /// Off the processor, and perhaps woken already. Linux since 6.12 counts sleeping threads as queued at
-    /// times.
-    fn perhaps_queued_ns(&self) -> u64 {
-        let awake_ns = self.end_ns.saturating_sub(self.asleep_until_ns.max(self.start_ns));
-        match self.class {
-            // What polls has its processor time before it finds what it waits for.
-            Class::Poll(_) => awake_ns.min(self.off_ns()),
-            _ => awake_ns.saturating_sub(self.cpu_ns),
-        }
-    }
-}
 
 /// The part of a gap that short operations explain.
 #[derive(Clone, Copy, Debug)]
@@ -70,8 +30,8 @@ pub(super) struct Share {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explained {
     pub(super) gap: Gap,
-    /// Its parts of operations end here in [`Explanation::parts`].
-    pub(super) parts_end: usize,
+    /// Of its parts of operations those in which the thread lets others go first, off the processor.
+    yielded_ns: u64,
     /// Its shares of short operations end here in [`Explanation::shares`].
     pub(super) shares_end: usize,
     /// Taken to be on the processor in short operations that may as well have blocked: those that poll for a
@@ -118,11 +78,13 @@ pub(super) struct Theft {
 }
 
 /// All gaps of a location, explained.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Explanation {
     pub(super) gaps: Vec<Explained>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Parts,
     pub(super) shares: Vec<Share>,
+    /// Where its parts are.
+    spool: Spool,
     /// Time without a processor in which the thread never left one, as far as the kernel knows: stolen, as is
     /// what interrupts take.
     stolen_ns: u64,
@@ -130,81 +92,48 @@ pub(super) struct Explanation {
     undecided_ns: u64,
 }
 
-/// Explains the gaps of a location. `waits` is for each row whether its processor time counts as waiting, or
-/// as a runtime's work, which may block as well. `stolen_ns`: the time that may have been stolen from it,
-/// beyond the certain part.
-pub(super) fn explain(
-    location: &Location,
-    rows: &[SampleRow],
-    gaps: &[Gap],
-    operations: &Operations,
-    waits: impl Fn(usize) -> bool,
-    stolen_ns: u64,
-    fault: FaultCost,
-) -> Explanation {
-    let mut explanation = Explanation { gaps: Vec::with_capacity(gaps.len()), ..Explanation::default() };
-    explanation.parts.reserve(operations.singles.len());
-    explanation.divide(gaps, operations);
-    explanation.place_measurement(rows);
-    explanation.place_shorts(&operations.shorts);
-    explanation.place_sleep(rows, &waits);
-    explanation.place_stolen(rows);
-    explanation.place_queue(location.queued.unsigned().saturating_add(stolen_ns), rows);
-    explanation.place_stops(operations);
-    explanation.undecided_ns = explanation.unknown_ns();
-    if rows.iter().any(|row| row.queued_us != NOT_READ) {
-        explanation.place_rest_of_sleep(rows, waits);
-    }
-    explanation.place_faults(rows, fault);
-    explanation
-}
-
 impl Explanation {
-    /// The time certainly stolen from the thread, and the time possibly stolen besides.
-    pub(super) fn theft(&self) -> Theft {
-        Theft { certain_ns: self.stolen_ns, undecided_ns: self.undecided_ns }
-    }
-
-    fn unknown_ns(&self) -> u64 {
-        self.gaps.iter().map(Explained::unknown_ns).sum()
-    }
-
-    /// Cuts operations at the gaps' borders and divides each gap's processor time.
-    fn divide(&mut self, gaps: &[Gap], operations: &Operations) {
-        let mut singles = &operations.singles[..];
+    /// Cuts operations at the borders of a location's gaps and divides each gap's processor time; all else
+    /// is not explained yet.
+    pub(super) fn divided(
+        gaps: &[Gap],
+        mut singles: impl Iterator<Item = Single>,
+        spool: Spool,
+    ) -> Explanation {
+        let mut explained = Vec::with_capacity(gaps.len());
+        let mut writer = PartsWriter::new(&spool, gaps.len());
+        let mut parts: Vec<Part> = Vec::new();
+        let mut next = singles.next();
         for &gap in gaps {
-            let first_part = self.parts.len();
+            parts.clear();
             let mut in_operations_ns = 0;
-            while let Some((single, rest)) = singles.split_first() {
-                if single.start_ns >= gap.end_ns {
-                    break;
-                }
+            while let Some(single) = next.filter(|single| single.start_ns < gap.end_ns) {
                 let (start_ns, end_ns) = (single.start_ns.max(gap.start_ns), single.end_ns.min(gap.end_ns));
                 in_operations_ns += end_ns - start_ns;
                 let ends = single.end_ns <= gap.end_ns;
-                self.parts.push(Part {
+                parts.push(Part {
                     start_ns,
                     end_ns,
                     class: single.class,
                     context: single.context,
                     cpu_ns: 0,
                     queued_ns: 0,
-                    ends,
                     asleep_until_ns: single.asleep_until_ns,
-                    queues: single.queues,
+                    may_queue: ends && single.queues,
                 });
                 if !ends {
                     break;
                 }
-                singles = rest;
+                next = singles.next();
             }
             let outside_ns = gap.length_ns() - in_operations_ns;
             let compute_ns = gap.cpu_ns.min(outside_ns);
-            let parts = &mut self.parts[first_part..];
-            give_processor_time(gap.cpu_ns - compute_ns, parts);
-            self.gaps.push(Explained {
+            give_processor_time(gap.cpu_ns - compute_ns, &mut parts);
+            writer.add(&parts);
+            let yielded = parts.iter().filter(|part| part.class == Class::Yield);
+            explained.push(Explained {
                 gap,
-                parts_end: self.parts.len(),
+                yielded_ns: yielded.map(Part::off_ns).sum(),
                 shares_end: 0,
                 perhaps_blocked_ns: 0,
                 compute_ns,
@@ -215,6 +144,44 @@ impl Explanation {
                 stopped_ns: 0,
             });
         }
+        // Sums may follow the last of them.
+        singles.for_each(drop);
+        let (parts, shares) = (writer.finish(), Vec::new());
+        Explanation { gaps: explained, parts, shares, spool, stolen_ns: 0, undecided_ns: 0 }
+    }
+
+    /// Explains the rest. `waits` is for each row whether its processor time counts as waiting, or as a
+    /// runtime's work, which may block as well. `stolen_ns`: the time that may have been stolen from it,
+    /// beyond the certain part.
+    pub(super) fn explain(
+        &mut self,
+        location: &Location,
+        rows: &[SampleRow],
+        operations: &Operations,
+        waits: impl Fn(usize) -> bool,
+        stolen_ns: u64,
+        fault: FaultCost,
+    ) {
+        self.place_measurement(rows);
+        self.place_shorts(&operations.shorts);
+        self.place_sleep(rows, &waits);
+        self.place_stolen(rows);
+        self.place_queue(location.queued.unsigned().saturating_add(stolen_ns), rows);
+        self.place_stops(operations);
+        self.undecided_ns = self.unknown_ns();
+        if rows.iter().any(|row| row.queued_us != NOT_READ) {
+            self.place_rest_of_sleep(rows, waits);
+        }
+        self.place_faults(rows, fault);
+    }
+
+    /// The time certainly stolen from the thread, and the time possibly stolen besides.
+    pub(super) fn theft(&self) -> Theft {
+        Theft { certain_ns: self.stolen_ns, undecided_ns: self.undecided_ns }
+    }
+
+    fn unknown_ns(&self) -> u64 {
+        self.gaps.iter().map(Explained::unknown_ns).sum()
     }
 
     /// Proust's own time is spent on the processor and outside operations, whose clocks are read next to the
@@ -326,15 +293,13 @@ impl Explanation {
     /// By gap, the time for which the thread certainly was runnable: it let others go first, or was displaced
     /// and never blocked, which is noted.
     fn known_to_queue(&mut self, rows: &[SampleRow]) -> Vec<u64> {
-        let (mut part, mut share) = (0, 0);
+        let mut share = 0;
         let mut known_ns = Vec::with_capacity(self.gaps.len());
         for gap in &mut self.gaps {
-            let parts = self.parts[part..gap.parts_end].iter().filter(|part| part.class == Class::Yield);
             let shares = self.shares[share..gap.shares_end].iter();
             let shares = shares.filter(|share| share.state == State::Working(Work::Delayed));
-            let yielded_ns =
-                parts.map(Part::off_ns).sum::<u64>() + shares.map(|share| share.time_ns).sum::<u64>();
-            (part, share) = (gap.parts_end, gap.shares_end);
+            let yielded_ns = gap.yielded_ns + shares.map(|share| share.time_ns).sum::<u64>();
+            share = gap.shares_end;
             let (blocked, displaced) = switches(gap, rows);
             let mut displaced_ns = 0;
             if blocked == 0 && displaced > 0 {
@@ -358,8 +323,7 @@ impl Explanation {
         if queued_ns == 0 || gaps.is_empty() {
             return queued_ns;
         }
-        let first_part = gaps.start.checked_sub(1).map_or(0, |before| self.gaps[before].parts_end);
-        let parts = &mut self.parts[first_part..self.gaps[gaps.end - 1].parts_end];
+        let here = gaps.clone();
         let gaps = &mut self.gaps[gaps];
         let claim = |gaps: &[Explained]| {
             let (blocked, displaced) = switches(&gaps[0], rows);
@@ -369,16 +333,7 @@ impl Explanation {
         let mut of_rows: Vec<Claim> = gaps.chunk_by(same_row).map(claim).collect();
         let mut left_ns = by_weight(queued_ns, &mut of_rows);
         if left_ns > 0 {
-            let claim = |part: &Part| Claim {
-                weight: u64::from(part.ends && part.queues),
-                most_ns: part.perhaps_queued_ns().saturating_sub(part.queued_ns),
-                given_ns: 0,
-            };
-            let mut of_parts: Vec<Claim> = parts.iter().map(claim).collect();
-            left_ns = by_weight(left_ns, &mut of_parts);
-            for (part, claim) in parts.iter_mut().zip(of_parts) {
-                part.queued_ns += claim.given_ns;
-            }
+            left_ns = self.parts.queue(here, left_ns, &self.spool);
         }
         if anywhere {
             left_ns = by_room(left_ns, &mut of_rows);

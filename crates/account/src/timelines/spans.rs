@@ -6,7 +6,8 @@
 
 use proust_profile::ContextId;
 
-use super::explained::{Explained, Explanation, Part, Share};
+use super::explained::{Explained, Explanation, Share};
+use super::parts::Part;
 use super::shares::Spread;
 use super::states::Class;
 use crate::ledger::{PartKind, PassiveReason, Span, State, Work};
@@ -30,16 +31,17 @@ pub(super) fn spans(
     charged: &[ContextId],
     state: impl Fn(ContextId) -> State,
 ) -> impl Iterator<Item = Span> {
-    let (mut first_part, mut first_share) = (0, 0);
+    let mut first_share = 0;
+    let (mut reader, mut parts) = (explanation.parts.of_gaps(0..explanation.gaps.len()), Vec::new());
     explanation.gaps.iter().flat_map(move |gap| {
-        let parts = &explanation.parts[first_part..gap.parts_end];
+        reader.next_gap(&mut parts);
         let shares = &explanation.shares[first_share..gap.shares_end];
-        (first_part, first_share) = (gap.parts_end, gap.shares_end);
+        first_share = gap.shares_end;
         let context = charged.get(gap.gap.row).copied().unwrap_or(ContextId(0));
         let mut tape = Tape::new(gap, shares, context, state(context));
         let mut from_ns = gap.gap.start_ns;
         let mut out = Vec::with_capacity(2 * parts.len() + shares.len() + 1);
-        for part in parts {
+        for part in &parts {
             tape.lay(from_ns, part.start_ns, &mut out);
             lay_part(part, &mut out);
             from_ns = part.end_ns;

@@ -118,6 +118,7 @@ pub(super) fn spans_of_profile(
         rows: rows.to_vec(),
         events: || events.iter().copied(),
         waits,
+        spool: Spool::default(),
         latencies: &Latencies::of(profile),
         stops: &[],
         pauses: &[],

@@ -15,6 +15,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
         rows: rows.to_vec(),
         events: || events.iter().copied(),
         waits: &[],
+        spool: Spool::default(),
         latencies: &Latencies::of(&profile),
         stops: &[],
         pauses: &[],
