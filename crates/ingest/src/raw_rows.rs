@@ -6,12 +6,10 @@ use std::fmt;
 use proust_profile::{ByLocation, ContextId, EventRow, LocationId, ReleaseRow, Row, RowsBuilder, Spool};
 use rustc_hash::FxHashMap;
 
-use super::thread::Place;
-
 /// A row before contexts and the profile's numbers of operations exist.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Raw<R> {
-    /// `context` holds a [`Place`], `operation` the log's number.
+    /// `context` holds a the number of a place in the log, `operation` the log's number.
     pub(super) row: R,
     /// The upper end of the path was not found.
     pub(super) partial: bool,
@@ -85,7 +83,7 @@ impl<R: Row> Default for RawRows<R> {
 }
 
 /// A place, and whether the upper end of its path was not found.
-type Caller = (Place, bool);
+type Caller = (u32, bool);
 
 /// Makes [`RawRows`].
 pub(super) struct RawRowsBuilder<R: Called> {

@@ -169,7 +169,7 @@ const USERS: &[(&str, &[&str], &str)] = &[
 /// opened; the list may only become shorter.
 const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     ("ingest", &["brief", "log"]),
-    ("ingest", &["events", "openmp", "releases", "thread"]),
+    ("ingest", &["events", "openmp", "thread"]),
     ("streams", &["file", "reader"]),
     ("structure", &["debug_info", "split_dwarf"]),
     ("structure", &["declaration", "scopes"]),
