@@ -103,17 +103,25 @@ fn calls_take_little_more_of_a_small_stack() {
             continue;
         }
         let alone = truth_in(&alone);
-        // So few samples that none falls into the calls: a signal's frame is the kernel's.
-        let recorded = record_with(&["--rate", "1"], &program, &[bytes, kind]).succeeded();
-        let truth: Value = recorded.truth();
-        assert_eq!(number(&truth, "/overwritten_bytes"), 0.0, "beyond the {kind}'s stack");
-        let calls = list(&truth, "/calls").iter().zip(list(&alone, "/calls"));
-        for (with, without) in calls {
-            for time in ["/first", "/second"] {
-                let more = number(with, time) - number(without, time);
-                assert!(more <= MOST_BYTES, "{kind} of {bytes}: {time} {with}, alone {without}");
+        // Of samples as few as can be: a signal's frame is the kernel's. One that falls into a call all the
+        // same does not do so each time.
+        let mut too_much = Vec::new();
+        for _ in 0..3 {
+            let recorded = record_with(&["--rate", "1"], &program, &[bytes, kind]).succeeded();
+            let truth: Value = recorded.truth();
+            assert_eq!(number(&truth, "/overwritten_bytes"), 0.0, "beyond the {kind}'s stack");
+            let calls = list(&truth, "/calls").iter().zip(list(&alone, "/calls"));
+            let takes_too_much = |(with, without): &(&Value, &Value)| {
+                let more = |time: &str| number(with, time) - number(without, time);
+                ["/first", "/second"].into_iter().any(|time| more(time) > MOST_BYTES)
+            };
+            let said = |(with, without)| format!("{kind} of {bytes}: {with}, alone {without}");
+            too_much = calls.filter(takes_too_much).map(said).collect();
+            if too_much.is_empty() {
+                break;
             }
         }
+        assert!(too_much.is_empty(), "{too_much:?}");
     }
 }
 
