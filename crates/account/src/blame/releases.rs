@@ -240,3 +240,90 @@ pub(super) fn nearest<'l, T>(
     });
     by_distance.take(LOOKED_AT).filter(move |one| can_stand(one)).take(NEAREST)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proust_profile::{Location, OperationId, Process};
+
+    use super::*;
+    use crate::blame::object::First;
+
+    const THREADS: u32 = 4;
+
+    fn process_of(location: LocationId) -> ProcessId {
+        ProcessId(location.0 % 2)
+    }
+
+    /// Of each: the thread, its object and call path, when, and for how much held time it stands.
+    fn profile(mut all: Vec<(u32, u64, u32, u64, u64)>) -> Profile {
+        all.sort_by_key(|&(thread, _, _, time_ns, _)| (thread, time_ns));
+        let release = |(thread, object, context, time_ns, weight_ns)| ReleaseRow {
+            location: LocationId(thread),
+            context: ContextId(context),
+            object,
+            time_ns,
+            held_ns: weight_ns / 2,
+            weight_ns,
+            ..ReleaseRow::default()
+        };
+        let location = |id| Location { process: process_of(LocationId(id)), ..Location::default() };
+        Profile {
+            processes: vec![Process::default(); 2].into(),
+            locations: (0..THREADS).map(location).collect(),
+            releases: all.into_iter().map(release).collect(),
+            ..Profile::default()
+        }
+    }
+
+    proptest! {
+        /// Rows of any slices are in the lists as if all had been put in order at once.
+        #[test]
+        fn lists_do_not_depend_on_the_slices_in_which_they_are_made(
+            all in prop::collection::vec((0..THREADS, 1_u64..4, 0_u32..3, 0_u64..60, 0_u64..9), 0..200),
+            mut borders in prop::collection::vec(0_u64..70, 0..5),
+        ) {
+            borders.sort_unstable();
+            borders.dedup();
+            let profile = profile(all);
+            // Nobody waits for the third object of a process.
+            let waited_for = [(ProcessId(0), 1), (ProcessId(0), 2), (ProcessId(1), 1), (ProcessId(1), 2)];
+            let known: Map<(ProcessId, u64), ObjectId> = waited_for.into_iter().zip(0..).collect();
+            let object = |&(process, address): &(ProcessId, u64)| {
+                let (location, context, operation) = (LocationId(0), ContextId(0), OperationId(0));
+                let first = First { begin_ns: 0, location, context, operation, address };
+                Object { process, first, lock_waits: 1, other_waits: 0 }
+            };
+            let objects: Vec<Object> = waited_for.iter().map(object).collect();
+            let found = Releases::in_slices(&profile, &known, &objects, true, &borders);
+            let rows: Vec<(usize, ReleaseRow)> = profile.releases.iter().enumerate().collect();
+            let in_order = |is_wanted: &dyn Fn(&ReleaseRow) -> bool| {
+                let mut wanted: Vec<_> = rows.iter().filter(|(_, row)| is_wanted(row)).copied().collect();
+                wanted.sort_by_key(|(number, row)| (row.time_ns, *number));
+                wanted
+            };
+            for (&(process, address), &id) in &known {
+                let is_of = |row: &ReleaseRow| (process_of(row.location), row.object) == (process, address);
+                let expected = in_order(&is_of).into_iter().map(|(number, row)| {
+                    (number as u32, row.time_ns, row.held_ns, row.weight_ns, Place::of(&row))
+                });
+                let list = found.each_of_object(id).map(|one| {
+                    (one.row, one.time_ns, one.held_ns, one.weight_ns, found.place(one.place))
+                });
+                prop_assert_eq!(list.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+            }
+            for process in [ProcessId(0), ProcessId(1)] {
+                let is_of = |row: &ReleaseRow| process_of(row.location) == process && row.weight_ns > 0;
+                let expected = in_order(&is_of).into_iter().map(|(_, row)| {
+                    (row.time_ns, row.weight_ns, Place::of(&row), row.is_sampled())
+                });
+                let list = found.of_process(process).iter().map(|one| {
+                    (one.time_ns, one.weight_ns, found.place(one.place), one.is_sampled)
+                });
+                prop_assert_eq!(list.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+            }
+            let without = Releases::in_slices(&profile, &known, &objects, false, &borders);
+            prop_assert!(without.of_process(ProcessId(0)).is_empty());
+        }
+    }
+}

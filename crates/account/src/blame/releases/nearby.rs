@@ -14,6 +14,8 @@ const BEFORE: usize = LOOKED_AT;
 pub(in crate::blame) const AFTER: usize = 2 * LOOKED_AT;
 /// So many decoded releases are kept, of all objects together, beside those of the last wait.
 const KEPT: usize = 1 << 19;
+/// What is kept of an object takes as much as so many releases more.
+const ENTRY: usize = 2;
 
 /// Reads releases near waits.
 pub(in crate::blame) struct Nearby<'r> {
@@ -69,11 +71,14 @@ impl<'r> Nearby<'r> {
 
     /// Those of an object around a wait from `begin_ns` to `end_ns`.
     pub(in crate::blame) fn of(&mut self, object: ObjectId, begin_ns: u64, end_ns: u64) -> Found<'_> {
-        if self.decoded > self.kept {
+        let chunks = self.releases.by_object.chunks(object);
+        if chunks.is_empty() {
+            return Found::NONE;
+        }
+        if self.decoded + ENTRY * self.opened.len() > self.kept {
             self.opened.clear();
             self.decoded = 0;
         }
-        let chunks = self.releases.by_object.chunks(object);
         let opened = self.opened.entry(object).or_default();
         let found = opened.find(begin_ns, end_ns);
         let has_before = found.0 >= BEFORE || opened.from == 0;
