@@ -34,6 +34,7 @@ pub mod rehearsal;
 pub mod releases;
 pub mod sampling;
 pub mod sections;
+mod short_waits;
 mod state;
 pub mod stretch;
 pub mod sums;
@@ -288,7 +289,8 @@ fn begin_of(lane: &'static Lane, operation: Operation, sp: u64) -> Option<u64> {
     if lane.member.owes() {
         team::notify_the_others(lane);
     }
-    Some(if lane.operations.postponed.is_any() {
+    let is_next_wait = waited::is_for_lock(operation) && lane.operations.postponed.may_wait();
+    Some(if lane.operations.postponed.is_any() && !is_next_wait {
         postponed::settle_before(lane, operation)
     } else {
         clock::now_ns()

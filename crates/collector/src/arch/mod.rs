@@ -10,6 +10,7 @@
 //! | `registers` | the registers of the function one is in, and the thread's own words |
 //! | `context` | where the kernel keeps an interrupted thread's registers, and what it leaves on the stack |
 //! | `counter` | the counter that runs evenly |
+//! | `cache` | getting a line of memory before it is needed |
 //! | `unwinding` | where a frame keeps what its caller needs |
 //! | `stacks` | going to another stack, and back out of a handler |
 //! | `thunks` | the first instructions of hooks that look at the call itself |

@@ -9,6 +9,7 @@ use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, tim
 use proust_log::operations::Operation;
 
 use super::deadlines;
+use crate::arch::cache::fetch_to_write;
 use crate::arch::thunks::with_site;
 use crate::interpose::interpose;
 use crate::lane;
@@ -111,6 +112,18 @@ unsafe fn is_free_and_alone(mutex: *const c_void) -> bool {
         }
 }
 
+/// A hook and the C library read a mutex before they change it. Without this a line of memory that
+/// another processor has written is fetched twice: to be read, and to be changed.
+macro_rules! fetch {
+    (pthread_mutex_lock, $mutex:ident) => {
+        fetch_to_write($mutex.cast_const().cast())
+    };
+    (mtx_lock, $mutex:ident) => {
+        fetch_to_write($mutex.cast_const())
+    };
+    ($other:ident, $lock:ident) => {};
+}
+
 /// Whether the function itself is as good as a try.
 macro_rules! cannot_wait {
     (pthread_mutex_lock, $mutex:ident) => {
@@ -206,6 +219,7 @@ macro_rules! locks {
 
         $(
             pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
+                fetch!($name, $object);
                 if cannot_wait!($name, $object)
                     && let Some(function) = real::$name()
                 {

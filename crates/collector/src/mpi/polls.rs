@@ -15,7 +15,7 @@ use crate::clock;
 use crate::lane::{Lane, Output};
 use crate::operation::Kind;
 use crate::operation::exact::known_path;
-use crate::operation::sums::{Estimated, Found, Sums};
+use crate::operation::sums::{Found, Several, Sums};
 use crate::path::memo::State;
 use crate::path::python;
 use crate::path::tree::NodeId;
@@ -149,7 +149,7 @@ impl Polls {
         let since_ns = self.since_ns.load(Ordering::Relaxed);
         let kind = Kind::from(operation);
         let ns = spent_ns.min(until_ns.saturating_sub(since_ns));
-        sums.add_estimated(&Estimated { kind, calls: calls.into(), ns, since_ns, until_ns }, output);
+        sums.add_estimated(&Several { kind, calls: calls.into(), ns, since_ns, until_ns }, output);
         let node = self.node.load(Ordering::Relaxed);
         if node != 0 {
             sums.caller(kind, Found { node, flags: 0, region: 0, interval }, output);

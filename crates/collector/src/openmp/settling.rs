@@ -8,7 +8,7 @@ use super::sites::{Added, Segment, Site};
 use super::visits::{Pending, SITES, Visits};
 use crate::lane::Record;
 use crate::operation::Kind;
-use crate::operation::sums::Estimated;
+use crate::operation::sums::Several;
 use crate::{clock, room};
 
 /// A stretch of the thread's time is over in which barriers were passed that were not drawn.
@@ -79,7 +79,7 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
         if executions == 0 && wait_ns == 0 {
             continue;
         }
-        let estimated = Estimated {
+        let estimated = Several {
             kind: Kind::from(of.operation.unwrap_or(Operation::OmpBarrier)),
             calls: executions,
             ns: wait_ns,

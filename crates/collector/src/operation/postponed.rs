@@ -8,13 +8,19 @@
 //! would, which costs as much. Where a thread has just found a lock taken it has time: there it records the
 //! wait and the section before. So does the next code that records something for the thread, its sampler
 //! included.
+//!
+//! That time is short if sections are: while a thread records, the lock may become free, and nobody takes it.
+//! So waits that end up in a sum anyway, and whose call path is not wanted, are added to those before, which
+//! takes two additions, and their sum is recorded when something else is.
 
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use proust_log::operations::{Operation, Target};
 use proust_log::records::SUM_PATH_NS;
 
 use super::recording::{CLOCKED_LATER_NS, Completed, is_owner, record_next};
+use super::short_waits::ShortWaits;
+use super::sums::Several;
 use super::{Kind, Outcome, Ticket, inside, known_path, releases, waited};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
@@ -24,11 +30,11 @@ use crate::path::tree::NodeId;
 /// Waits of that length are recorded at once: half a microsecond more is nothing to them.
 const AT_ONCE_NS: u64 = 1_000_000;
 
-/// A wait and a section that are over and not recorded yet. Written by their thread alone, and read by others
+/// Waits and a section that are over and not recorded yet. Written by their thread alone, and read by others
 /// at the process's end: `pending` is stored last.
 #[derive(Debug, Default)]
 pub struct Postponed {
-    /// [`WAIT`], [`SECTION`], [`DUE`].
+    /// [`WAIT`], [`SECTION`], [`DUE`], [`SHORT`].
     pending: AtomicU8,
     /// A [`Target`].
     target: AtomicU8,
@@ -46,6 +52,8 @@ const WAIT: u8 = 1;
 const DUE: u8 = 2;
 /// There is a section.
 const SECTION: u8 = 4;
+/// There are [`ShortWaits`], which ended before that wait and that section.
+const SHORT: u8 = 8;
 
 /// [`releases::Postponed`], as others may read it.
 #[derive(Debug, Default)]
@@ -87,6 +95,12 @@ impl Postponed {
         self.pending.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether there are at most waits that another one may be added to.
+    #[inline]
+    pub fn may_wait(&self) -> bool {
+        self.pending.load(Ordering::Relaxed) & !SHORT == 0
+    }
+
     /// Whether it is to be recorded at the unlock.
     #[inline]
     pub fn is_due(&self) -> bool {
@@ -105,18 +119,38 @@ impl Postponed {
         self.add(WAIT | due);
     }
 
+    /// Adds a wait of the owner's to those that are pending, unless they are of another kind, or something
+    /// else is pending.
+    ///
+    /// The owner's sampler may come in between, and records what is pending then. So nothing is while the sum
+    /// is changed.
+    #[inline]
+    fn keep_short(&self, short: &ShortWaits, kind: Kind, span: (u64, u64)) -> bool {
+        if !self.may_wait() {
+            return false;
+        }
+        self.pending.store(0, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        let is_added = short.add(kind, span);
+        self.pending.store(SHORT, Ordering::Release);
+        is_added
+    }
+
     #[inline]
     fn add(&self, what: u8) {
         self.pending.store(self.pending.load(Ordering::Relaxed) | what, Ordering::Release);
     }
 
     /// For the thread that has taken the lane's record.
-    fn take(&self, section: &Section) -> (Option<Completed>, Option<releases::Postponed>) {
+    fn take(&self, short: &ShortWaits, section: &Section) -> Taken {
         let pending = self.pending.load(Ordering::Acquire);
-        let wait = if pending & WAIT != 0 { self.wait() } else { None };
-        let section = if pending & SECTION != 0 { section.get() } else { None };
+        let taken = Taken {
+            short: if pending & SHORT != 0 { short.take() } else { None },
+            wait: if pending & WAIT != 0 { self.wait() } else { None },
+            section: if pending & SECTION != 0 { section.get() } else { None },
+        };
         self.forget();
-        (wait, section)
+        taken
     }
 
     fn wait(&self) -> Option<Completed> {
@@ -141,6 +175,13 @@ impl Postponed {
     pub fn forget(&self) {
         self.pending.store(0, Ordering::Relaxed);
     }
+}
+
+/// What was postponed, in the order of time.
+struct Taken {
+    short: Option<Several>,
+    wait: Option<Completed>,
+    section: Option<releases::Postponed>,
 }
 
 impl Section {
@@ -187,11 +228,16 @@ pub fn end(ticket: Ticket, outcome: Outcome) {
     let ns = end_ns.saturating_sub(ticket.begin_ns);
     let is_short = ns < limit_ns;
     let wants_path = if is_short { lane.operations.without_path.wants_path(ns) } else { ns < AT_ONCE_NS };
+    let postponed = &lane.operations.postponed;
+    let span = (ticket.begin_ns, end_ns);
+    let is_added = is_short && !wants_path && postponed.keep_short(&lane.operations.short_waits, kind, span);
     let node = if wants_path { path(lane, kind) } else { 0 };
-    if node == 0 && (wants_path || !is_short) {
+    if is_added {
+        lane.leave_to_record(kind.operation, ns, 0);
+    } else if node == 0 {
         super::end_found(lane, ticket, (kind, lane.operations.open.object()), end_ns, outcome);
     } else {
-        lane.operations.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.operations.open.object(), node);
+        postponed.keep(kind, span, lane.operations.open.object(), node);
         lane.leave_to_record(kind.operation, ns, node);
     }
 }
@@ -259,12 +305,18 @@ pub fn settle_in(lane: &Lane, record: &mut Record) {
 
 #[inline(never)]
 fn settle_here(lane: &Lane, record: &mut Record) {
-    let (wait, section) = lane.operations.postponed.take(&lane.operations.postponed_section);
-    if let Some(completed) = wait {
-        record_next(lane, record, &completed);
+    let operations = &lane.operations;
+    let taken = operations.postponed.take(&operations.short_waits, &operations.postponed_section);
+    if let Some(several) = &taken.short {
+        record.operations.sums.add_several(several, &mut record.output);
+    }
+    if let Some(completed) = &taken.wait {
+        record_next(lane, record, completed);
+    }
+    if taken.short.is_some() || taken.wait.is_some() {
         lane.is_recorded();
     }
-    if let Some(release) = section {
+    if let Some(release) = taken.section {
         release.write(lane, record);
     }
 }
@@ -286,7 +338,7 @@ mod tests {
     #[test]
     fn what_is_postponed_is_recorded_once() {
         let postponed = Postponed::default();
-        let take_wait = || postponed.take(&Section::default()).0;
+        let take_wait = || postponed.take(&ShortWaits::default(), &Section::default()).wait;
         assert!(!postponed.is_any() && take_wait().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 350), 0x1000, 7);
         assert!(postponed.is_any() && !postponed.is_due());
@@ -297,5 +349,39 @@ mod tests {
         assert!(!postponed.is_any() && take_wait().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 1_000_350), 0x1000, 7);
         assert!(postponed.is_due() && take_wait().is_some() && !postponed.is_due());
+    }
+
+    #[test]
+    fn short_waits_of_a_kind_are_added_up_until_they_are_recorded() {
+        let (postponed, short, section) = (Postponed::default(), ShortWaits::default(), Section::default());
+        let kind = Kind::from(Operation::MutexLock);
+        let several = |calls, ns, since_ns, until_ns| Several { kind, calls, ns, since_ns, until_ns };
+        assert!(postponed.keep_short(&short, kind, (100, 350)));
+        assert!(postponed.keep_short(&short, kind, (1_000, 1_010)));
+        // Another kind has to be recorded, and these before it.
+        assert!(!postponed.keep_short(&short, Kind::from(Operation::SpinLock), (1_100, 1_110)));
+        assert!(postponed.is_any() && postponed.may_wait() && !postponed.is_due());
+        assert_eq!(postponed.take(&short, &section).short, Some(several(2, 260, 100, 1_010)));
+        assert!(!postponed.is_any() && postponed.take(&short, &section).short.is_none());
+
+        assert!(postponed.keep_short(&short, kind, (2_000, 2_100)));
+        postponed.keep(kind, (3_000, 1_003_000), 0x1000, 7);
+        assert!(!postponed.may_wait() && !postponed.keep_short(&short, kind, (2_000_000, 2_000_100)));
+        let taken = postponed.take(&short, &section);
+        assert_eq!(taken.short, Some(several(1, 100, 2_000, 2_100)));
+        assert_eq!(taken.wait.map(|wait| wait.begin_ns), Some(3_000));
+    }
+
+    #[test]
+    fn a_sampler_that_comes_between_records_each_wait_once() {
+        let (postponed, short, section) = (Postponed::default(), ShortWaits::default(), Section::default());
+        let kind = Kind::from(Operation::MutexLock);
+        // While a wait is added nothing is pending, and what was added before is there again after it.
+        assert!(postponed.keep_short(&short, kind, (100, 200)));
+        postponed.pending.store(0, Ordering::Relaxed);
+        assert!(postponed.take(&short, &section).short.is_none());
+        assert!(postponed.keep_short(&short, kind, (300, 400)));
+        let several = Several { kind, calls: 2, ns: 200, since_ns: 100, until_ns: 400 };
+        assert_eq!(postponed.take(&short, &section).short, Some(several));
     }
 }

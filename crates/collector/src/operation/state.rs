@@ -14,6 +14,7 @@ use super::rehearsal::hook_ns;
 use super::releases::LastWake;
 use super::sampling::Sampling;
 use super::sections::Sections;
+use super::short_waits::ShortWaits;
 use super::sums::Sums;
 use super::threshold::Limit;
 use super::tries::Tries;
@@ -41,6 +42,8 @@ pub struct Shared {
     pub last_wake: LastWake,
     /// Its short waits for locks without a call path.
     pub without_path: WithoutPath,
+    /// Those that are not recorded yet.
+    pub short_waits: ShortWaits,
     /// Call paths of its waits for locks, and of its unlocks.
     pub known_paths: FewPaths,
     /// Which of its critical sections are recorded.
@@ -67,6 +70,7 @@ impl Shared {
         self.callers.forget();
         self.known_paths.forget();
         self.postponed.forget();
+        self.short_waits.forget();
         self.without_path.begin();
         self.sections.forget();
         self.sampling.begin(clock::ticks::now(), u64::from(tid));

@@ -124,9 +124,9 @@ pub struct Found {
     pub interval: u32,
 }
 
-/// Operations that were counted, and of whose time there is an estimate.
-#[derive(Clone, Copy, Debug)]
-pub struct Estimated {
+/// Operations of one kind that are added at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Several {
     /// Which.
     pub kind: Kind,
     /// How many.
@@ -202,20 +202,28 @@ impl Sums {
 
     /// Adds operations of which there is an estimate. Their caller is that of the next one of the kind that
     /// is measured.
-    pub fn add_estimated(&mut self, estimated: &Estimated, output: &mut Output) {
-        let calls = u32::try_from(estimated.calls).unwrap_or(u32::MAX);
-        let Some(slot) = self.slot_or_new(estimated.kind.number(), output) else {
-            return leave_out(calls, estimated.ns, output);
+    pub fn add_estimated(&mut self, estimated: &Several, output: &mut Output) {
+        // No hook took time for them but what any call takes.
+        self.estimated += u64::from(self.add_several(estimated, output));
+    }
+
+    /// Adds operations whose caller is not looked for: that of the next one of the kind whose caller is
+    /// represents them. Returns how many were added.
+    #[inline]
+    pub fn add_several(&mut self, several: &Several, output: &mut Output) -> u32 {
+        let calls = u32::try_from(several.calls).unwrap_or(u32::MAX);
+        let Some(slot) = self.slot_or_new(several.kind.number(), output) else {
+            leave_out(calls, several.ns, output);
+            return 0;
         };
-        if slot.calls == 0 || estimated.since_ns < slot.since_ns {
-            slot.since_ns = estimated.since_ns;
+        if slot.calls == 0 || several.since_ns < slot.since_ns {
+            slot.since_ns = several.since_ns;
         }
         slot.calls = slot.calls.saturating_add(calls);
-        slot.ns += estimated.ns;
-        slot.unfound_ns = longer(slot.unfound_ns, estimated.ns);
-        slot.until_ns = slot.until_ns.max(estimated.until_ns);
-        // No hook took time for them but what any call takes.
-        self.estimated += u64::from(calls);
+        slot.ns += several.ns;
+        slot.unfound_ns = longer(slot.unfound_ns, several.ns);
+        slot.until_ns = slot.until_ns.max(several.until_ns);
+        calls
     }
 
     /// Adds one; true if its caller is to be found and given to [`Sums::caller`].

@@ -4,6 +4,8 @@
 
 #![cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "used on its own machine"))]
 
+#[cfg(target_arch = "aarch64")]
+pub mod cache;
 pub mod context;
 #[cfg(target_arch = "aarch64")]
 pub mod counter;

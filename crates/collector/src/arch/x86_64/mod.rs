@@ -1,5 +1,6 @@
 //! x86-64.
 
+pub mod cache;
 pub mod context;
 pub mod counter;
 pub mod elf;
