@@ -2,9 +2,9 @@
 
 use proust_profile::Profile;
 
-use crate::blame::Blame;
-use crate::ledger::{Ledger, LedgerError, Processors, Windows};
-use crate::stored::StoredTimelines;
+use crate::blame::{Blame, Queues};
+use crate::ledger::{Insides, Ledger, LedgerError, Processors, Run, Windows};
+use crate::stored::{StoredSpans, StoredTimelines};
 use crate::timelines::OperationStates;
 
 /// The account of the whole run.
@@ -41,6 +41,21 @@ pub fn blame_within(
     let run = stored.whole_run(profile);
     let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
     Blame::of(profile, &OperationStates::of(profile), &run, given.as_ref(), windows)
+}
+
+/// [`Blame::with_queues`] of timelines that were stored: an instance that is compiled here, with all that the
+/// compiler can do, whoever asks.
+///
+/// # Errors
+/// As [`ledger`].
+pub fn blame_of_stored(
+    profile: &Profile,
+    states: &OperationStates,
+    run: &Run<StoredSpans<'_>>,
+    processors: Option<&Processors>,
+    insides: Option<&mut Insides>,
+) -> Result<(Ledger, Blame, Queues), LedgerError> {
+    Blame::with_queues(profile, states, run, processors, insides)
 }
 
 /// As [`ledger_within`], without the causes, from timelines that were stored, of which only what lies in the

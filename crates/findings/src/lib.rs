@@ -107,6 +107,7 @@ mod wait_places;
 use proust_profile::Profile;
 use rayon::prelude::*;
 
+use proust_account::accounted::blame_of_stored;
 use proust_account::blame::Blame;
 use proust_account::ledger::{Ledger, LedgerError, Processors};
 use proust_account::stored::StoredTimelines;
@@ -194,7 +195,7 @@ impl Whole {
         let asked = question.as_ref().map(|question| Asked::new(profile, &run, question));
         let mut insides = asked.as_ref().and_then(|asked| asked.insides(&run).ok());
         let (ledger, blame, queues) =
-            Blame::with_queues(profile, &states, &run, given.as_ref(), insides.as_mut())?;
+            blame_of_stored(profile, &states, &run, given.as_ref(), insides.as_mut())?;
         let processors = ledger.drawn_up_with();
         let intervals = || Some(asked?.answer(&run, insides?.finish(&processors)));
         let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues, intervals);

@@ -35,7 +35,7 @@ impl<'e> Partners<'e> {
             rows,
             pairs: Vec::with_capacity(rows.len()),
             next: evidence.profile.locations.iter().map(|_| 0..0).collect(),
-            delays: Delays::new(Account::MpiPartner),
+            delays: Delays::new(Account::MpiPartner, &evidence.profile.events.spool()),
         };
         for (at, row) in rows.iter().enumerate() {
             let range = &mut partners.next[row.location.index()];

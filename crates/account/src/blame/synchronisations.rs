@@ -71,7 +71,7 @@ impl<'e> Synchronisations<'e> {
             stays: evidence.profile.locations.keys().map(stays).collect(),
             short: ShortWaits::new(evidence),
             nearby: Nearby::new(&evidence.releases),
-            delays: Delays::new(Account::Barrier),
+            delays: Delays::new(Account::Barrier, &evidence.profile.events.spool()),
             evidence,
             meetings,
         }

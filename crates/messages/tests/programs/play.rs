@@ -2,6 +2,7 @@
 
 mod collectives;
 mod failures;
+mod meetings;
 mod prepared;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,6 +13,7 @@ use proust_messages::run::{Failed, Membership, Process};
 use proust_messages::waits::Times;
 
 use collectives::Series;
+use meetings::Meetings;
 
 /// Numbers by which a step is chosen.
 pub type Step = (u8, u8, u8, u8);
@@ -89,6 +91,8 @@ struct Proc {
     done: Vec<(u16, Option<Received>)>,
     used: Vec<u16>,
     blocked: Option<Posted>,
+    /// It waits in a call for other members.
+    is_in_collective: bool,
     prepared: Vec<Prepared>,
     called: BTreeMap<u32, u64>,
     series: BTreeMap<u32, Series>,
@@ -101,6 +105,7 @@ struct World {
     ways: BTreeMap<(u32, u32), VecDeque<Sent>>,
     played: Played,
     under_way: usize,
+    meetings: Meetings,
     with: With,
 }
 
@@ -109,6 +114,8 @@ struct World {
 pub struct With {
     pub wildcards: bool,
     pub failures: bool,
+    /// Members of a collective wait for those that they depend on. Otherwise all end at once.
+    pub waits: bool,
 }
 
 /// Members of a communicator are all processes. There are two, and a schedule of collectives for each.
@@ -125,6 +132,7 @@ pub fn play(processes: usize, steps: &[Step], with: With) -> Played {
             ..Played::default()
         },
         under_way: 0,
+        meetings: Meetings::new(),
         with,
     };
     for &step in steps {
@@ -146,7 +154,7 @@ impl World {
         if what % 3 == 0 {
             self.arrive(usize::from(a));
         }
-        if self.procs[process].blocked.is_some() {
+        if !self.is_free(process) {
             return;
         }
         let (to, tag) = (u32::from(a) % self.procs.len() as u32, i32::from(b % 3));
@@ -427,6 +435,10 @@ impl World {
             self.arrive(0);
         }
         for communicator in 0..COMMUNICATORS {
+            if self.with.waits {
+                self.end_meetings(communicator);
+                continue;
+            }
             let called = |proc: &Proc| proc.called.get(&communicator).copied().unwrap_or(0);
             let most = self.procs.iter().map(called).max().unwrap_or(0);
             for process in 0..self.procs.len() {

@@ -2,6 +2,7 @@
 
 use proust_messages::call::{Act, Collective, Partner};
 
+use super::meetings::act;
 use super::{Proc, Recorded, World};
 
 const KINDS: [Collective; 5] =
@@ -17,16 +18,19 @@ pub(super) struct Series {
 impl World {
     /// The next collective of a communicator.
     pub(super) fn collective(&mut self, process: usize, communicator: u32, a: u8) {
-        let (begin_ns, end_ns) = (self.tick(), self.tick());
+        // Calls of one communicator only wait for each other, so that what waits can always go on.
+        let waits = self.with.waits && communicator == 0 && !a.is_multiple_of(2);
+        let begin_ns = self.tick();
+        let end_ns = if waits { begin_ns } else { self.tick() };
         let called = self.procs[process].called.entry(communicator).or_default();
         let nth = *called;
         *called += 1;
         let kind = KINDS[(nth + u64::from(communicator)) as usize % KINDS.len()];
         let has_root = matches!(kind, Collective::OneToAll | Collective::AllToOne);
         let root = Partner::Rank((nth % self.procs.len() as u64) as u32);
-        let starts = a.is_multiple_of(2);
+        let starts = a.is_multiple_of(2) || self.with.waits && !waits;
         let slot = starts.then(|| self.slot(process));
-        let act = if starts { Act::StartCollective(kind) } else { Act::Collective(kind) };
+        let act = act(starts, kind);
         let call = Recorded {
             operation: nth as u32,
             communicator: communicator + 1,
@@ -35,9 +39,21 @@ impl World {
             slots: slot.map(|slot| (slot, 1)).into_iter().collect(),
             ..self.call(begin_ns, end_ns, act)
         };
-        self.record(process, call);
-        self.procs[process].done.extend(slot.map(|slot| (slot, None)));
         self.more();
+        if !self.with.waits {
+            self.record(process, call);
+            self.procs[process].done.extend(slot.map(|slot| (slot, None)));
+            return;
+        }
+        let goes_on = match slot {
+            Some(slot) => {
+                self.record(process, call);
+                Ok(slot)
+            }
+            None => Err(call),
+        };
+        let root = (nth % self.procs.len() as u64) as usize;
+        self.meet((communicator, None, nth), (kind, root), process, goes_on);
     }
 
     /// Prepares the next collective of a communicator.
@@ -65,12 +81,17 @@ impl World {
         let series = self.procs[process].series.entry(communicator).or_default();
         let Some((slot, is_active @ false, started)) = series.all.get_mut(which) else { return };
         (*is_active, *started) = (true, *started + 1);
-        let slot = *slot;
+        let (slot, times) = (*slot, *started);
         let (begin_ns, end_ns) = (self.tick(), self.tick());
         let call = Recorded { slots: vec![(slot, 1)], ..self.call(begin_ns, end_ns, Act::Start) };
         self.record(process, call);
-        self.procs[process].done.push((slot, None));
         self.more();
+        if self.with.waits {
+            let kind = KINDS[(which + communicator as usize) % KINDS.len()];
+            self.meet((communicator, Some(which as u64), times), (kind, 0), process, Ok(slot));
+        } else {
+            self.procs[process].done.push((slot, None));
+        }
     }
 
     /// All prepare and start the collectives that others have.
