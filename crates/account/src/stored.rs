@@ -195,8 +195,9 @@ impl Spans for StoredSpans<'_> {
 pub fn write(profile: &Profile, at_once: AtOnce, to: impl Write) -> io::Result<()> {
     let mut blocks = BlockWriter::new(to)?;
     let Whose { processes, .. } = Whose::of(profile);
+    let spool = profile.events.spool();
     let encoded = |timeline: Timeline<&mut dyn Iterator<Item = Span>>| {
-        let mut made = Blocks::default();
+        let mut made = Blocks::new(&spool);
         write_spans(timeline.location, timeline.spans, &mut made).map(|()| made)
     };
     in_order(profile, &processes, at_once, encoded, |made| made?.give_to(&mut blocks))?;

@@ -4,7 +4,7 @@
 //!
 //! - [`Record`]: what a stream consists of; [`records`]: the kinds to start with
 //! - [`StreamBuilder`]: from records to blocks; [`FileWriter`]: the file that they go to; [`Blocks`]: in
-//!   memory, on their way there
+//!   a spool, on their way there
 //! - [`StreamFile`], [`Stream`], [`Records`]: reading, forwards and backwards; [`Nesting`]: what encloses the
 //!   current record
 //! - [`Levels`]: exact time by key over any range, and in bins; [`sums_by_scan`], [`bins_by_scan`]: the same

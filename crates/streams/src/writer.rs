@@ -16,6 +16,8 @@ use crate::block::{ALIGNMENT, BlockEntry, BlockSink};
 use crate::index::Index;
 use crate::publication::Publication;
 use crate::record::{Kind, Location};
+use crate::source::ReadAt;
+use crate::spool::{Spool, SpoolWriter};
 use crate::varint::Bytes;
 
 pub(crate) const FILE_MAGIC: &[u8; 16] = b"PROUST streams 1";
@@ -71,21 +73,31 @@ impl<W: Write> BlockSink for BlockWriter<W> {
     }
 }
 
-/// Blocks in memory, on their way to a file: several streams can be made at once, and written in order.
-#[derive(Debug, Default)]
+/// Blocks in a spool, on their way to a file: several streams can be made at once, and written in order.
+#[derive(Debug)]
 pub struct Blocks {
     entries: Vec<(Kind, Location, BlockEntry)>,
-    bytes: Vec<u8>,
+    bytes: SpoolWriter,
 }
 
 impl Blocks {
+    /// None yet.
+    pub fn new(spool: &Spool) -> Blocks {
+        Blocks { entries: Vec::new(), bytes: spool.writer() }
+    }
+
     /// Hands them to another sink, in order.
-    pub fn give_to(&self, sink: &mut impl BlockSink) -> io::Result<()> {
-        let mut rest = &self.bytes[..];
-        for &(kind, location, entry) in &self.entries {
-            let (block, behind) = rest.split_at(usize::from(entry.length));
-            sink.block(kind, location, entry, block)?;
-            rest = behind;
+    ///
+    /// # Errors
+    /// When the sink refuses, or they cannot be read from the spool's file.
+    pub fn give_to(self, sink: &mut impl BlockSink) -> io::Result<()> {
+        let bytes = self.bytes.finish();
+        let (mut block, mut at) = (Vec::new(), 0);
+        for (kind, location, entry) in self.entries {
+            block.resize(usize::from(entry.length), 0);
+            bytes.read_exact_at(&mut block, at)?;
+            at += u64::from(entry.length);
+            sink.block(kind, location, entry, &block)?;
         }
         Ok(())
     }
@@ -94,8 +106,7 @@ impl Blocks {
 impl BlockSink for Blocks {
     fn block(&mut self, kind: Kind, location: Location, entry: BlockEntry, bytes: &[u8]) -> io::Result<()> {
         self.entries.push((kind, location, entry));
-        self.bytes.extend_from_slice(bytes);
-        Ok(())
+        self.bytes.write_all(bytes)
     }
 }
 

@@ -14,8 +14,8 @@ use super::{Loss, Pair, Sides, Victim};
 use crate::blame::doing::{Act, Amount};
 use crate::ledger::Account;
 
-/// Sums in memory, at most: about 60 MB, and twice that while the table grows.
-const MOST: usize = 1 << 19;
+/// Sums in memory, at most: about 40 MB while they are written.
+const MOST: usize = 1 << 18;
 
 /// What is summed up of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
