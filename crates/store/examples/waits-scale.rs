@@ -8,19 +8,18 @@
 //! one, with so much memory as `--memory` allows.
 
 mod resources;
+mod scale;
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use proust_account::ledger::Account;
-use proust_ingest::{CallPaths, from_binaries};
-use proust_store::{Run, WaitRules, limit_memory};
-use resources::{memory_mb, processor_s};
+use resources::memory_mb;
+use scale::{analyse, analyse_within, bytes_in, open};
 use synthetic::waits::{Answer, Kind, Waits};
 
 const OF: Waits = Waits {
@@ -42,45 +41,10 @@ const SIZES: [[u64; 3]; 5] = [
     [1_000_000, 200_000, 0],
 ];
 
-/// Bytes of all files in a folder and those below it.
-fn bytes_in(dir: &Path) -> u64 {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let bytes =
-        |path: &Path| if path.is_dir() { bytes_in(path) } else { path.metadata().map_or(0, |m| m.len()) };
-    entries.map(|entry| bytes(&entry.path())).sum()
-}
-
-fn open(dir: &Path) -> Result<Run, Box<dyn Error>> {
-    Ok(Run::open_by(dir, CallPaths::User, Box::new(from_binaries()), WaitRules::standard())?)
-}
-
-/// Analyses the run and prints what each stage took, and the most memory until its end.
-fn analyse(dir: &Path, allowed_mb: u64) -> Result<(), Box<dyn Error>> {
-    if allowed_mb > 0 {
-        limit_memory(allowed_mb * 1_000_000);
-    }
-    let (begin, mut last_mb, mut stage) = (Instant::now(), 0, None);
-    let mut since_s = processor_s();
-    let run = open(dir)?;
-    run.analyse(&mut |progress| {
-        last_mb = last_mb.max(memory_mb("RssAnon:"));
-        if stage != Some(progress.stage) {
-            if let Some(stage) = stage {
-                println!("  {stage:?}: {:.2} s of processors, {last_mb} MB", processor_s() - since_s);
-            }
-            (stage, since_s) = (Some(progress.stage), processor_s());
-        }
-    })?;
-    let (wall_s, last_s) = (begin.elapsed().as_secs_f64(), processor_s() - since_s);
-    println!("  {stage:?}: {last_s:.2} s of processors, {last_mb} MB");
-    println!("  in all {:.2} s of processors, {wall_s:.2} s, {last_mb} MB", processor_s());
-    assert!(run.notes().is_empty(), "{:?}", run.notes());
-    Ok(())
-}
-
 /// Compares what is kept of a run with the answer.
 fn compare(dir: &Path, answer: &Answer) -> Result<(), Box<dyn Error>> {
     let run = open(dir)?;
+    assert!(run.notes().is_empty(), "{:?}", run.notes());
     let (profile, ledger) = (run.profile()?, run.ledger()?);
     for location in &ledger.locations {
         let spent = &answer.threads[&profile.locations[location.location].tid];
@@ -110,12 +74,7 @@ fn one([waits, functions, data_mb]: [u64; 3]) -> Result<(), Box<dyn Error>> {
          {written_s:.1} s and {written_mb} MB",
         answer.log_bytes as f64 / waits as f64,
     );
-    let own = std::env::current_exe()?;
-    let mut analysis = Command::new(if data_mb > 0 { Path::new("prlimit") } else { &own });
-    if data_mb > 0 {
-        analysis.arg(format!("--data={}", data_mb * 1_000_000)).arg(&own);
-    }
-    let status = analysis.arg("analyse").arg(&dir).arg(data_mb.to_string()).status()?;
+    let status = analyse_within(&dir, data_mb)?;
     if status.success() {
         compare(&dir, &answer)?;
         println!(

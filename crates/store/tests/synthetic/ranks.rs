@@ -6,11 +6,17 @@
 //! message, and all others wait for it in the reduction. Each host has a clock that is ahead by another time,
 //! and was compared with the first one's at the begin and end of MPI.
 
-use proust_log::layout::FileHeader;
+use std::path::Path;
+use std::{fs, io};
+
+use proust_log::layout::{EXTENSION, FileHeader, LOG_FOLDER};
 use proust_log::operations::Operation;
 use proust_log::records::{
     CLOCK_AT_END, CLOCK_REFERENCE, COMMUNICATOR_WORLD, ClockOffset, Communicator, Envelope, Event, Subject,
 };
+
+use proust_profile::RunFile;
+use proust_profile::run_file::{Finished, SCHEMA};
 
 use super::{LaneBuilder, MS, header, log};
 
@@ -71,6 +77,16 @@ impl Ranks {
         rank % 4 == 3
     }
 
+    /// How long a rank waits for others, ns.
+    pub fn waited_ns(&self, rank: u32) -> u64 {
+        if Ranks::is_late(rank) {
+            return 0;
+        }
+        let before_is_late = Ranks::is_late((rank + self.ranks - 1) % self.ranks);
+        let for_messages_ns = if before_is_late { self.rounds * (LATE_NS - BETWEEN_NS) } else { 0 };
+        for_messages_ns + self.rounds.div_ceil(TOGETHER) * LATE_NS
+    }
+
     /// A rank's time outside of MPI between its begin and end, ns.
     pub fn outside_ns(&self, rank: u32) -> u64 {
         let mut in_mpi_ns = 0;
@@ -99,6 +115,31 @@ impl Ranks {
                 call(Operation::MPI_Allreduce, (arrives_ns, last_ns + CALL_NS), Envelope::NONE);
             }
         }
+    }
+
+    /// Writes a run with the logs of all ranks into a folder. Returns how many bytes of logs.
+    pub fn write(&self, dir: &Path) -> io::Result<u64> {
+        let logs = dir.join(LOG_FOLDER);
+        fs::create_dir_all(&logs)?;
+        let mut bytes = 0;
+        for rank in 0..self.ranks {
+            let log = self.log(rank);
+            bytes += log.len() as u64;
+            let start_ns = S + u64::from(rank / self.of_host) * self.ahead_ns;
+            fs::write(logs.join(format!("{}-{start_ns}.{EXTENSION}", Recorded::pid(rank))), log)?;
+        }
+        let wall_s = self.end_ns() as f64 / 1e9;
+        let finished =
+            Finished { wall_s, exit_code: Some(0), logs: Some(self.ranks.into()), ..Finished::default() };
+        let run = RunFile {
+            schema: SCHEMA,
+            command: vec!["./synthetic".into()],
+            host: "host0".into(),
+            finished: Some(finished),
+            ..RunFile::default()
+        };
+        run.write(dir).map_err(io::Error::other)?;
+        Ok(bytes)
     }
 
     /// The log of a rank.
@@ -155,6 +196,10 @@ struct Recorded {
 }
 
 impl Recorded {
+    fn pid(rank: u32) -> u32 {
+        9 + rank
+    }
+
     /// `compares`: its clock is compared with the first one's, and the answer is read in the middle of what
     /// that takes.
     fn log(
@@ -171,7 +216,7 @@ impl Recorded {
         lane.text(Subject::Variable, 0, format!("OMPI_COMM_WORLD_RANK={rank}"));
         lane.text(Subject::Variable, 1, format!("OMPI_COMM_WORLD_SIZE={ranks}"));
         lane.text(Subject::Variable, 2, "PMIX_NAMESPACE=7");
-        let pid = 9 + rank;
+        let pid = Recorded::pid(rank);
         lane.begin(pid, at(S) / MS, 0);
         let world = Communicator { id: 1, number: 1, rank, size: ranks, ..Default::default() };
         lane.push(COMMUNICATOR_WORLD, &world);
