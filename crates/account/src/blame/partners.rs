@@ -4,7 +4,7 @@
 //! last synchronised ([`since`](super::since)). What each did is read from its timeline, so that memory is
 //! that of timelines and waits.
 
-use proust_profile::{LocationId, PartnerWaitRow};
+use proust_profile::{ContextId, LocationId, PartnerWaitRow};
 
 use super::computing::Computing;
 use super::delays::{Delays, Pair};
@@ -21,8 +21,8 @@ const KEPT: usize = 64;
 /// The waits of a run for partners, compared with what the partners did.
 pub(super) struct Partners<'e> {
     rows: &'e [PartnerWaitRow],
-    /// What each row is charged by.
-    pairs: Vec<Pair>,
+    /// Where each row's members synchronised before.
+    begins: Vec<Option<ContextId>>,
     /// By location, its next wait.
     next: Vec<std::ops::Range<usize>>,
     delays: Delays,
@@ -33,14 +33,13 @@ impl<'e> Partners<'e> {
         let rows = &evidence.profile.partner_waits[..];
         let mut partners = Partners {
             rows,
-            pairs: Vec::with_capacity(rows.len()),
+            begins: vec![None; rows.len()],
             next: evidence.profile.locations.iter().map(|_| 0..0).collect(),
             delays: Delays::new(Account::MpiPartner, &evidence.profile.events.spool()),
         };
         for (at, row) in rows.iter().enumerate() {
             let range = &mut partners.next[row.location.index()];
             *range = if range.start == range.end { at..at + 1 } else { range.start..at + 1 };
-            partners.pairs.push(Pair { begin: None, end: row.context, late: row.late });
         }
         if !rows.is_empty() {
             partners.compare(evidence, run);
@@ -54,8 +53,8 @@ impl<'e> Partners<'e> {
         let mut known: Option<((u64, LocationId, u64), Doing)> = None;
         each_since(evidence.profile, |at, since| {
             let row = &rows[at];
-            let pair = Pair { begin: since.site, ..self.pairs[at] };
-            self.pairs[at] = pair;
+            let pair = pair_of(row, since.site);
+            self.begins[at] = since.site;
             // Most that wait for one wait since the same instant.
             let key = (row.until_ns, row.late, since.time_ns);
             if known.as_ref().is_none_or(|(of, _)| *of != key) {
@@ -77,7 +76,7 @@ impl<'e> Partners<'e> {
         }
         let is_it = |row: &PartnerWaitRow| row.begin_ns <= window.start_ns && row.context == charge.context;
         match self.rows.get(next.start).filter(|row| next.start < next.end && is_it(row)) {
-            Some(_) => self.delays.late(self.pairs[next.start], victim, loss),
+            Some(row) => self.delays.late(pair_of(row, self.begins[next.start]), victim, loss),
             // It was seen by samples only.
             None => self.delays.unknown(victim, loss),
         }
@@ -86,6 +85,11 @@ impl<'e> Partners<'e> {
     pub(super) fn finish(self) -> Delays {
         self.delays
     }
+}
+
+/// What a wait is charged by.
+fn pair_of(row: &PartnerWaitRow, begin: Option<ContextId>) -> Pair {
+    Pair { begin, end: row.context, late: row.late }
 }
 
 /// What locations did, by their timelines and samples.

@@ -3,6 +3,8 @@
 //! Two locations synchronise when one waits for the other, and when both wait for the same third one, since
 //! all of these go on at one instant; the first time is when both had begun MPI.
 
+use std::collections::VecDeque;
+
 use proust_profile::{ContextId, Nature, Profile};
 
 /// How many synchronisations of a location are looked back at for one that another was a part of, too.
@@ -25,43 +27,67 @@ struct Synchronised {
     site: ContextId,
 }
 
+/// The last synchronisations of a location, in order.
+#[derive(Clone, Debug, Default)]
+struct History {
+    last: VecDeque<Synchronised>,
+    /// There were others before.
+    is_cut: bool,
+}
+
+impl History {
+    fn push(&mut self, one: Synchronised) {
+        if self.last.len() == LOOKED_AT {
+            self.last.pop_front();
+            self.is_cut = true;
+        }
+        self.last.push_back(one);
+    }
+
+    /// From when on all of them are known.
+    fn known_since_ns(&self, first_ns: u64) -> u64 {
+        let first = self.last.front().filter(|_| self.is_cut);
+        first.map_or(first_ns, |first| first.time_ns.max(first_ns))
+    }
+}
+
 /// Calls `each` with the position of each wait for a partner, in the order of the waits' ends.
 pub fn each_since(profile: &Profile, mut each: impl FnMut(usize, Since)) {
     let rows = &profile.partner_waits[..];
     if rows.is_empty() {
         return;
     }
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let key = |at: usize| (rows[at].until_ns, rows[at].late, rows[at].location);
+    let mut order: Vec<u32> = (0..).take(rows.len()).collect();
+    let key = |at: u32| {
+        let row = &rows[at as usize];
+        (row.until_ns, row.late, row.location)
+    };
     order.sort_unstable_by_key(|&at| key(at));
-    let mut history: Vec<Vec<Synchronised>> = vec![Vec::new(); profile.locations.len()];
+    let mut history: Vec<History> = vec![History::default(); profile.locations.len()];
     let begins_ns = begins_ns(profile);
-    let same = |a: &usize, b: &usize| (key(*a).0, key(*a).1) == (key(*b).0, key(*b).1);
+    let same = |a: &u32, b: &u32| (key(*a).0, key(*a).1) == (key(*b).0, key(*b).1);
     for (number, group) in order.chunk_by(same).enumerate() {
         let (time_ns, late, _) = key(group[0]);
         for &at in group {
-            let row = &rows[at];
+            let row = &rows[at as usize];
             let first_ns = begins_ns[row.location.index()].max(begins_ns[late.index()]);
             let since = common(&history[row.location.index()], &history[late.index()], first_ns);
-            each(at, Since { time_ns: since.time_ns.min(row.begin_ns), ..since });
+            each(at as usize, Since { time_ns: since.time_ns.min(row.begin_ns), ..since });
         }
-        let site = group.iter().map(|&at| rows[at].context).min().unwrap_or(ContextId::PROGRAM);
+        let site = group.iter().map(|&at| rows[at as usize].context).min().unwrap_or(ContextId::PROGRAM);
         let synchronised = Synchronised { number, time_ns, site };
         history[late.index()].push(synchronised);
-        group.iter().for_each(|&at| history[rows[at].location.index()].push(synchronised));
+        let waited = group.iter().map(|&at| rows[at as usize].location);
+        waited.for_each(|location| history[location.index()].push(synchronised));
     }
 }
 
 /// The last synchronisation that both were a part of. Without one `first_ns`, or where there are too many to
 /// look at all of them the first of these: any instant will do, as long as it is the same for both.
-fn common(one: &[Synchronised], other: &[Synchronised], first_ns: u64) -> Since {
-    let looked_at = |all: &[Synchronised]| all.len().saturating_sub(LOOKED_AT);
-    let horizon_ns = |all: &[Synchronised]| match looked_at(all) {
-        0 => first_ns,
-        first => all[first].time_ns.max(first_ns),
-    };
-    let none = Since { time_ns: horizon_ns(one).max(horizon_ns(other)), site: None };
-    let (mut a, mut b) = (one[looked_at(one)..].iter().rev(), other[looked_at(other)..].iter().rev());
+fn common(one: &History, other: &History, first_ns: u64) -> Since {
+    let none =
+        Since { time_ns: one.known_since_ns(first_ns).max(other.known_since_ns(first_ns)), site: None };
+    let (mut a, mut b) = (one.last.iter().rev(), other.last.iter().rev());
     let (Some(mut of_one), Some(mut of_other)) = (a.next(), b.next()) else { return none };
     loop {
         let next = match of_one.number.cmp(&of_other.number) {
@@ -96,16 +122,16 @@ fn begins_ns(profile: &Profile) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    fn at(numbers: impl IntoIterator<Item = usize>) -> Vec<Synchronised> {
-        let one = |number: usize| Synchronised {
-            number,
-            time_ns: 10 * number as u64,
-            site: ContextId(number as u32),
-        };
-        numbers.into_iter().map(one).collect()
+    fn at(numbers: impl IntoIterator<Item = usize>) -> History {
+        let mut history = History::default();
+        for number in numbers {
+            let (time_ns, site) = (10 * number as u64, ContextId(number as u32));
+            history.push(Synchronised { number, time_ns, site });
+        }
+        history
     }
 
-    fn found(one: Vec<Synchronised>, other: Vec<Synchronised>) -> (u64, Option<ContextId>) {
+    fn found(one: History, other: History) -> (u64, Option<ContextId>) {
         let since = common(&one, &other, 4);
         (since.time_ns, since.site)
     }

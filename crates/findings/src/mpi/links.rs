@@ -31,15 +31,24 @@ pub(super) struct Link {
 /// A wait, and the one before it of the rank that it is for.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    wait: usize,
-    led: usize,
-    /// From the end of that one until this one begins, ns.
-    gap: (u64, u64),
+    wait: u32,
+    led: u32,
 }
 
 impl Pair {
-    fn is_moment(&self, wait: &PartnerWaitRow) -> bool {
-        self.gap.1 - self.gap.0 <= moment_ns(wait)
+    fn waits<'w>(&self, waits: &'w [PartnerWaitRow]) -> (&'w PartnerWaitRow, &'w PartnerWaitRow) {
+        (&waits[self.wait as usize], &waits[self.led as usize])
+    }
+
+    /// From the end of the one before until this one begins, ns.
+    fn gap(&self, waits: &[PartnerWaitRow]) -> (u64, u64) {
+        let (wait, led) = self.waits(waits);
+        (led.until_ns.min(wait.begin_ns), wait.begin_ns)
+    }
+
+    fn is_moment(&self, waits: &[PartnerWaitRow]) -> bool {
+        let (from_ns, until_ns) = self.gap(waits);
+        until_ns - from_ns <= moment_ns(self.waits(waits).0)
     }
 }
 
@@ -52,11 +61,11 @@ pub(super) fn links(facts: &Facts<'_>) -> Vec<Link> {
     let waits = &facts.profile.partner_waits;
     let pairs = pairs(waits);
     let place = |pair: &Pair| {
-        let wait = &waits[pair.wait];
+        let (wait, _) = pair.waits(waits);
         (wait.location, facts.places.function(wait.context))
     };
     let mut gaps: BTreeMap<(LocationId, Option<FunctionId>), Vec<Pair>> = BTreeMap::new();
-    for pair in pairs.iter().filter(|pair| !pair.is_moment(&waits[pair.wait])) {
+    for pair in pairs.iter().filter(|pair| !pair.is_moment(waits)) {
         gaps.entry(place(pair)).or_default().push(*pair);
     }
     gaps.retain(|&(location, _), gaps| is_displaced(facts, location, gaps));
@@ -65,15 +74,13 @@ pub(super) fn links(facts: &Facts<'_>) -> Vec<Link> {
 
 /// Each wait that was for a rank which had waited before, in the order of their ends.
 fn pairs(waits: &[PartnerWaitRow]) -> Vec<Pair> {
-    let mut order: Vec<usize> = (0..waits.len()).collect();
-    order.sort_by_key(|&at| (waits[at].until_ns, waits[at].location));
-    let (mut pairs, mut last) = (Vec::new(), FxHashMap::<LocationId, usize>::default());
+    let mut order: Vec<u32> = (0..).take(waits.len()).collect();
+    order.sort_by_key(|&at| (waits[at as usize].until_ns, waits[at as usize].location));
+    let (mut pairs, mut last) = (Vec::new(), FxHashMap::<LocationId, u32>::default());
     for wait in order {
-        if let Some(&led) = last.get(&waits[wait].late) {
-            let from_ns = waits[led].until_ns.min(waits[wait].begin_ns);
-            pairs.push(Pair { wait, led, gap: (from_ns, waits[wait].begin_ns) });
-        }
-        last.insert(waits[wait].location, wait);
+        let row = &waits[wait as usize];
+        pairs.extend(last.get(&row.late).map(|&led| Pair { wait, led }));
+        last.insert(row.location, wait);
     }
     pairs
 }
@@ -82,12 +89,13 @@ fn pairs(waits: &[PartnerWaitRow]) -> Vec<Pair> {
 fn linked(waits: &[PartnerWaitRow], pairs: &[Pair], is_nothing: impl Fn(&Pair) -> bool) -> Vec<Link> {
     let mut links = vec![Link { length: 1, ..Link::default() }; waits.len()];
     for pair in pairs {
-        let (wait, led) = (&waits[pair.wait], &waits[pair.led]);
-        if pair.is_moment(wait) || is_nothing(pair) {
+        if pair.is_moment(waits) || is_nothing(pair) {
+            let ((wait, led), before) = (pair.waits(waits), &mut links[pair.led as usize]);
             let late_waited = Ns::of(led.until_ns.saturating_sub(led.begin_ns.max(wait.begin_ns)));
-            links[pair.wait] = Link { is_linked: true, length: links[pair.led].length + 1, late_waited };
             // A long wait is no link of a chain for a short one behind it.
-            links[pair.led].is_linked |= wait.length_ns() >= moment_ns(led);
+            before.is_linked |= wait.length_ns() >= moment_ns(led);
+            let length = before.length + 1;
+            links[pair.wait as usize] = Link { is_linked: true, length, late_waited };
         }
     }
     links
@@ -96,11 +104,11 @@ fn linked(waits: &[PartnerWaitRow], pairs: &[Pair], is_nothing: impl Fn(&Pair) -
 /// Whether a rank had no processor in gaps before its waits in one function, and hardly did anything in them.
 fn is_displaced(facts: &Facts<'_>, location: LocationId, gaps: &[Pair]) -> bool {
     let waits = &facts.profile.partner_waits;
-    let passed: Ns = gaps.iter().map(|pair| Ns::of(pair.gap.1 - pair.gap.0)).sum();
+    let mut instants: Vec<(u64, u64)> = gaps.iter().map(|pair| pair.gap(waits)).collect();
+    let passed: Ns = instants.iter().map(|(from_ns, until_ns)| Ns::of(until_ns - from_ns)).sum();
     if facts.queued(location) * 2.0 < passed {
         return false;
     }
-    let mut instants: Vec<(u64, u64)> = gaps.iter().map(|pair| pair.gap).collect();
     instants.sort_unstable();
     let (mut instants, mut worked, mut samples, mut used) =
         (instants.into_iter().peekable(), Ns::ZERO, 0, Ns::ZERO);
@@ -111,7 +119,7 @@ fn is_displaced(facts: &Facts<'_>, location: LocationId, gaps: &[Pair]) -> bool 
             worked += Ns::of(row.cpu_ns);
         }
     }
-    let counts = gaps.iter().map(|pair| time(&waits[pair.wait])).sum::<Ns>() * MOMENT;
+    let counts = gaps.iter().map(|pair| time(pair.waits(waits).0)).sum::<Ns>() * MOMENT;
     let expected = counts / used.max(Ns::SHORTEST) * f64::from(samples);
     expected >= LEAST_SAMPLES && worked <= counts
 }
