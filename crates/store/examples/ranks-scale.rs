@@ -1,8 +1,8 @@
 //! How time and memory grow with ranks and calls: `ranks-scale [RANKS ROUNDS DATA_MB]...`.
 //!
-//! Writes synthetic runs of ranks on several hosts (`tests/synthetic/ranks.rs`), analyses each in a process of
-//! its own, which may have so many MB of memory (RLIMIT_DATA; 0: no limit), and compares messages and waits
-//! with the known answer. Without arguments the sizes of `docs/benchmarks.md`.
+//! Writes synthetic runs of ranks on several hosts (`tests/synthetic/ranks.rs`), analyses each in a process
+//! of its own, which may have so many MB of memory (RLIMIT_DATA; 0: no limit), and compares messages and
+//! waits with the known answer. Without arguments the sizes of `docs/benchmarks.md`.
 
 mod resources;
 mod scale;

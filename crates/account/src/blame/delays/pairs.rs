@@ -1,8 +1,8 @@
 //! The sums of all pairs: so many of them in memory, the others in the spool.
 //!
-//! When so many different sums are there, they are written as a run, in order, and begun again. At the end the
-//! runs are read side by side. Where that happens depends on nothing but the sums themselves, so that they are
-//! rounded in the same way on every machine.
+//! When so many different sums are there, they are written as a run, in order, and begun again. At the end
+//! the runs are read side by side. Where that happens depends on nothing but the sums themselves, so that
+//! they are rounded in the same way on every machine.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -310,7 +310,8 @@ mod tests {
             sums.each(|pair, sides, waits| {
                 pairs.push(pair);
                 let of_acts = |acts: &[(Act, Amount)], of: fn(Act) -> Of| -> Vec<(Key, Sum)> {
-                    acts.iter().map(|&(act, amount)| ((pair, of(act)), (amount.ns, amount.variance))).collect()
+                    let sum = |amount: &Amount| (amount.ns, amount.variance);
+                    acts.iter().map(|(act, amount)| ((pair, of(*act)), sum(amount))).collect()
                 };
                 found.extend(of_acts(&sides.late, Of::Late));
                 found.extend(of_acts(&sides.early, Of::Early));

@@ -1,5 +1,5 @@
-//! Collectives that wait, in programs that have them: a member goes on when those have arrived that it depends
-//! on.
+//! Collectives that wait, in programs that have them: a member goes on when those have arrived that it
+//! depends on.
 
 use std::collections::BTreeMap;
 
