@@ -78,14 +78,14 @@ pub use invariants::BrokenInvariant;
 pub use location::{Location, Process};
 pub use messages::{
     CommunicatorInfo, ExchangeRow, GatheringRow, IdealNetwork, MessagePart, MessageQuality, PartnerWaitRow,
-    TrafficRow, TransferRow, Transfers, UnmatchedReason, UnmatchedRow, WaitPattern,
+    PartnerWaits, TrafficRow, TransferRow, Transfers, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 pub use metric::{Kind, Metric, Source};
 pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use places::{Level, Place, PlaceId, Places};
 pub use process_samples::ProcessSampleRow;
 pub use proust_streams::numbers::{NumbersReader, NumbersWriter, SpooledNumbers, far, near};
-pub use proust_streams::{Budget, Spool, Taken};
+pub use proust_streams::{Array, Budget, Spool, Taken};
 pub use regions::{RegionInfo, SegmentRow, StayRow, Stays, TrialSums};
 pub use releases::{ReleaseRow, Releases, ReleasesBuilder};
 pub use run_file::{Pause, RunFile, Stop};
@@ -174,7 +174,7 @@ pub struct Profile {
     /// Parts of messages and collectives without a partner, by process.
     pub unmatched: Vec<UnmatchedRow>,
     /// The timeline of waits for partners.
-    pub partner_waits: Vec<PartnerWaitRow>,
+    pub partner_waits: PartnerWaits,
     /// The timeline of messages, by the calls that started them.
     pub transfers: Transfers,
 }

@@ -1,12 +1,16 @@
 //! MPI: communicators, messages between processes, collectives, and the waits of calls for their partners.
 
-mod record;
+pub(crate) mod record;
 
+use proust_streams::Array;
 use serde::{Deserialize, Serialize};
 
 use crate::by_location::ByLocation;
 use crate::operations::identified;
 use crate::{ContextId, EventRow, LocationId, OperationId, ProcessId};
+
+/// Waits for partners, by location and begin; read by position.
+pub type PartnerWaits = Array<PartnerWaitRow>;
 
 /// What calls sent and received, each location's in the order of their ends.
 pub type Transfers = ByLocation<TransferRow>;
@@ -28,6 +32,17 @@ identified! {
         EarlyReduce "early-reduce",
         /// A process arrived at a scan before the last one of a lower rank.
         EarlyScan "early-scan",
+    }
+}
+
+impl WaitPattern {
+    /// Its number in streams.
+    fn number(self) -> u8 {
+        self as u8
+    }
+
+    fn from_number(number: u8) -> Option<WaitPattern> {
+        WaitPattern::ALL.get(usize::from(number)).copied()
     }
 }
 

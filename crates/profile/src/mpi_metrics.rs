@@ -183,7 +183,8 @@ mod tests {
                 late_context: ContextId(0),
                 misordered_ns: 0,
                 bytes: 0,
-            }],
+            }]
+            .into(),
             transfers: vec![TransferRow {
                 begin_ns: 2_000,
                 end_ns: 5_000,

@@ -8,13 +8,14 @@
 //!   regions.parquet, segments.parquet, intervals.parquet,
 //!   interval_contexts.parquet, executions.parquet, execution_sums.parquet, process_samples.parquet,
 //!   communicators.parquet,
-//!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet, partner_waits.parquet
+//!   traffic.parquet, gatherings.parquet, exchanges.parquet, unmatched.parquet
 //!                           one row per item; ids are row numbers
 //!   samples.streams         the samples ([`Samples`](crate::Samples))
 //!   events.streams          the operations ([`Events`](crate::Events))
 //!   releases.streams        the releases ([`Releases`](crate::Releases))
 //!   stays.streams           the stays in parallel regions ([`Stays`](crate::Stays))
 //!   transfers.streams       what calls sent and received ([`Transfers`](crate::Transfers))
+//!   partner_waits.streams   the waits for partners ([`PartnerWaits`](crate::PartnerWaits))
 //!   facts.json              the run's facts and its quality
 //!   summaries.parquet, summaries.json
 //!                           of a run of many locations: what their amounts are together
@@ -55,12 +56,13 @@ pub use manifest::MANIFEST;
 pub use numbers::{NumberTable, Numbers, PART_ROWS, Part};
 pub use rows::Rows;
 
+use crate::messages::record::encoded;
 use crate::{Profile, Quality, RunFacts};
 
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 29;
+pub const SCHEMA: u32 = 30;
 /// File of the run's facts.
 const FACTS: &str = "facts.json";
 const SAMPLES: &str = "samples.streams";
@@ -68,6 +70,7 @@ const EVENTS: &str = "events.streams";
 const RELEASES: &str = "releases.streams";
 const STAYS: &str = "stays.streams";
 const TRANSFERS: &str = "transfers.streams";
+const PARTNER_WAITS: &str = "partner_waits.streams";
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +131,7 @@ pub fn add(building: &mut Building, profile: &Profile) -> Result<(), TablesError
     building.add_written(RELEASES, |to| profile.releases.write_to(to))?;
     building.add_written(STAYS, |to| profile.stays.write_to(to))?;
     building.add_written(TRANSFERS, |to| profile.transfers.write_to(to))?;
+    building.add_written(PARTNER_WAITS, |to| encoded(&profile.partner_waits).write_to(to))?;
     encode::write_all(profile, |name, columns| {
         let bytes = columns::to_parquet(columns)
             .map_err(|source| TablesError::Parquet { path: building.path(name), source })?;

@@ -11,12 +11,14 @@
 //!   without levels
 //! - [`merge`]: many locations in one order, and sorting by any key, with bounded memory
 //! - [`Spool`]: bytes in memory as far as a budget allows, and in a file without a name
+//! - [`Array`]: rows that are read by position, likewise
 //! - [`Lost`], [`Note`]: what could not be read, as data
 //!
 //! The rules, and how each user of streams works with them, are in `docs/internals/streams.md`.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod array;
 mod bins;
 mod block;
 mod file;
@@ -36,6 +38,7 @@ mod sums;
 mod varint;
 mod writer;
 
+pub use array::Array;
 pub use bins::{BinsIn, bins_by_scan};
 #[doc(hidden)]
 pub use block::put_checks_right;

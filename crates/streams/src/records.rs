@@ -2,6 +2,7 @@
 //! of its own.
 
 mod event;
+mod partner_wait;
 mod release;
 mod sample;
 mod state;
@@ -10,6 +11,7 @@ mod synchronisation;
 mod transfer;
 
 pub use event::Event;
+pub use partner_wait::PartnerWait;
 pub use release::Release;
 pub use sample::Sample;
 pub use state::{PART_ACCOUNTS, State};

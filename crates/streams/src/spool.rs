@@ -98,6 +98,11 @@ impl Spool {
         &self.0.budget
     }
 
+    /// Where its file is made.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0.folder
+    }
+
     /// Begins to write.
     pub fn writer(&self) -> SpoolWriter {
         SpoolWriter { spool: self.clone(), open: Vec::new(), pieces: Vec::new() }

@@ -4,7 +4,7 @@
 //! last synchronised ([`since`](super::since)). What each did is read from its timeline, so that memory is
 //! that of timelines and waits.
 
-use proust_profile::{ContextId, LocationId, PartnerWaitRow};
+use proust_profile::{Array, ContextId, LocationId, PartnerWaitRow};
 
 use super::computing::Computing;
 use super::delays::{Delays, Pair};
@@ -22,7 +22,7 @@ const KEPT: usize = 64;
 pub(super) struct Partners<'e> {
     rows: &'e [PartnerWaitRow],
     /// Where each row's members synchronised before.
-    begins: Vec<Option<ContextId>>,
+    begins: Array<Option<ContextId>>,
     /// By location, its next wait.
     next: Vec<std::ops::Range<usize>>,
     delays: Delays,
@@ -33,7 +33,7 @@ impl<'e> Partners<'e> {
         let rows = &evidence.profile.partner_waits[..];
         let mut partners = Partners {
             rows,
-            begins: vec![None; rows.len()],
+            begins: Array::filled(&evidence.profile.partner_waits.spool(), None, rows.len()),
             next: evidence.profile.locations.iter().map(|_| 0..0).collect(),
             delays: Delays::new(Account::MpiPartner, &evidence.profile.events.spool()),
         };

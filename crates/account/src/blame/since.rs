@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use proust_profile::{ContextId, Nature, Profile};
+use proust_profile::{Array, ContextId, Nature, Profile};
 
 /// How many synchronisations of a location are looked back at for one that another was a part of, too.
 const LOOKED_AT: usize = 512;
@@ -57,7 +57,8 @@ pub fn each_since(profile: &Profile, mut each: impl FnMut(usize, Since)) {
     if rows.is_empty() {
         return;
     }
-    let mut order: Vec<u32> = (0..).take(rows.len()).collect();
+    let mut order: Array<u32> = Array::new(&profile.partner_waits.spool());
+    order.extend((0..).take(rows.len()));
     let key = |at: u32| {
         let row = &rows[at as usize];
         (row.until_ns, row.late, row.location)

@@ -12,8 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proust_account::blame::CauseKind;
 use proust_account::ledger::Account;
-use proust_profile::{ContextId, FunctionId, LocationId, Ns, PartnerWaitRow, WaitPattern};
-use rustc_hash::FxHashSet;
+use proust_profile::{FunctionId, LocationId, Ns, PartnerWaitRow, WaitPattern};
 
 use super::super::facts::Facts;
 use super::super::figure::{Figure, FigureId};
@@ -37,8 +36,7 @@ struct Chained {
     longest: u32,
     /// What is left of them by late rank: it did something else than wait meanwhile.
     worked: BTreeMap<LocationId, Ns>,
-    sites: FxHashSet<Site>,
-    victims: Vec<(LocationId, ContextId, Ns)>,
+    sites: BTreeMap<Site, Ns>,
 }
 
 impl Chained {
@@ -55,8 +53,7 @@ impl Chained {
         *self.worked.entry(wait.late).or_default() += time(wait) - link.late_waited;
         self.waits += 1;
         self.longest = self.longest.max(link.length);
-        self.sites.insert((wait.location, wait.context));
-        self.victims.push((wait.location, wait.context, time(wait)));
+        *self.sites.entry((wait.location, wait.context)).or_default() += time(wait);
     }
 
     /// Whether its waits are a chain for the most part.
@@ -89,7 +86,7 @@ pub(super) fn find(facts: &Facts<'_>, sites: &Sites) -> Vec<Finding> {
 fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
     let (mut displaced, mut did) = (Ns::ZERO, Ns::ZERO);
     let rows = facts.blame.rows.iter().filter(|row| row.account == Account::MpiPartner && !row.slots);
-    for row in rows.filter(|row| of.sites.contains(&(row.location, row.context))) {
+    for row in rows.filter(|row| of.sites.contains_key(&(row.location, row.context))) {
         let time = Ns::of(row.ns);
         if row.cause.kind == CauseKind::Displaced {
             displaced += time;
@@ -110,12 +107,13 @@ fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
     {
         return None;
     }
-    let victims = facts.victims(of.victims.iter().copied());
+    let victims =
+        facts.victims(of.sites.iter().map(|(&(location, context), &time)| (location, context, time)));
     let cause = victims.first()?.place.clone();
     let mut finding = facts.finding(Kind::MpiSerialChain, Account::MpiPartner, lost, burned, cause);
     finding.victims = victims;
-    let members: BTreeSet<LocationId> = of.victims.iter().map(|&(location, ..)| location).collect();
-    let times: u64 = of.sites.iter().map(|&site| sites.times(site)).sum();
+    let members: BTreeSet<LocationId> = of.sites.keys().map(|&(location, _)| location).collect();
+    let times: u64 = of.sites.keys().map(|&site| sites.times(site)).sum();
     finding.evidence = vec![
         Figure::time(FigureId::WaitedInChains, of.chained),
         Figure::count(FigureId::WaitsOfLongestChain, f64::from(of.longest)),

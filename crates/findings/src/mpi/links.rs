@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_profile::{FunctionId, LocationId, Ns, PartnerWaitRow};
+use proust_profile::{Array, FunctionId, LocationId, Ns, PartnerWaitRow, PartnerWaits};
 use rustc_hash::FxHashMap;
 
 use super::super::facts::Facts;
@@ -57,7 +57,7 @@ fn moment_ns(wait: &PartnerWaitRow) -> u64 {
 }
 
 /// Which waits for partners follow from each other, in their order.
-pub(super) fn links(facts: &Facts<'_>) -> Vec<Link> {
+pub(super) fn links(facts: &Facts<'_>) -> Array<Link> {
     let waits = &facts.profile.partner_waits;
     let pairs = pairs(waits);
     let place = |pair: &Pair| {
@@ -73,11 +73,12 @@ pub(super) fn links(facts: &Facts<'_>) -> Vec<Link> {
 }
 
 /// Each wait that was for a rank which had waited before, in the order of their ends.
-fn pairs(waits: &[PartnerWaitRow]) -> Vec<Pair> {
-    let mut order: Vec<u32> = (0..).take(waits.len()).collect();
-    order.sort_by_key(|&at| (waits[at as usize].until_ns, waits[at as usize].location));
-    let (mut pairs, mut last) = (Vec::new(), FxHashMap::<LocationId, u32>::default());
-    for wait in order {
+fn pairs(waits: &PartnerWaits) -> Array<Pair> {
+    let mut order: Array<u32> = Array::new(&waits.spool());
+    order.extend((0..).take(waits.len()));
+    order.sort_unstable_by_key(|&at| (waits[at as usize].until_ns, waits[at as usize].location, at));
+    let (mut pairs, mut last) = (Array::new(&waits.spool()), FxHashMap::<LocationId, u32>::default());
+    for &wait in &order {
         let row = &waits[wait as usize];
         pairs.extend(last.get(&row.late).map(|&led| Pair { wait, led }));
         last.insert(row.location, wait);
@@ -86,8 +87,9 @@ fn pairs(waits: &[PartnerWaitRow]) -> Vec<Pair> {
 }
 
 /// The waits with those that they follow from. `is_nothing` where a gap may be as long as it is.
-fn linked(waits: &[PartnerWaitRow], pairs: &[Pair], is_nothing: impl Fn(&Pair) -> bool) -> Vec<Link> {
-    let mut links = vec![Link { length: 1, ..Link::default() }; waits.len()];
+fn linked(waits: &PartnerWaits, pairs: &[Pair], is_nothing: impl Fn(&Pair) -> bool) -> Array<Link> {
+    let one = Link { length: 1, ..Link::default() };
+    let mut links = Array::filled(&waits.spool(), one, waits.len());
     for pair in pairs {
         if pair.is_moment(waits) || is_nothing(pair) {
             let ((wait, led), before) = (pair.waits(waits), &mut links[pair.led as usize]);
@@ -146,6 +148,7 @@ mod tests {
     }
 
     fn of(waits: &[PartnerWaitRow]) -> Vec<(bool, u32, u64)> {
+        let waits = &PartnerWaits::from(waits.to_vec());
         let ns = |link: &Link| link.late_waited.unsigned();
         linked(waits, &pairs(waits), |_| false)
             .iter()

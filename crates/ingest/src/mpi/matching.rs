@@ -12,9 +12,9 @@ use proust_messages::unmatched::{Part, Reason};
 use proust_messages::waits::Pattern;
 use proust_profile::bindings;
 use proust_profile::{
-    CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, MessagePart, MessageQuality, OperationId,
-    PartnerWaitRow, ProcessId, Profile, RowsBuilder, Spool, TrafficRow, TransferRow, UnmatchedReason,
-    UnmatchedRow, WaitPattern,
+    CommunicatorInfo, ContextId, GatheringRow, IdealNetwork, LocationId, MessagePart, MessageQuality,
+    OperationId, PartnerWaitRow, PartnerWaits, ProcessId, Profile, RowsBuilder, Spool, TrafficRow,
+    TransferRow, UnmatchedReason, UnmatchedRow, WaitPattern,
 };
 use rustc_hash::FxHashMap;
 
@@ -100,17 +100,21 @@ pub(crate) fn fill(
     let endpoints = calls.iter().map(|gathered| gathered.endpoints.iter()).collect();
     let matched = matched_from(&run, endpoints, &mut exchanges, spool);
     let of_process = |process: usize, all: &Calls, found: OfCalls| {
-        let waits: Vec<PartnerWaitRow> = partner_waits(&calls, process, all, &found.waits).collect();
+        let mut waits: Vec<PartnerWaitRow> = partner_waits(&calls, process, all, &found.waits).collect();
+        waits.sort_unstable_by_key(in_order);
         let steps = replay::steps(&all.times, &found.dependencies, calls[process].span.calls.clone());
         (waits, StoredSteps::of(steps, spool))
     };
-    let (mut waits, mut parts) = (Vec::<PartnerWaitRow>::new(), Vec::new());
+    let (mut waits, mut parts) = (PartnerWaits::new(spool), Vec::new());
     profile.exchanges = exchanges.rows(&calls, &sizes, operations, spool, of_process, |(some, steps)| {
         waits.extend(some);
         parts.push(steps);
     });
     let ideal = ideal_network(&ids, &calls, &jobs, &matched, parts);
-    waits.sort_unstable_by_key(|row| (row.location, row.begin_ns, row.until_ns));
+    // A process's locations follow those of the one before it.
+    if !waits.is_sorted_by_key(in_order) {
+        waits.sort_unstable_by_key(in_order);
+    }
     profile.partner_waits = waits;
     tables(profile, &ids, communicators, &matched, operations);
     profile.quality.messages = Some(MessageQuality {
@@ -335,6 +339,10 @@ fn tables(
         })
         .collect();
     profile.unmatched.sort_unstable_by_key(|row| (row.process, row.part, row.reason));
+}
+
+fn in_order(wait: &PartnerWaitRow) -> (LocationId, u64, u64) {
+    (wait.location, wait.begin_ns, wait.until_ns)
 }
 
 /// The waits of a process as rows, at the call sites of their events.

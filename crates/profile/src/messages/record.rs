@@ -1,9 +1,9 @@
-//! What of a call's messages is stored.
+//! What of a call's messages, and of its wait for a partner, is stored.
 
-use proust_streams::records::Transfer;
+use proust_streams::records::{PartnerWait, Transfer};
 
-use super::TransferRow;
-use crate::by_location::{Ids, Row};
+use super::{PartnerWaitRow, PartnerWaits, TransferRow, WaitPattern};
+use crate::by_location::{ByLocation, Ids, Row, RowsBuilder};
 use crate::{ContextId, LocationId, OperationId};
 
 impl Row for TransferRow {
@@ -56,4 +56,64 @@ impl Row for TransferRow {
     fn agrees(&self) -> bool {
         self.begin_ns <= self.end_ns
     }
+}
+
+impl Row for PartnerWaitRow {
+    type Record = PartnerWait;
+    const NAME: &'static str = "wait for a partner";
+
+    #[inline]
+    fn location(&self) -> LocationId {
+        self.location
+    }
+
+    #[inline]
+    fn record(&self) -> PartnerWait {
+        PartnerWait {
+            begin_ns: self.begin_ns,
+            until_ns: self.until_ns,
+            context: self.context.0,
+            operation: self.operation.0,
+            pattern: self.pattern.number(),
+            late: self.late.0,
+            late_context: self.late_context.0,
+            misordered_ns: self.misordered_ns,
+            bytes: self.bytes,
+        }
+    }
+
+    #[inline]
+    fn load(location: LocationId, wait: &PartnerWait) -> Option<PartnerWaitRow> {
+        Some(PartnerWaitRow {
+            location,
+            context: ContextId(wait.context),
+            operation: OperationId(wait.operation),
+            begin_ns: wait.begin_ns,
+            until_ns: wait.until_ns,
+            pattern: WaitPattern::from_number(wait.pattern)?,
+            late: LocationId(wait.late),
+            late_context: ContextId(wait.late_context),
+            misordered_ns: wait.misordered_ns,
+            bytes: wait.bytes,
+        })
+    }
+
+    #[inline]
+    fn refer(&self, ids: &mut Ids) {
+        ids.context(self.context);
+        ids.context(self.late_context);
+        ids.operation(self.operation);
+    }
+
+    #[inline]
+    fn agrees(&self) -> bool {
+        self.begin_ns <= self.until_ns
+    }
+}
+
+/// Waits as streams, as they are stored. They are those of a profile whose invariants hold.
+pub(crate) fn encoded(waits: &PartnerWaits) -> ByLocation<PartnerWaitRow> {
+    let mut rows = RowsBuilder::new(&waits.spool());
+    waits.iter().for_each(|wait| rows.push(wait).expect("waits are in order"));
+    rows.finish()
 }

@@ -14,8 +14,7 @@ use super::reader::Table;
 use crate::{
     Context, ContextKind, Detail, ExecutionEnd, ExecutionRow, ExecutionSumRow, Family, Function, InsideRow,
     IntervalContext, IntervalInfo, IntervalWork, Location, Metric, Module, Nature, OperationInfo,
-    OperationKind, PartnerWaitRow, Process, ProcessSampleRow, Profile, RegionInfo, SegmentRow, TrialSums,
-    Value,
+    OperationKind, Process, ProcessSampleRow, Profile, RegionInfo, SegmentRow, TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the amounts, samples, events, releases, stays, executions, waits for
@@ -66,11 +65,6 @@ pub(super) fn read_executions(table: &Table) -> Result<Vec<ExecutionRow>, Tables
     side_by_side(table, executions)
 }
 
-/// The waits for partners.
-pub(super) fn read_partner_waits(table: &Table) -> Result<Vec<PartnerWaitRow>, TablesError> {
-    side_by_side(table, partner_waits)
-}
-
 /// The rows of a large table, row groups side by side on all processors.
 fn side_by_side<T: Send>(
     table: &Table,
@@ -118,7 +112,7 @@ macro_rules! zip_rows {
 mod exchanges;
 mod messages;
 
-use messages::{communicators, gatherings, partner_waits, traffic, unmatched};
+use messages::{communicators, gatherings, traffic, unmatched};
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;

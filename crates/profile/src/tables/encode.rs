@@ -27,7 +27,6 @@ pub(super) const TRAFFIC: &str = "traffic.parquet";
 pub(super) const GATHERINGS: &str = "gatherings.parquet";
 pub(super) const EXCHANGES: &str = "exchanges.parquet";
 pub(super) const UNMATCHED: &str = "unmatched.parquet";
-pub(super) const PARTNER_WAITS: &str = "partner_waits.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -53,8 +52,7 @@ pub(super) fn write_all(
     write(TRAFFIC, &traffic(profile))?;
     write(GATHERINGS, &gatherings(profile))?;
     write(EXCHANGES, &exchanges(profile))?;
-    write(UNMATCHED, &unmatched(profile))?;
-    write(PARTNER_WAITS, &partner_waits(profile))
+    write(UNMATCHED, &unmatched(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -334,22 +332,6 @@ fn unmatched(profile: &Profile) -> Vec<Column> {
         column!(rows, "part", Text, |r| text(r.part.id())),
         column!(rows, "reason", Text, |r| text(r.reason.id())),
         column!(rows, "count", U64, |r| r.count),
-    ]
-}
-
-fn partner_waits(profile: &Profile) -> Vec<Column> {
-    let rows = &profile.partner_waits;
-    vec![
-        column!(rows, "location", U32, |r| r.location.0),
-        column!(rows, "context", U32, |r| r.context.0),
-        column!(rows, "operation", U32, |r| r.operation.0),
-        column!(rows, "begin_ns", U64, |r| r.begin_ns),
-        column!(rows, "until_ns", U64, |r| r.until_ns),
-        column!(rows, "pattern", Text, |r| text(r.pattern.id())),
-        column!(rows, "late", U32, |r| r.late.0),
-        column!(rows, "late_context", U32, |r| r.late_context.0),
-        column!(rows, "misordered_ns", U64, |r| r.misordered_ns),
-        column!(rows, "bytes", U64, |r| r.bytes),
     ]
 }
 

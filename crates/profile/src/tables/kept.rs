@@ -10,9 +10,10 @@ use super::error::TablesError;
 use super::manifest::{FileCheck, Manifest};
 use super::reader::Table;
 use super::{
-    EVENTS, FACTS, FactsFile, Provenance, RELEASES, Rows, SAMPLES, STAYS, TRANSFERS, decode, encode,
+    EVENTS, FACTS, FactsFile, PARTNER_WAITS, Provenance, RELEASES, Rows, SAMPLES, STAYS, TRANSFERS, decode,
+    encode,
 };
-use crate::{ByLocation, Profile, Row};
+use crate::{ByLocation, PartnerWaitRow, Profile, Row};
 
 /// How often another profile may take the place of the one that is being opened.
 const ATTEMPTS: usize = 8;
@@ -167,7 +168,7 @@ impl Kept {
             releases: self.streams(RELEASES)?,
             stays: self.streams(STAYS)?,
             executions: decode::read_executions(&self.table(encode::EXECUTIONS)?)?,
-            partner_waits: decode::read_partner_waits(&self.table(encode::PARTNER_WAITS)?)?,
+            partner_waits: self.streams::<PartnerWaitRow>(PARTNER_WAITS)?.iter().collect(),
             transfers: self.streams(TRANSFERS)?,
         };
         rows.check(profile).map_err(|source| self.broken(source))?;

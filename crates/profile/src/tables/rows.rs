@@ -1,7 +1,7 @@
 //! The rows of a profile: by far the largest tables, which most pages do without.
 
 use crate::{
-    BrokenInvariant, Events, ExecutionRow, PartnerWaitRow, Profile, Releases, Samples, Stays, Transfers,
+    BrokenInvariant, Events, ExecutionRow, PartnerWaits, Profile, Releases, Samples, Stays, Transfers,
     invariants,
 };
 
@@ -19,7 +19,7 @@ pub struct Rows {
     /// The timeline of executions of marked intervals.
     pub executions: Vec<ExecutionRow>,
     /// The timeline of waits for partners.
-    pub partner_waits: Vec<PartnerWaitRow>,
+    pub partner_waits: PartnerWaits,
     /// The timeline of messages, by the calls that started them.
     pub transfers: Transfers,
 }

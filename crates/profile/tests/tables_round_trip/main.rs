@@ -366,7 +366,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         gatherings: messages::gatherings(&releases),
                         exchanges: messages::exchanges(&releases),
                         unmatched: messages::unmatched(process_count),
-                        partner_waits: messages::partner_waits(&releases, count),
+                        partner_waits: messages::partner_waits(&releases, count).into(),
                         transfers: messages::transfers(&releases).into(),
                         facts: RunFacts { wall: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality {

@@ -23,7 +23,9 @@
 //! as the sampled work is that preceded other waits at the pair, else at the same place, else anywhere.
 
 use proust_account::blame::{Since, each_since};
-use proust_profile::{ContextId, LocationId, PartnerWaitRow, Profile, WaitPattern};
+use proust_profile::{
+    Array, ContextId, LocationId, PartnerWaitRow, PartnerWaits, Profile, Spool, WaitPattern,
+};
 use rustc_hash::FxHashMap as Map;
 
 use super::is_in_scope;
@@ -107,13 +109,13 @@ impl DelayCosts {
     }
 
     fn of_waits(profile: &Profile, counts: impl Fn(&PartnerWaitRow) -> bool) -> DelayCosts {
-        let rows = &profile.partner_waits[..];
-        let mut order: Vec<(usize, Since)> = Vec::with_capacity(rows.len());
+        let rows = &profile.partner_waits;
+        let mut order: Array<(usize, Since)> = Array::new(&rows.spool());
         each_since(profile, |at, since| order.push((at, since)));
         let waits = Waits::of(rows, profile.locations.len());
         let activities = Activities::functions(profile);
         let spending = Spending::of(profile, &activities);
-        let mut passed = Passed::new(rows.len(), profile.locations.len());
+        let mut passed = Passed::new(&rows.spool(), rows.len(), profile.locations.len());
         let mut parts: Map<WaitPattern, WaitParts> = Map::default();
         let mut pairs: Map<Pair, OfPair> = Map::default();
         let mut known: Option<((LocationId, u64, u64), Spent)> = None;
@@ -220,7 +222,7 @@ struct Waits<'p> {
     /// By location, its rows.
     ranges: Vec<std::ops::Range<usize>>,
     /// The lengths of all rows before each.
-    before_ns: Vec<u64>,
+    before_ns: Array<u64>,
 }
 
 /// Waits that ended in a time: those that lie in it, and the one that began before it, with what lies in it.
@@ -231,13 +233,15 @@ struct Within {
 }
 
 impl<'p> Waits<'p> {
-    fn of(rows: &'p [PartnerWaitRow], locations: usize) -> Waits<'p> {
+    fn of(rows: &'p PartnerWaits, locations: usize) -> Waits<'p> {
         let mut ranges = vec![0..0; locations];
-        let mut before_ns = vec![0];
+        let (mut before_ns, mut sum_ns) = (Array::new(&rows.spool()), 0);
+        before_ns.push(0);
         for (at, row) in rows.iter().enumerate() {
             let range = &mut ranges[row.location.index()];
             *range = if range.start == range.end { at..at + 1 } else { range.start..at + 1 };
-            before_ns.push(before_ns[at] + row.length_ns());
+            sum_ns += row.length_ns();
+            before_ns.push(sum_ns);
         }
         Waits { rows, ranges, before_ns }
     }
@@ -279,21 +283,21 @@ impl<'p> Waits<'p> {
 #[derive(Debug)]
 struct Passed {
     /// To a single wait, ns.
-    single_ns: Vec<f64>,
+    single_ns: Array<f64>,
     /// From this one on, back in time, for each nanosecond; and how many such.
-    begins: Vec<(f64, u32)>,
+    begins: Array<(f64, u32)>,
     /// No more before this one.
-    ends: Vec<(f64, u32)>,
+    ends: Array<(f64, u32)>,
     /// By location, what is passed on to each nanosecond of the next wait.
     present: Vec<(f64, u32)>,
 }
 
 impl Passed {
-    fn new(waits: usize, locations: usize) -> Passed {
+    fn new(spool: &Spool, waits: usize, locations: usize) -> Passed {
         Passed {
-            single_ns: vec![0.0; waits],
-            begins: vec![(0.0, 0); waits],
-            ends: vec![(0.0, 0); waits],
+            single_ns: Array::filled(spool, 0.0, waits),
+            begins: Array::filled(spool, (0.0, 0), waits),
+            ends: Array::filled(spool, (0.0, 0), waits),
             present: vec![(0.0, 0); locations],
         }
     }

@@ -168,7 +168,8 @@ pub fn messaging() -> Profile {
         partner_waits: vec![
             wait(0, BARRIER, 1, (410, 690), WaitPattern::Barrier, 1),
             wait(1, RECEIVE, 1, (100, 400), WaitPattern::LateSender, 1),
-        ],
+        ]
+        .into(),
         ..Profile::default()
     };
     profile.quality.messages = Some(MessageQuality {

@@ -1,6 +1,6 @@
 //! Whatever a record holds, it comes back from a block; whatever a block holds, records come back or none.
 
-use super::{Event, Release, Sample, State, Stay, Synchronisation, Transfer};
+use super::{Event, PartnerWait, Release, Sample, State, Stay, Synchronisation, Transfer};
 use crate::record::{Key, MAX_COLUMNS, Record};
 use proptest::prelude::*;
 
@@ -92,6 +92,17 @@ proptest! {
             counts: [numbers.2, numbers.0, numbers.1],
             bytes: [large.0, large.1, u64::from(numbers.2)],
         })?;
+        comes_back(PartnerWait {
+            begin_ns,
+            until_ns: end_ns,
+            context: numbers.0,
+            operation: numbers.1,
+            pattern: small.0,
+            late: numbers.2,
+            late_context: numbers.3,
+            misordered_ns: large.0,
+            bytes: large.1,
+        })?;
     }
 
     #[test]
@@ -104,5 +115,6 @@ proptest! {
         let _ = Stay::load(begin_ns, end_ns, &values);
         let _ = Synchronisation::load(begin_ns, end_ns, &values);
         let _ = Transfer::load(begin_ns, end_ns, &values);
+        let _ = PartnerWait::load(begin_ns, end_ns, &values);
     }
 }

@@ -2,10 +2,7 @@
 
 use super::super::error::TablesError;
 use super::super::reader::Table;
-use crate::{
-    CommunicatorInfo, GatheringRow, MessagePart, PartnerWaitRow, TrafficRow, UnmatchedReason, UnmatchedRow,
-    WaitPattern,
-};
+use crate::{CommunicatorInfo, GatheringRow, MessagePart, TrafficRow, UnmatchedReason, UnmatchedRow};
 
 pub(super) fn communicators(table: &Table, group: usize) -> Result<Vec<CommunicatorInfo>, TablesError> {
     zip_rows!(table, group;
@@ -43,24 +40,5 @@ pub(super) fn unmatched(table: &Table, group: usize) -> Result<Vec<UnmatchedRow>
         reason: UnmatchedReason::from_id(&reason)
             .ok_or_else(|| table.damaged(format!("unknown reason `{reason}`")))?,
         count,
-    })
-}
-
-pub(super) fn partner_waits(table: &Table, group: usize) -> Result<Vec<PartnerWaitRow>, TablesError> {
-    zip_rows!(table, group;
-    location: ids, context: ids, operation: ids, begin_ns: u64s, until_ns: u64s, pattern: texts, late: ids,
-    late_context: ids, misordered_ns: u64s, bytes: u64s;
-    PartnerWaitRow {
-        location,
-        context,
-        operation,
-        begin_ns,
-        until_ns,
-        pattern: WaitPattern::from_id(&pattern)
-            .ok_or_else(|| table.damaged(format!("unknown pattern of waits `{pattern}`")))?,
-        late,
-        late_context,
-        misordered_ns,
-        bytes,
     })
 }

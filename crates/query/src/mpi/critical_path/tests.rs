@@ -64,7 +64,7 @@ fn profile(events: Vec<EventRow>, samples: Vec<SampleRow>, partner_waits: Vec<Pa
         .into(),
         events: events.into(),
         samples: samples.into(),
-        partner_waits,
+        partner_waits: partner_waits.into(),
         ..Profile::default()
     };
     let ideal = Some(IdealNetwork { time_ns: 0, ideal_ns: Some(1), outside: Vec::new() });
