@@ -17,8 +17,10 @@ use super::releases::Nearby;
 use super::wakers::{WakerRow, WakersOf};
 use crate::ledger::{Window, Windows};
 
-/// Operations that end in a slice, about.
-const OPERATIONS: usize = 4_000_000;
+/// Operations that end in a slice, about: at least so many.
+const OPERATIONS: usize = 1_000_000;
+/// And so many of each location, since each is opened in each slice.
+const OF_LOCATION: usize = 1_000;
 
 /// All of it.
 #[derive(Debug, PartialEq)]
@@ -40,7 +42,8 @@ struct Of<'e> {
 impl Beyond {
     /// With one look at each operation. The queues are those of so many locks.
     pub(super) fn of(evidence: &Evidence<'_>, windows: &Windows, locks: Option<usize>) -> Beyond {
-        let borders = evidence.profile.events.slices(OPERATIONS);
+        let locations = evidence.profile.locations.len();
+        let borders = evidence.profile.events.slices(OPERATIONS.max(OF_LOCATION * locations));
         Beyond::in_slices(evidence, windows, locks, borders)
     }
 

@@ -332,6 +332,7 @@ impl Tally {
                 given = due;
             }
         }
+        rows.shrink_to_fit();
         rows.sort_unstable();
         rows
     }
