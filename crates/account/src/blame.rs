@@ -39,6 +39,7 @@ mod releases;
 mod sections;
 mod since;
 mod singles;
+mod spooled_sums;
 mod stays;
 mod sums;
 mod synchronisation;
@@ -50,7 +51,7 @@ mod wakers;
 
 use std::borrow::Cow;
 
-use proust_profile::{ContextId, LocationId, Profile};
+use proust_profile::{Array, ContextId, LocationId, Profile};
 use rustc_hash::FxHashSet;
 
 use crate::ledger::{Account, Both, Insides, IoAs, Ledger, LedgerError};
@@ -81,7 +82,7 @@ struct Beside<'i> {
 pub struct Blame {
     /// The causes of all waits of the ledger: of the locations' waits, and of the slots that were empty
     /// because a location waited. Sorted.
-    pub rows: Vec<BlameRow>,
+    pub rows: Array<BlameRow>,
     /// The locks that were waited for, in the order in which they first were.
     pub locks: Vec<Lock>,
     /// The waits for them that were recorded one by one. Sorted.

@@ -67,7 +67,7 @@ pub(super) fn charged<R>(
         let result = sweep(&mut feeds);
         feeds.of_locks.into_iter().for_each(Feed::finish);
         feeds.of_others.into_iter().for_each(|(feed, _)| feed.finish());
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(&evidence.profile.events.spool());
         for shard in shards {
             tally.append(shard.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
@@ -170,7 +170,7 @@ impl<'e> Shard<'e> {
         let doings = Doings::new(evidence);
         Shard {
             evidence,
-            tally: Tally::default(),
+            tally: Tally::new(&evidence.profile.events.spool()),
             singles: Singles::new(evidence),
             nearby,
             shares: Vec::new(),

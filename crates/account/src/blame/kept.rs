@@ -2,7 +2,7 @@
 //! rows are a table; there may be millions.
 
 use proust_profile::tables::{NumberTable, Numbers, PART_ROWS, Part, TablesError};
-use proust_profile::{ContextId, LocationId, Profile};
+use proust_profile::{Array, ContextId, LocationId, Profile};
 use serde::{Deserialize, Serialize};
 
 use super::Blame;
@@ -39,7 +39,7 @@ impl BesideRows {
     }
 
     /// The same with these rows.
-    pub fn with(self, rows: Vec<BlameRow>, profile: &Profile) -> Option<Blame> {
+    pub fn with(self, rows: Array<BlameRow>, profile: &Profile) -> Option<Blame> {
         let BesideRows { locks, lock_waits, wakers } = self;
         let blame = Blame { rows, locks, lock_waits, wakers };
         let is_place = |&(location, context): &(LocationId, ContextId)| {
@@ -92,7 +92,7 @@ impl Blame {
 }
 
 /// The rows of a table. None = there is a number in it that means nothing.
-fn rows_of(table: &NumberTable) -> Result<Option<Vec<BlameRow>>, TablesError> {
+fn rows_of(table: &NumberTable) -> Result<Option<Array<BlameRow>>, TablesError> {
     let small = |name| table.small(name).map(Vec::into_iter);
     let optional = |name| table.optional(name).map(Vec::into_iter);
     let place = small("location")?.zip(small("context")?);
@@ -100,7 +100,7 @@ fn rows_of(table: &NumberTable) -> Result<Option<Vec<BlameRow>>, TablesError> {
     let cause = small("cause")?.zip(small("cause_location")?.zip(small("cause_context")?));
     let of_lock = optional("section")?.zip(optional("site")?).zip(optional("lock")?);
     let rows = place.zip(what).zip(cause).zip(of_lock);
-    let mut all = Vec::new();
+    let mut all = Array::default();
     for ((((location, context), ((account, slots), ns)), (kind, late)), ((section, site), lock)) in rows {
         let (kind, account) = (CauseKind::ALL.get(kind as usize), Account::ALL.get(account as usize));
         let (Some(&kind), Some(&account)) = (kind, account) else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Sums by victim and cause, and their settlement with the rows of the ledger: parts that sum up to them
 //! exactly.
 
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{Array, ContextId, LocationId, Spool};
 use rustc_hash::FxHashSet;
 
 use super::cause::{BlameRow, Cause, CauseKind, is_wait};
@@ -10,8 +10,15 @@ use super::held::{Held, Meanwhile};
 use super::object::ObjectId;
 use super::releases::PlaceId;
 use super::sections::Holder;
+use super::spooled_sums::SpooledSums;
 use crate::ledger::{Account, Ledger, Row, WaitCharge};
 use rustc_hash::FxHashMap as Map;
+
+mod amounts;
+mod shares;
+
+use amounts::{Amount, Appended, InOrder, MOST, OfVictims};
+use shares::{Share, Shares};
 
 /// A location's loss on an account in a context: a row of the ledger. Position in [`Tally::victims`].
 pub(super) type VictimId = u32;
@@ -25,25 +32,15 @@ pub(super) enum Charged {
     AsWaits(VictimId),
 }
 
-/// How much of a victim's loss is charged to something.
-#[derive(Clone, Copy, Debug, Default)]
-struct Amount {
-    ns: f64,
-    slots_ns: f64,
-    /// Amounts without a cause of their own are charged in proportion to this.
-    hint_ns: f64,
-}
-
 #[derive(Debug)]
 struct Victim {
     location: LocationId,
     context: ContextId,
-    amounts: Map<Charged, Amount>,
     unplaced_ns: f64,
     unplaced_slots_ns: f64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tally {
     victims: Vec<Victim>,
     victim_ids: Map<(LocationId, u8, ContextId), VictimId>,
@@ -53,34 +50,48 @@ pub(super) struct Tally {
     of_places: Vec<u32>,
     /// The acts of holders while they held a lock that others waited for, by cause.
     held: Map<u32, Held>,
+    spool: Spool,
+    amounts: SpooledSums<OfVictims>,
+    /// Those of other tallies.
+    appended: Vec<Appended>,
 }
 
-/// So many times a late thread may have waited for another late one.
-const DEPTH: u32 = 6;
-
 impl Tally {
+    /// An empty one; what does not fit into memory goes into the spool.
+    pub(super) fn new(spool: &Spool) -> Tally {
+        Tally {
+            victims: Vec::new(),
+            victim_ids: Map::default(),
+            causes: Vec::new(),
+            cause_ids: Map::default(),
+            of_places: Vec::new(),
+            held: Map::default(),
+            spool: spool.clone(),
+            amounts: SpooledSums::new(spool, MOST),
+            appended: Vec::new(),
+        }
+    }
+
     pub(super) fn victim(&mut self, location: LocationId, account: Account, context: ContextId) -> VictimId {
         let next = self.victims.len() as VictimId;
         let id = *self.victim_ids.entry((location, account as u8, context)).or_insert(next);
         if id == next {
-            self.victims.push(Victim {
-                location,
-                context,
-                amounts: Map::default(),
-                unplaced_ns: 0.0,
-                unplaced_slots_ns: 0.0,
-            });
+            self.victims.push(Victim { location, context, unplaced_ns: 0.0, unplaced_slots_ns: 0.0 });
         }
         id
     }
 
-    pub(super) fn cause(&mut self, cause: Cause) -> Charged {
+    fn cause_id(&mut self, cause: Cause) -> u32 {
         let next = self.causes.len() as u32;
         let id = *self.cause_ids.entry(cause).or_insert(next);
         if id == next {
             self.causes.push(cause);
         }
-        Charged::To(id)
+        id
+    }
+
+    pub(super) fn cause(&mut self, cause: Cause) -> Charged {
+        Charged::To(self.cause_id(cause))
     }
 
     /// The location that released a lock there.
@@ -91,7 +102,7 @@ impl Tally {
         match self.of_places[place as usize] {
             0 => {
                 let release = evidence.releases.place(place);
-                let cause = self.cause(Cause {
+                let id = self.cause_id(Cause {
                     kind: CauseKind::Holder,
                     location: release.location,
                     context: release.context,
@@ -99,10 +110,8 @@ impl Tally {
                     site: release.site,
                     lock: evidence.lock_of_release(place),
                 });
-                if let Charged::To(id) = cause {
-                    self.of_places[place as usize] = id + 1;
-                }
-                cause
+                self.of_places[place as usize] = id + 1;
+                Charged::To(id)
             }
             known => Charged::To(known - 1),
         }
@@ -155,31 +164,23 @@ impl Tally {
         (victim.location, victim.context)
     }
 
-    /// Takes over the sums of other victims than its own.
+    /// Takes over the sums of other victims than its own, from a tally that has taken over none.
     pub(super) fn append(&mut self, other: Tally) {
+        debug_assert!(other.appended.is_empty());
         let moved_by = self.victims.len() as VictimId;
-        let causes: Vec<Charged> = other.causes.into_iter().map(|cause| self.cause(cause)).collect();
-        let charged = |charged| match charged {
-            Charged::To(cause) => causes[cause as usize],
-            Charged::AsWaits(victim) => Charged::AsWaits(victim + moved_by),
-        };
+        let causes: Vec<u32> = other.causes.into_iter().map(|cause| self.cause_id(cause)).collect();
         for (id, held) in other.held {
-            if let Charged::To(id) = causes[id as usize] {
-                self.held.entry(id).or_default().append(held);
-            }
+            self.held.entry(causes[id as usize]).or_default().append(held);
         }
-        self.victims.extend(other.victims.into_iter().map(|victim| {
-            let amounts = victim.amounts.into_iter().map(|(to, amount)| (charged(to), amount)).collect();
-            Victim { amounts, ..victim }
-        }));
+        self.victims.extend(other.victims);
         self.victim_ids.extend(other.victim_ids.into_iter().map(|(key, id)| (key, id + moved_by)));
+        let victims = moved_by..self.victims.len() as VictimId;
+        self.appended.push(Appended { victims, causes, sums: other.amounts });
     }
 
     /// Charges a part of a victim's loss.
     pub(super) fn add(&mut self, victim: VictimId, charged: Charged, ns: f64, slots_ns: f64) {
-        let amount = self.victims[victim as usize].amounts.entry(charged).or_default();
-        amount.ns += ns;
-        amount.slots_ns += slots_ns;
+        self.amounts.add((victim, charged), &Amount { ns, slots_ns, hint_ns: 0.0 });
     }
 
     /// A part of a victim's loss has no cause of its own.
@@ -191,69 +192,29 @@ impl Tally {
 
     /// Sets the cause of such parts of a victim's loss.
     pub(super) fn hint(&mut self, victim: VictimId, charged: Charged, weight_ns: f64) {
-        self.victims[victim as usize].amounts.entry(charged).or_default().hint_ns += weight_ns;
+        self.amounts.add((victim, charged), &Amount { hint_ns: weight_ns, ..Amount::default() });
     }
 
-    /// The causes of each victim's loss, in proportion, in a fixed order.
-    fn proportions(&self) -> Vec<Vec<(Charged, f64, f64)>> {
-        let of = |victim: &Victim| {
-            let hints: f64 = victim.amounts.values().map(|amount| amount.hint_ns).sum();
+    /// The causes of each victim's loss, in proportion.
+    fn proportions(&mut self) -> Shares {
+        let own = std::mem::replace(&mut self.amounts, SpooledSums::new(&self.spool, MOST));
+        let mut amounts = InOrder::new(own, std::mem::take(&mut self.appended));
+        let (mut shares, mut of_victim) = (Shares::new(&self.spool), Vec::new());
+        for (victim, id) in self.victims.iter().zip(0..) {
+            amounts.take(id, &mut of_victim);
+            let hints: f64 = of_victim.iter().map(|(_, amount)| amount.hint_ns).sum();
             let per_hint = |unplaced: f64| if hints > 0.0 { unplaced / hints } else { 0.0 };
             let (ns, slots) = (per_hint(victim.unplaced_ns), per_hint(victim.unplaced_slots_ns));
-            let share = |(&charged, amount): (&Charged, &Amount)| {
+            let share = |(charged, amount): (Charged, Amount)| {
                 (charged, amount.ns + amount.hint_ns * ns, amount.slots_ns + amount.hint_ns * slots)
             };
-            let mut shares: Vec<_> = victim.amounts.iter().map(share).collect();
-            shares.sort_by_key(|(charged, ..)| *charged);
-            shares
-        };
-        self.victims.iter().map(of).collect()
-    }
-
-    /// Passes amounts charged to waits on to the causes of these.
-    fn followed(&mut self, mut proportions: Vec<Vec<(Charged, f64, f64)>>) -> Vec<Vec<(Charged, f64, f64)>> {
-        let is_final = |shares: &Vec<(Charged, f64, f64)>| {
-            shares.iter().all(|(charged, ..)| matches!(charged, Charged::To(_)))
-        };
-        for depth in 0..=DEPTH {
-            if proportions.iter().all(is_final) {
-                break;
-            }
-            let mut next = Vec::with_capacity(proportions.len());
-            for shares in &proportions {
-                let mut sums: Map<Charged, (f64, f64)> = Map::default();
-                let mut give = |charged: Charged, ns: f64, slots_ns: f64| {
-                    let sum = sums.entry(charged).or_default();
-                    (sum.0, sum.1) = (sum.0 + ns, sum.1 + slots_ns);
-                };
-                for &(charged, ns, slots_ns) in shares {
-                    let Charged::AsWaits(waits) = charged else {
-                        give(charged, ns, slots_ns);
-                        continue;
-                    };
-                    let of_waits = &proportions[waits as usize];
-                    let all: f64 = of_waits.iter().map(|(_, ns, _)| ns).sum();
-                    if depth < DEPTH && all > 0.0 {
-                        of_waits
-                            .iter()
-                            .for_each(|&(to, part, _)| give(to, ns * part / all, slots_ns * part / all));
-                    } else {
-                        let late = self.cause(Cause::of(CauseKind::Late, self.place(waits)));
-                        give(late, ns, slots_ns);
-                    }
-                }
-                let mut shares: Vec<_> =
-                    sums.into_iter().map(|(to, (ns, slots_ns))| (to, ns, slots_ns)).collect();
-                shares.sort_by_key(|(charged, ..)| *charged);
-                next.push(shares);
-            }
-            proportions = next;
+            shares.push(of_victim.drain(..).map(share));
         }
-        proportions
+        shares
     }
 
-    /// Charges the amounts of a section to its holder's acts in it.
-    fn say_what_holders_did(&mut self, proportions: &mut [Vec<(Charged, f64, f64)>]) {
+    /// What holders did in the sections that others waited for, by cause: shares of it.
+    fn acts_of_holders(&mut self) -> Map<u32, Vec<(Charged, f64)>> {
         let mut parts: Map<u32, Vec<(Charged, f64)>> = Map::default();
         let mut all: Vec<(u32, Held)> = std::mem::take(&mut self.held).into_iter().collect();
         all.sort_unstable_by_key(|(id, _)| *id);
@@ -264,33 +225,17 @@ impl Tally {
             let of_cause: Vec<(Charged, f64)> = of_cause.map(part).collect();
             parts.insert(id, of_cause);
         }
-        for shares in proportions {
-            let is_held = |charged: Charged| matches!(charged, Charged::To(id) if parts.contains_key(&id));
-            if !shares.iter().any(|share| is_held(share.0)) {
-                continue;
-            }
-            let mut split = Vec::with_capacity(2 * shares.len());
-            for &(charged, ns, slots_ns) in shares.iter() {
-                match charged {
-                    Charged::To(id) if is_held(charged) => {
-                        split.extend(parts[&id].iter().map(|&(to, share)| (to, ns * share, slots_ns * share)))
-                    }
-                    _ => split.push((charged, ns, slots_ns)),
-                }
-            }
-            split.sort_by_key(|(charged, ..)| *charged);
-            *shares = split;
-        }
+        parts
     }
 
     /// The causes of every wait of a ledger, sorted.
-    pub(super) fn settle(mut self, ledger: &Ledger) -> Vec<BlameRow> {
+    pub(super) fn settle(mut self, ledger: &Ledger) -> Array<BlameRow> {
         let charged: FxHashSet<LocationId> =
             ledger.locations.iter().filter(|one| one.charged).map(|one| one.location).collect();
-        let proportions = self.proportions();
-        let mut proportions = self.followed(proportions);
-        self.say_what_holders_did(&mut proportions);
-        let mut rows = Vec::new();
+        let late = |tally: &mut Tally, waits| tally.cause(Cause::of(CauseKind::Late, tally.place(waits)));
+        let shares = self.proportions().followed(|waits| late(&mut self, waits));
+        let shares = shares.divided(&self.acts_of_holders());
+        let mut rows = Array::new(&self.spool);
         let waits = |rows: &[Row]| -> Vec<Row> {
             rows.iter()
                 .filter(|row| is_wait(row.account) && charged.contains(&row.location))
@@ -301,12 +246,12 @@ impl Tally {
             .chain(waits(&ledger.blamed).into_iter().map(|row| (row, true)))
         {
             let victim = self.victim_ids.get(&(row.location, row.account as u8, row.context));
-            let shares = victim.and_then(|&id| proportions.get(id as usize)).map_or(&[][..], Vec::as_slice);
-            let weight = |&(_, ns, slots_ns): &(Charged, f64, f64)| if slots { slots_ns } else { ns };
+            let shares = victim.map_or(&[][..], |&id| shares.of(id));
+            let weight = |&(_, ns, slots_ns): &Share| if slots { slots_ns } else { ns };
             let mut all: f64 = shares.iter().map(weight).sum();
             // Slots may be empty for so short a time that nothing is known of it but the wait itself.
             let by_time = all <= 0.0;
-            let weight = |share: &(Charged, f64, f64)| if by_time { share.1 } else { weight(share) };
+            let weight = |share: &Share| if by_time { share.1 } else { weight(share) };
             if by_time {
                 all = shares.iter().map(weight).sum();
             }
@@ -332,7 +277,6 @@ impl Tally {
                 given = due;
             }
         }
-        rows.shrink_to_fit();
         rows.sort_unstable();
         rows
     }

@@ -203,7 +203,8 @@ mod tests {
                 wait(3, 4, CauseKind::Late, 100),
                 wait(3, 5, CauseKind::Holder, 1_000),
                 wait(3, 3, CauseKind::Unknown, 10_000),
-            ],
+            ]
+            .into(),
             ..Blame::default()
         };
         let all = inside(
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn a_part_of_a_wait_has_the_causes_of_all_of_it() {
         let blame = Blame {
-            rows: vec![wait(3, 3, CauseKind::Late, 30), wait(3, 4, CauseKind::Late, 10)],
+            rows: vec![wait(3, 3, CauseKind::Late, 30), wait(3, 4, CauseKind::Late, 10)].into(),
             ..Blame::default()
         };
         let part = inside(vec![lost(3, Account::Barrier, 7), lost(4, Account::Barrier, 3)], 0);

@@ -1,17 +1,10 @@
-//! The sums of all pairs: so many of them in memory, the others in the spool.
-//!
-//! When so many different sums are there, they are written as a run, in order, and begun again. At the end
-//! the runs are read side by side. Where that happens depends on nothing but the sums themselves, so that
-//! they are rounded in the same way on every machine.
+//! The sums of all pairs.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use proust_profile::{ContextId, LocationId, NumbersReader, NumbersWriter, Spool, SpooledNumbers, far, near};
-use rustc_hash::FxHashMap as Map;
+use proust_profile::{ContextId, LocationId, NumbersReader, NumbersWriter, Spool, far, near};
 
 use super::{Loss, Pair, Sides, Victim};
 use crate::blame::doing::{Act, Amount};
+use crate::blame::spooled_sums::{SpooledSums, Summed, bits, float};
 use crate::ledger::Account;
 
 /// Sums in memory, at most: about 40 MB while they are written.
@@ -33,59 +26,28 @@ type Key = (Pair, Of);
 type Sum = (f64, f64);
 
 #[derive(Debug)]
-pub(super) struct PairSums {
-    spool: Spool,
-    sums: Map<Key, Sum>,
-    runs: Vec<SpooledNumbers>,
-    most: usize,
-}
+pub(super) struct PairSums(SpooledSums<OfPairs>);
 
 impl PairSums {
     pub(super) fn new(spool: &Spool) -> PairSums {
-        PairSums { spool: spool.clone(), sums: Map::default(), runs: Vec::new(), most: MOST }
+        PairSums(SpooledSums::new(spool, MOST))
     }
 
     #[inline]
     pub(super) fn add(&mut self, pair: Pair, of: Of, more: Sum) {
-        if self.sums.len() == self.most && !self.sums.contains_key(&(pair, of)) {
-            self.write_run();
-        }
-        let sum = self.sums.entry((pair, of)).or_default();
-        (sum.0, sum.1) = (sum.0 + more.0, sum.1 + more.1);
+        self.0.add((pair, of), &more);
     }
 
     /// How many sums there are in memory.
     #[cfg(test)]
     pub(super) fn in_memory(&self) -> usize {
-        self.sums.len()
+        self.0.in_memory()
     }
 
-    #[cold]
-    fn write_run(&mut self) {
-        let mut writer = NumbersWriter::new(&self.spool);
-        let mut before = [0; 3];
-        for (key, sum) in in_order(&mut self.sums) {
-            put(&mut writer, &mut before, &key, sum);
-        }
-        self.runs.push(writer.finish());
-    }
-
-    /// Calls `of` for each pair, in order, with both sides and the losses. What cannot be read from the
-    /// spool's file is left out; then the spool is damaged.
-    pub(super) fn each(mut self, mut of: impl FnMut(Pair, &Sides, &[(Victim, Loss)])) {
-        let last = in_order(&mut self.sums);
-        self.sums = Map::default();
-        let mut sources: Vec<Source> = (self.runs.into_iter())
-            .map(|run| Source::Run { numbers: run.into_reader(), before: [0; 3] })
-            .collect();
-        sources.push(Source::Last(last.into_iter()));
-        let mut heads: BinaryHeap<Reverse<Head>> = BinaryHeap::with_capacity(sources.len());
-        for (at, source) in sources.iter_mut().enumerate() {
-            heads.extend(source.next().map(|(key, sum)| Reverse(Head { key, at, sum })));
-        }
+    /// Calls `of` for each pair, in order, with both sides and the losses.
+    pub(super) fn each(self, mut of: impl FnMut(Pair, &Sides, &[(Victim, Loss)])) {
         let mut open: Option<(Pair, Group)> = None;
-        while let Some(Reverse(Head { key: (pair, what), at, sum })) = heads.pop() {
-            heads.extend(sources[at].next().map(|(key, sum)| Reverse(Head { key, at, sum })));
+        for ((pair, what), sum) in self.0.sorted() {
             if let Some((done, group)) = open.take_if(|(open, _)| *open != pair) {
                 of(done, &group.sides, &group.waits);
             }
@@ -97,14 +59,7 @@ impl PairSums {
     }
 }
 
-/// Takes all of them, in order.
-fn in_order(sums: &mut Map<Key, Sum>) -> Vec<(Key, Sum)> {
-    let mut all: Vec<(Key, Sum)> = sums.drain().collect();
-    all.sort_unstable_by_key(|(key, _)| *key);
-    all
-}
-
-/// The sums of a pair, as they come in order: equal ones follow one another.
+/// The sums of a pair, in order.
 #[derive(Default)]
 struct Group {
     sides: Sides,
@@ -113,109 +68,72 @@ struct Group {
 
 impl Group {
     fn add(&mut self, of: Of, sum: Sum) {
-        let side = |acts: &mut Vec<(Act, Amount)>, act| {
-            let amount = Amount { ns: sum.0, variance: sum.1 };
-            match acts.last_mut() {
-                Some((last, all)) if *last == act => all.add(amount, 1.0),
-                _ => acts.push((act, amount)),
-            }
-        };
+        let amount = Amount { ns: sum.0, variance: sum.1 };
         match of {
-            Of::Late(act) => side(&mut self.sides.late, act),
-            Of::Early(act) => side(&mut self.sides.early, act),
-            Of::Waits(victim) => match self.waits.last_mut() {
-                Some((last, all)) if *last == victim => (all.0, all.1) = (all.0 + sum.0, all.1 + sum.1),
-                _ => self.waits.push((victim, sum)),
-            },
+            Of::Late(act) => self.sides.late.push((act, amount)),
+            Of::Early(act) => self.sides.early.push((act, amount)),
+            Of::Waits(victim) => self.waits.push((victim, sum)),
         }
     }
 }
 
-/// The next sum of a source; of equal ones that of the earlier run is first.
-struct Head {
-    key: Key,
-    at: usize,
-    sum: Sum,
-}
+/// The sums of pairs, as they are written.
+#[derive(Debug)]
+struct OfPairs;
 
-impl Ord for Head {
-    fn cmp(&self, other: &Head) -> std::cmp::Ordering {
-        (&self.key, self.at).cmp(&(&other.key, other.at))
+impl Summed for OfPairs {
+    type Key = Key;
+    type Sum = Sum;
+
+    #[inline]
+    fn add(sum: &mut Sum, more: &Sum) {
+        (sum.0, sum.1) = (sum.0 + more.0, sum.1 + more.1);
     }
-}
 
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Head) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+    fn put(to: &mut NumbersWriter, before: &mut [u64; 3], (pair, of): &Key, sum: &Sum) {
+        let place = [
+            pair.begin.map_or(0, |begin| u64::from(begin.0) + 1),
+            u64::from(pair.end.0),
+            u64::from(pair.late.0),
+        ];
+        let (code, one, other) = match *of {
+            Of::Late(act) => coded(0, act),
+            Of::Early(act) => coded(1, act),
+            Of::Waits((location, context)) => (2, location.0, context.0),
+        };
+        to.put(&[
+            near(place[0], before[0]),
+            near(place[1], before[1]),
+            near(place[2], before[2]),
+            code,
+            one.into(),
+            other.into(),
+            bits(sum.0),
+            bits(sum.1),
+        ]);
+        *before = place;
     }
-}
 
-impl PartialEq for Head {
-    fn eq(&self, other: &Head) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Head {}
-
-enum Source {
-    Run { numbers: NumbersReader<'static>, before: [u64; 3] },
-    Last(std::vec::IntoIter<(Key, Sum)>),
-}
-
-impl Iterator for Source {
-    type Item = (Key, Sum);
-
-    fn next(&mut self) -> Option<(Key, Sum)> {
-        match self {
-            Source::Run { numbers, before } => get(numbers, before),
-            Source::Last(sums) => sums.next(),
+    fn get(from: &mut NumbersReader<'_>, before: &mut [u64; 3]) -> Option<(Key, Sum)> {
+        let mut place = [0; 3];
+        for (place, before) in place.iter_mut().zip(*before) {
+            *place = far(from.next()?, before);
         }
+        *before = place;
+        let pair = Pair {
+            begin: place[0].checked_sub(1).map(|begin| ContextId(begin as u32)),
+            end: ContextId(place[1] as u32),
+            late: LocationId(place[2] as u32),
+        };
+        let (code, one, other) = (from.next()?, from.next()? as u32, from.next()? as u32);
+        let sum = (float(from.next()?), float(from.next()?));
+        let of = match code % SIDES {
+            0 => Of::Late(act(code, one, other)?),
+            1 => Of::Early(act(code, one, other)?),
+            _ => Of::Waits((LocationId(one), ContextId(other))),
+        };
+        Some(((pair, of), sum))
     }
-}
-
-/// Writes a sum behind one whose pair was `before`.
-fn put(to: &mut NumbersWriter, before: &mut [u64; 3], (pair, of): &Key, sum: Sum) {
-    let place =
-        [pair.begin.map_or(0, |begin| u64::from(begin.0) + 1), u64::from(pair.end.0), u64::from(pair.late.0)];
-    let (code, one, other) = match *of {
-        Of::Late(act) => coded(0, act),
-        Of::Early(act) => coded(1, act),
-        Of::Waits((location, context)) => (2, location.0, context.0),
-    };
-    to.put(&[
-        near(place[0], before[0]),
-        near(place[1], before[1]),
-        near(place[2], before[2]),
-        code,
-        one.into(),
-        other.into(),
-        bits(sum.0),
-        bits(sum.1),
-    ]);
-    *before = place;
-}
-
-/// Reads what [`put`] wrote.
-fn get(from: &mut NumbersReader<'_>, before: &mut [u64; 3]) -> Option<(Key, Sum)> {
-    let mut place = [0; 3];
-    for (place, before) in place.iter_mut().zip(*before) {
-        *place = far(from.next()?, before);
-    }
-    *before = place;
-    let pair = Pair {
-        begin: place[0].checked_sub(1).map(|begin| ContextId(begin as u32)),
-        end: ContextId(place[1] as u32),
-        late: LocationId(place[2] as u32),
-    };
-    let (code, one, other) = (from.next()?, from.next()? as u32, from.next()? as u32);
-    let sum = (float(from.next()?), float(from.next()?));
-    let of = match code % SIDES {
-        0 => Of::Late(act(code, one, other)?),
-        1 => Of::Early(act(code, one, other)?),
-        _ => Of::Waits((LocationId(one), ContextId(other))),
-    };
-    Some(((pair, of), sum))
 }
 
 /// In a code that says which act it is, too.
@@ -245,15 +163,6 @@ fn act(code: u64, one: u32, other: u32) -> Option<Act> {
         4 => Act::Sampled(context),
         _ => return None,
     })
-}
-
-/// A number that is small if it is a whole one: its low bits come first.
-fn bits(float: f64) -> u64 {
-    float.to_bits().reverse_bits()
-}
-
-fn float(bits: u64) -> f64 {
-    f64::from_bits(bits.reverse_bits())
 }
 
 #[cfg(test)]
@@ -292,17 +201,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_are_those_of_a_table_without_limit(
+        fn pairs_are_met_once_and_with_all_of_their_sums(
             added in proptest::collection::vec((keys(), 0_u32..1000, 0_u32..1000), 0..300),
             most in 1_usize..40,
         ) {
-            let mut sums = PairSums { most, ..PairSums::new(&Spool::default()) };
+            let mut sums = PairSums(SpooledSums::new(&Spool::default(), most));
             let mut all: BTreeMap<Key, Sum> = BTreeMap::new();
             for ((pair, of), ns, other) in added {
                 // Halves are exact: the order in which they are added does not matter.
                 let more = (f64::from(ns) / 2.0, f64::from(other));
                 sums.add(pair, of, more);
-                prop_assert!(sums.in_memory() <= most);
                 let sum = all.entry((pair, of)).or_default();
                 (sum.0, sum.1) = (sum.0 + more.0, sum.1 + more.1);
             }
@@ -319,12 +227,6 @@ mod tests {
             });
             prop_assert_eq!(found, all);
             prop_assert!(pairs.is_sorted() && pairs.windows(2).all(|two| two[0] != two[1]));
-        }
-
-        #[test]
-        fn any_float_is_read_back(float_bits: u64) {
-            let one = f64::from_bits(float_bits);
-            prop_assert_eq!(float(bits(one)).to_bits(), float_bits);
         }
     }
 }
