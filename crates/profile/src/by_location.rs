@@ -181,6 +181,11 @@ impl<R: Row> ByLocation<R> {
         self.streams.as_deref().map(|streams| streams.source().spool()).unwrap_or_default()
     }
 
+    /// Whether some of them could not be read until now: what follows from the others is wrong.
+    pub fn is_damaged(&self) -> bool {
+        self.streams.as_deref().is_some_and(|streams| streams.source().is_damaged())
+    }
+
     /// The locations that have any, in order.
     pub fn locations(&self) -> Vec<LocationId> {
         let locations = self.streams.as_deref().map(StreamFile::locations::<R::Record>);

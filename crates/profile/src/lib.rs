@@ -180,6 +180,16 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Whether rows could not be read until now, though they were there: what follows from the others is
+    /// wrong.
+    pub fn lost_rows(&self) -> bool {
+        self.samples.is_damaged()
+            || self.events.is_damaged()
+            || self.releases.is_damaged()
+            || self.stays.is_damaged()
+            || self.transfers.is_damaged()
+    }
+
     /// Number of distinct ranks; a rank's child processes carry its number too.
     pub fn ranks(&self) -> usize {
         self.processes.iter().filter_map(|process| process.rank).collect::<BTreeSet<u32>>().len()

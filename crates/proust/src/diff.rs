@@ -335,6 +335,7 @@ fn one(run: &Run, filter: &Filter, measures: &[Measure]) -> Result<One> {
     } else {
         ComparedRun::part(profile, filter, found, measures)?
     };
+    run.rows_were_read()?;
     analysis_notes::print(run);
     Ok(One { run: compared, missing, notes: notes.iter().map(Worded::text).collect() })
 }

@@ -33,6 +33,16 @@ pub enum StoreError {
     /// Its processes and threads contradict each other: there is no account of it.
     #[error("no ledger can be drawn up of this run: {0}")]
     Ledger(#[from] LedgerError),
+    /// Rows of the kept analysis could be read at first, and then not any more.
+    #[error(
+        "operations and samples that were kept in {} cannot be read any more: the file has changed, or the \
+         storage refuses; repeat the command",
+        dir.display()
+    )]
+    LostRows {
+        /// The run's folder.
+        dir: PathBuf,
+    },
     /// A part of the kept analysis was damaged, and the logs meanwhile give another one.
     #[error("the run in {} changed while it was read; repeat the command", dir.display())]
     Changed {

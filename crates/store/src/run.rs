@@ -284,12 +284,22 @@ impl Run {
         Ok(&self.made(&mut |_| ())?.timelines)
     }
 
+    /// Whether all rows that were asked for were there: if not, what was made of them is wrong.
+    ///
+    /// # Errors
+    /// [`StoreError::LostRows`].
+    pub fn rows_were_read(&self) -> Result<(), StoreError> {
+        let is_lost = self.profile_with_rows.get().is_some_and(Profile::lost_rows);
+        if is_lost { Err(StoreError::LostRows { dir: self.dir.clone() }) } else { Ok(()) }
+    }
+
     /// Whether the timelines turned out to be damaged while they were read. They have been made again then,
     /// and so must be what was made of them.
     ///
     /// # Errors
-    /// As [`Run::profile`].
+    /// As [`Run::profile`] and [`Run::rows_were_read`].
     pub fn was_damaged(&self) -> Result<bool, StoreError> {
+        self.rows_were_read()?;
         let is_damaged = self.timelines.get().is_some_and(StoredTimelines::is_damaged);
         let (Some(kept), None, None, true) =
             (&self.kept, self.made.get(), self.timelines_of_rows.get(), is_damaged)

@@ -100,9 +100,8 @@ impl<T> DerefMut for Mapped<T> {
     }
 }
 
-/// Makes a file at least so long, with all of it on disk, and says how long. None = it cannot be.
+/// Makes a file so long, with all of it on disk. None = it cannot be.
 fn reserved(file: &File, bytes: usize) -> Option<usize> {
-    let bytes = bytes.max(LEAST_MAPPED_BYTES);
     rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes as u64).ok()?;
     Some(bytes)
 }
@@ -146,8 +145,10 @@ impl<T: Copy> Array<T> {
         match &mut self.rows {
             Rows::Memory { rows, taken } => {
                 if let Some(spool) = &self.spool {
-                    let more = spool.budget().take((capacity * size_of::<T>()) as u64);
+                    let bytes = capacity * size_of::<T>();
+                    let more = spool.budget().take(bytes as u64);
                     if more.is_none()
+                        && bytes >= LEAST_MAPPED_BYTES
                         && let Some(mapped) = Mapped::of(rows, capacity, spool)
                     {
                         self.rows = Rows::Mapped(mapped);
@@ -281,7 +282,8 @@ mod tests {
                 last.0 = !last.0;
                 prop_assert_ne!(&copy, &array);
             }
-            if budget_bytes < 16 * expected.len() as u64 {
+            let bytes = 16 * expected.len();
+            if budget_bytes < bytes as u64 && bytes >= LEAST_MAPPED_BYTES {
                 prop_assert!(is_mapped(&array), "{} rows", expected.len());
             }
             prop_assert!(spool.budget().left_bytes() <= budget_bytes);

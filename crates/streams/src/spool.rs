@@ -235,7 +235,7 @@ pub struct Spooled(Bytes);
 enum Bytes {
     Pieces { pieces: Vec<Piece>, bytes: u64 },
     Memory(Vec<u8>),
-    File(File),
+    File { file: File, is_damaged: AtomicBool },
 }
 
 impl From<Vec<u8>> for Spooled {
@@ -246,7 +246,7 @@ impl From<Vec<u8>> for Spooled {
 
 impl From<File> for Spooled {
     fn from(file: File) -> Spooled {
-        Spooled(Bytes::File(file))
+        Spooled(Bytes::File { file, is_damaged: AtomicBool::new(false) })
     }
 }
 
@@ -254,7 +254,11 @@ impl ReadAt for Spooled {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let pieces = match &self.0 {
             Bytes::Memory(bytes) => return bytes.read_exact_at(buffer, offset),
-            Bytes::File(file) => return ReadAt::read_exact_at(file, buffer, offset),
+            Bytes::File { file, is_damaged } => {
+                let read = ReadAt::read_exact_at(file, buffer, offset);
+                is_damaged.fetch_or(read.is_err(), Ordering::Relaxed);
+                return read;
+            }
             // In the file another piece follows the last one.
             Bytes::Pieces { bytes, .. } if offset.saturating_add(buffer.len() as u64) > *bytes => {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -289,7 +293,7 @@ impl ReadAt for Spooled {
         match &self.0 {
             Bytes::Pieces { bytes, .. } => Ok(*bytes),
             Bytes::Memory(bytes) => bytes.length(),
-            Bytes::File(file) => file.length(),
+            Bytes::File { file, .. } => file.length(),
         }
     }
 }
@@ -302,7 +306,16 @@ impl Spooled {
                 Some(Piece::Memory { shared, .. } | Piece::File { shared, .. }) => Spool(shared.clone()),
                 None => Spool::default(),
             },
-            Bytes::Memory(_) | Bytes::File(_) => Spool::default(),
+            Bytes::Memory(_) | Bytes::File { .. } => Spool::default(),
+        }
+    }
+
+    /// Whether anything could not be read until now: what follows from it is wrong.
+    pub fn is_damaged(&self) -> bool {
+        match &self.0 {
+            Bytes::Pieces { .. } => self.spool().is_damaged(),
+            Bytes::Memory(_) => false,
+            Bytes::File { is_damaged, .. } => is_damaged.load(Ordering::Relaxed),
         }
     }
 
@@ -437,6 +450,13 @@ mod tests {
         spool.0.file().unwrap().set_len(100).unwrap();
         let mut all = vec![0; PIECE_BYTES];
         assert!(found.read_exact_at(&mut all, 0).is_err() && spool.is_damaged());
-        assert!(found.read_exact_at(&mut all[..100], 0).is_ok());
+        assert!(found.read_exact_at(&mut all[..100], 0).is_ok() && found.is_damaged());
+
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&all[..100]).unwrap();
+        let kept = Spooled::from(file.try_clone().unwrap());
+        assert!(kept.read_exact_at(&mut all[..100], 0).is_ok() && !kept.is_damaged());
+        file.set_len(50).unwrap();
+        assert!(kept.read_exact_at(&mut all[..100], 0).is_err() && kept.is_damaged());
     }
 }

@@ -15,6 +15,10 @@ use super::{
 };
 use crate::{ByLocation, PartnerWaitRow, Profile, Row};
 
+/// Rows that take no more are read at once.
+const IN_MEMORY_BYTES: u64 = 1 << 20;
+const CHANGED: &str = "its contents have changed";
+
 /// How often another profile may take the place of the one that is being opened.
 const ATTEMPTS: usize = 8;
 
@@ -82,7 +86,7 @@ impl Kept {
         let mut bytes = vec![0; expected.bytes as usize];
         file.read_exact_at(&mut bytes, 0).map_err(|error| self.unread(name, &error))?;
         if FileCheck::of(&bytes) != *expected {
-            return Err(self.damaged(name, "its contents have changed".into()));
+            return Err(self.damaged(name, CHANGED.into()));
         }
         Ok(bytes)
     }
@@ -123,8 +127,19 @@ impl Kept {
         Table::open(self.folder.join(name), self.bytes(name)?)
     }
 
+    /// Rows, of which only as much is in memory as is being read if they are many.
     fn streams<R: Row>(&self, name: &str) -> Result<ByLocation<R>, TablesError> {
-        ByLocation::read(self.bytes(name)?.into()).map_err(|what| self.damaged(name, what))
+        let (file, expected) = self.opened(name)?;
+        let bytes = if expected.bytes <= IN_MEMORY_BYTES {
+            self.bytes(name)?.into()
+        } else {
+            let unread = |error| self.unread(name, &error);
+            if FileCheck::of_file(file).map_err(unread)? != *expected {
+                return Err(self.damaged(name, CHANGED.into()));
+            }
+            file.try_clone().map_err(unread)?.into()
+        };
+        ByLocation::read(bytes).map_err(|what| self.damaged(name, what))
     }
 
     /// Facts, quality, definitions and amounts: all of the profile but its rows.

@@ -36,6 +36,7 @@ pub(super) fn show(
         })?;
         pages.add(page?);
     }
+    run.rows_were_read()?;
     let style = terminal::style();
     Ok(output::print_with(|to| pages.write(question.format, &style, to))?)
 }

@@ -21,5 +21,7 @@ pub fn of(serial: Option<&Path>, sequential: Option<&Path>) -> Result<References
 fn reference(dir: &Path, option: &str) -> Result<Reference> {
     let dir = runs::named_or_newest(Some(dir))?;
     let run = progress::open(&dir)?;
-    Ok(Reference::of(run.profile_with_rows()?, &dir.to_string_lossy(), option)?)
+    let reference = Reference::of(run.profile_with_rows()?, &dir.to_string_lossy(), option)?;
+    run.rows_were_read()?;
+    Ok(reference)
 }
