@@ -48,7 +48,6 @@ impl Record for PartnerWait {
         self.begin_ns
     }
 
-    #[expect(clippy::misnamed_getters, reason = "it is stored as the instant at which it begins")]
     #[inline]
     fn end_ns(&self) -> u64 {
         self.begin_ns

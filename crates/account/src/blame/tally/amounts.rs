@@ -85,12 +85,22 @@ pub(super) struct Appended {
 /// Sums by victim, in order.
 pub(super) struct InOrder {
     own: Peekable<Sorted<OfVictims>>,
-    appended: Vec<(Range<VictimId>, Vec<u32>, Peekable<Sorted<OfVictims>>)>,
+    appended: Vec<AppendedInOrder>,
+}
+
+/// [`Appended`], in order.
+struct AppendedInOrder {
+    victims: Range<VictimId>,
+    causes: Vec<u32>,
+    sums: Peekable<Sorted<OfVictims>>,
 }
 
 impl InOrder {
     pub(super) fn new(own: SpooledSums<OfVictims>, appended: Vec<Appended>) -> InOrder {
-        let of = |Appended { victims, causes, sums }: Appended| (victims, causes, sums.sorted().peekable());
+        let of = |Appended { victims, causes, sums }: Appended| {
+            let sums = sums.sorted().peekable();
+            AppendedInOrder { victims, causes, sums }
+        };
         InOrder { own: own.sorted().peekable(), appended: appended.into_iter().map(of).collect() }
     }
 
@@ -99,8 +109,8 @@ impl InOrder {
         to.clear();
         let own = std::iter::from_fn(|| self.own.next_if(|((of, _), _)| *of == victim));
         to.extend(own.map(|((_, charged), amount)| (charged, amount)));
-        let part = self.appended.iter_mut().find(|(victims, ..)| victims.contains(&victim));
-        if let Some((victims, causes, sums)) = part {
+        let part = self.appended.iter_mut().find(|part| part.victims.contains(&victim));
+        if let Some(AppendedInOrder { victims, causes, sums }) = part {
             let first = victims.start;
             let of_part = std::iter::from_fn(|| sums.next_if(|((of, _), _)| first + *of == victim));
             to.extend(of_part.map(|((_, charged), amount)| {
