@@ -197,11 +197,20 @@ impl<R: Row> ByLocation<R> {
         Some(stream).filter(|stream| !stream.blocks().is_empty())
     }
 
+    fn rows_of<'r>(
+        &'r self,
+        location: LocationId,
+        records: Option<Records<'r, R::Record, Spooled>>,
+    ) -> RowsOf<'r, R> {
+        let source = self.streams.as_deref().map(StreamFile::source);
+        RowsOf { location, records, source, after_ns: None, left: 0 }
+    }
+
     /// Those of a location.
     pub fn of(&self, location: LocationId) -> RowsOf<'_, R> {
         let stream = self.stream(location);
         let left = stream.map_or(0, |stream| stream.count());
-        RowsOf { location, records: stream.map(Stream::forward), after_ns: None, left }
+        RowsOf { left, ..self.rows_of(location, stream.map(Stream::forward)) }
     }
 
     /// How many a location has.
@@ -213,20 +222,20 @@ impl<R: Row> ByLocation<R> {
     pub fn of_backward(&self, location: LocationId) -> RowsOf<'_, R> {
         let stream = self.stream(location);
         let left = stream.map_or(0, |stream| stream.count());
-        RowsOf { location, records: stream.map(Stream::backward), after_ns: None, left }
+        RowsOf { left, ..self.rows_of(location, stream.map(Stream::backward)) }
     }
 
     /// Those of a location that end after an instant.
     pub fn ending_after(&self, location: LocationId, after_ns: u64) -> RowsOf<'_, R> {
         let near = self.stream(location).map(|stream| stream.overlapping(after_ns..u64::MAX));
-        RowsOf { location, records: near, after_ns: Some(after_ns), left: 0 }
+        RowsOf { after_ns: Some(after_ns), ..self.rows_of(location, near) }
     }
 
     /// Those of a location that begin at an instant or before, the last one first.
     pub fn begun_backward(&self, location: LocationId, at_ns: u64) -> RowsOf<'_, R> {
         let range_ns = 0..at_ns.saturating_add(1);
         let near = self.stream(location).map(|stream| stream.overlapping_backward(range_ns));
-        RowsOf { location, records: near, after_ns: None, left: 0 }
+        self.rows_of(location, near)
     }
 
     /// All of them, location by location.
@@ -266,10 +275,12 @@ impl<R: Row> ByLocation<R> {
 }
 
 /// Rows of a location, decoded as they are asked for. They were checked when they were read, or made here; if
-/// some cannot be read from a spool's file all the same, they are left out, and the spool is damaged.
+/// some cannot be read from a file all the same, or are not what was written, they are left out, and that is
+/// noted ([`ByLocation::is_damaged`], [`Spool::is_damaged`]).
 pub struct RowsOf<'r, R: Row> {
     location: LocationId,
     records: Option<Records<'r, R::Record, Spooled>>,
+    source: Option<&'r Spooled>,
     /// Only those that end after this are wanted.
     after_ns: Option<u64>,
     /// So many are left, as far as that is known.
@@ -294,7 +305,11 @@ impl<R: Row> Iterator for RowsOf<'_, R> {
                     }
                 }
                 None => {
-                    let _is_lost = records.advance()?.is_err();
+                    if records.advance()?.is_err()
+                        && let Some(source) = self.source
+                    {
+                        source.note_damage();
+                    }
                 }
             }
         }

@@ -310,6 +310,16 @@ impl Spooled {
         }
     }
 
+    /// Notes that what was read of them is not what was written.
+    pub fn note_damage(&self) {
+        match &self.0 {
+            Bytes::Pieces { .. } => self.spool().0.is_damaged.store(true, Ordering::Relaxed),
+            // They are checked before anything is read of them.
+            Bytes::Memory(_) => {}
+            Bytes::File { is_damaged, .. } => is_damaged.store(true, Ordering::Relaxed),
+        }
+    }
+
     /// Whether anything could not be read until now: what follows from it is wrong.
     pub fn is_damaged(&self) -> bool {
         match &self.0 {
