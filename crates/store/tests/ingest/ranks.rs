@@ -109,6 +109,8 @@ fn memory_and_workers_change_nothing() {
     let logs: Vec<Vec<u8>> = (0..of.ranks).map(|rank| of.log(rank)).collect();
     let (all, in_file) = profile_by(&logs, 1, u64::MAX);
     assert_eq!((in_file, all.events.len() as u64), (0, of.calls()));
+    // So many that the array of waits leaves memory.
+    assert!(size_of_val(&all.partner_waits[..]) > 1 << 16, "{} waits", all.partner_waits.len());
     let (_, blame) = blame_within(&all, None, &Windows::all()).expect("an account");
     for (threads, memory_bytes) in [(1, 0), (2, 0), (4, 100_000), (2, u64::MAX)] {
         let (profile, in_file) = profile_by(&logs, threads, memory_bytes);
