@@ -63,9 +63,11 @@ fn late_work(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     let (waited, displaced) = (sum(CauseKind::Late), sum(CauseKind::Displaced));
     let burned = burned(facts, rows, waited);
     let mut checks = Checks::default();
+    if !facts.matters(&mut checks, waited, burned) {
+        return None;
+    }
     let times = visits(facts, rows);
-    if !facts.matters(&mut checks, waited, burned)
-        || !often(facts, &mut checks, times, waited)
+    if !often(facts, &mut checks, times, waited)
         || !checks.holds(&limits::LATE_WORK, waited / facts.total.max(Ns::SHORTEST))
         || !checks.holds(&limits::LATE_EXCESS, waited / (waited + displaced).max(Ns::SHORTEST))
     {

@@ -5,6 +5,9 @@ use proust_profile::seek;
 
 use crate::ledger::Lasting;
 
+/// So many are read to get to a range further on; then the stream is opened again where that begins.
+const READ_AHEAD: usize = 512;
+
 /// Things of a location that do not overlap, in order of time, read as far as they were asked for.
 pub(super) struct Lately<'s, T> {
     /// Reads those that end after an instant.
@@ -45,8 +48,15 @@ impl<'s, T: Lasting> Lately<'s, T> {
             read: Vec::new(),
             near: 0,
         });
+        let mut passed = 0;
         while opened.read.last().is_none_or(|last| last.window().end_ns < to_ns) {
             let Some(next) = opened.rest.next() else { break };
+            passed += usize::from(next.window().end_ns <= from_ns);
+            if passed == READ_AHEAD {
+                *opened = Opened { rest: open(from_ns), from_ns, read: Vec::new(), near: 0 };
+                passed += 1;
+                continue;
+            }
             opened.read.push(next);
             // A range far behind the last one: what lies between is not kept.
             if opened.read.len() > 2 * self.kept + 1 && opened.read[self.kept].window().end_ns <= from_ns {
