@@ -18,9 +18,24 @@ use proust_account::blame::{BlameRow, CauseKind};
 use proust_account::ledger::Account;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let at_barriers = || facts.blame.rows.iter().filter(|row| row.account == Account::Barrier);
+    let mut waited: BTreeMap<_, Ns> = BTreeMap::new();
+    let mut places: FxHashMap<ContextId, _> = FxHashMap::default();
+    for row in at_barriers() {
+        let place = places.entry(row.context).or_insert_with(|| meeting(facts, row.context));
+        match waited.get_mut(place) {
+            Some(sum) => *sum += Ns::of(row.ns),
+            None => _ = waited.insert(place.clone(), Ns::of(row.ns)),
+        }
+    }
+    // Most places of a large program are not worth a word, and have most of the rows.
+    waited.retain(|_, ns| facts.matters(&mut Checks::default(), *ns, *ns));
     let mut by_place: BTreeMap<_, Vec<&BlameRow>> = BTreeMap::new();
-    for row in facts.blame.rows.iter().filter(|row| row.account == Account::Barrier) {
-        by_place.entry(meeting(facts, row.context)).or_default().push(row);
+    for row in at_barriers() {
+        let place = &places[&row.context];
+        if waited.contains_key(place) {
+            by_place.entry(place).or_default().push(row);
+        }
     }
     let late = |rows: Vec<&BlameRow>| late_thread(facts, &rows).or_else(|| late_work(facts, &rows));
     by_place.into_values().filter_map(late).collect()

@@ -14,6 +14,7 @@ use proust_messages::replay::{Part, replay, steps};
 use proust_messages::requests::Endpoints;
 use proust_messages::run::{Communicator, Membership, Process, Run};
 use proust_messages::waits::Times;
+use proust_streams::Spool;
 
 /// Rounds between two collectives.
 const TOGETHER: u64 = 16;
@@ -92,7 +93,7 @@ fn main() {
             let steps = steps(calls, of, 0..calls.len());
             parts.push(Part { before_ns: None, after_ns: None, steps });
         }
-        replay(parts)
+        replay(parts, &Spool::default())
     });
 
     let messages: u64 = found.traffic.values().map(|traffic| traffic.messages).sum();

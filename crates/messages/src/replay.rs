@@ -15,14 +15,17 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::hash_map::Entry;
 
+use proust_streams::Spool;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::waits::Times;
 
 mod instance;
+mod sent;
 mod step;
 
 use instance::{Instance, gone_on};
+use sent::Sent;
 pub use step::{Arrival, Dependency, Step, steps};
 
 /// So many calls of a process are replayed at once.
@@ -49,9 +52,10 @@ pub struct Replayed {
     pub ideal_ns: u64,
 }
 
-/// Replays the calls of all processes. Also the number of dependencies that were dropped.
-pub fn replay<S: Iterator<Item = Step>>(processes: Vec<Part<S>>) -> (Vec<Replayed>, u64) {
-    Replay::new(processes).run()
+/// Replays the calls of all processes. Also the number of dependencies that were dropped. Messages of senders
+/// that are far ahead go through the spool.
+pub fn replay<S: Iterator<Item = Step>>(processes: Vec<Part<S>>, spool: &Spool) -> (Vec<Replayed>, u64) {
+    Replay::new(processes, spool).run()
 }
 
 /// Where a process is.
@@ -70,8 +74,7 @@ struct Cursor<S> {
 
 struct Replay<S> {
     cursors: Vec<Cursor<S>>,
-    /// When messages under way were sent, in the replay.
-    sent_ns: FxHashMap<u64, u64>,
+    sent: Sent,
     /// Who waits for which message.
     waiting: FxHashMap<u64, usize>,
     /// Messages that nobody waits for any more.
@@ -83,7 +86,7 @@ struct Replay<S> {
 }
 
 impl<S: Iterator<Item = Step>> Replay<S> {
-    fn new(processes: Vec<Part<S>>) -> Replay<S> {
+    fn new(processes: Vec<Part<S>>, spool: &Spool) -> Replay<S> {
         let cursor = |part: Part<S>| Cursor {
             end_ns: part.before_ns,
             part,
@@ -97,7 +100,7 @@ impl<S: Iterator<Item = Step>> Replay<S> {
         Replay {
             ready: (0..cursors.len()).map(|process| Reverse((0, process))).collect(),
             cursors,
-            sent_ns: FxHashMap::default(),
+            sent: Sent::new(spool),
             waiting: FxHashMap::default(),
             dropped_messages: FxHashSet::default(),
             instances: FxHashMap::default(),
@@ -189,7 +192,7 @@ impl<S: Iterator<Item = Step>> Replay<S> {
         if !self.dropped_messages.is_empty() && self.dropped_messages.remove(&message) {
             return;
         }
-        self.sent_ns.insert(message, clock_ns);
+        self.sent.insert(message, clock_ns);
         if !self.waiting.is_empty()
             && let Some(waiting) = self.waiting.remove(&message)
         {
@@ -199,7 +202,7 @@ impl<S: Iterator<Item = Step>> Replay<S> {
 
     /// Whether the message has been sent; if not, the process waits for that.
     fn take(&mut self, process: usize, message: u64) -> bool {
-        match self.sent_ns.remove(&message) {
+        match self.sent.remove(message) {
             Some(sent_ns) => {
                 let cursor = &mut self.cursors[process];
                 cursor.clock_ns = cursor.clock_ns.max(sent_ns);
@@ -276,7 +279,7 @@ mod tests {
             Part { before_ns: Some(before.end_ns), after_ns: Some(after.begin_ns), steps: steps.into_iter() }
         };
         let parts = processes.iter().zip(&of.calls).map(part).collect();
-        let (replayed, dropped) = replay(parts);
+        let (replayed, dropped) = replay(parts, &Spool::default());
         (replayed.iter().map(|one| (one.outside_ns, one.ideal_ns)).collect(), dropped)
     }
 
@@ -365,7 +368,7 @@ mod tests {
     #[test]
     fn where_nothing_is_known_before_the_end_no_time_is_counted() {
         let part = Part { before_ns: None, after_ns: Some(500), steps: std::iter::empty() };
-        assert_eq!(replay(vec![part]), (vec![Replayed::default()], 0));
+        assert_eq!(replay(vec![part], &Spool::default()), (vec![Replayed::default()], 0));
     }
 
     #[test]

@@ -8,11 +8,12 @@
 //! - `freshness`: what an analysis is made from, and whether a kept one still fits
 //! - `analysis`: the way from the logs to all that is kept; `whole`: the results beside the profile's tables;
 //!   `kept_timelines`: the timelines of states beside them
-//! - `memory`: how much of it analyses use
+//! - `memory`: how much of it analyses use; `allocator`: what is freed is given back
 //! - `rules`: the user's rules for waits; `reading`: many runs at once
 //!
 //! How an analysis takes the place of another is the profile's ([`proust_profile::tables::Building`]).
 
+mod allocator;
 mod analysis;
 mod error;
 mod freshness;

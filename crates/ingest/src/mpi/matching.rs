@@ -110,7 +110,7 @@ pub(crate) fn fill(
         waits.extend(some);
         parts.push(steps);
     });
-    let ideal = ideal_network(&ids, &calls, &jobs, &matched, parts);
+    let ideal = ideal_network(&ids, &calls, &jobs, &matched, parts, spool);
     // A process's locations follow those of the one before it.
     if !waits.is_sorted_by_key(in_order) {
         waits.sort_unstable_by_key(in_order);
@@ -179,6 +179,7 @@ fn ideal_network(
     jobs: &[Option<u32>],
     matched: &Matched,
     parts: Vec<StoredSteps>,
+    spool: &Spool,
 ) -> Option<IdealNetwork> {
     let job = jobs[ids.first()?.index()]?;
     if ids.len() < 2 || ids.iter().any(|id| jobs[id.index()] != Some(job)) {
@@ -195,7 +196,7 @@ fn ideal_network(
         after_ns: span.after_ns,
         steps: steps.into_steps(),
     };
-    let (replayed, dropped) = replay::replay(parts.into_iter().zip(calls).map(part).collect());
+    let (replayed, dropped) = replay::replay(parts.into_iter().zip(calls).map(part).collect(), spool);
     let ideal_ns = replayed.iter().map(|process| process.ideal_ns).max()?;
     Some(IdealNetwork {
         time_ns: last_ns.saturating_sub(first_ns),

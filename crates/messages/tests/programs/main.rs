@@ -182,7 +182,7 @@ proptest! {
             replay::Part { steps: steps.into_iter(), ..replay::Part::default() }
         };
         let parts = calls.iter().zip(&matched.dependencies).map(part).collect();
-        let (replayed, dropped) = replay(parts);
+        let (replayed, dropped) = replay(parts, &Spool::default());
         prop_assert_eq!(dropped, 0);
         let found_ns: Vec<u64> = replayed.iter().map(|one| one.ideal_ns).collect();
         prop_assert_eq!(found_ns, expected_ns);
