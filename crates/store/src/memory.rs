@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use proust_account::timelines::AtOnce;
 use proust_profile::Budget;
 
-use super::allocator::return_large_blocks;
+use super::allocator::keep_little_free;
 
 /// Set once, by [`limit_memory`] or the first analysis.
 static MEMORY: OnceLock<Memory> = OnceLock::new();
@@ -22,7 +22,7 @@ struct Memory {
 /// limits; one that comes after the first analysis has begun does nothing.
 pub fn limit_memory(bytes: u64) {
     let (for_rows, for_locations) = (Budget::new(bytes / 4), AtOnce(bytes / 4));
-    return_large_blocks();
+    keep_little_free();
     // Of two calls the first one counts: memory that is in use cannot be taken back.
     let _ = MEMORY.set(Memory { for_rows, for_locations });
 }

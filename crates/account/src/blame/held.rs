@@ -22,7 +22,7 @@ const KEPT: usize = 1024;
 
 /// So many acts in sections are kept: a release that represents others is asked for again and again, by
 /// waits that are far behind it.
-const KEPT_ACTS: usize = 1 << 16;
+const KEPT_ACTS: usize = 1 << 14;
 
 /// What a location did in a stretch of time.
 #[derive(Clone, Debug, Default)]

@@ -129,6 +129,8 @@ pub struct InParts<'e> {
     /// Windows in which further executions of a thing lie, nobody knows where: they may overlap with those of
     /// other locations.
     pub somewhere: &'e [Executed],
+    /// A thing of which nobody asks where time was lost: its [`Inside::lost`] is empty.
+    pub without_places: Option<u32>,
 }
 
 /// Draws up the account of the time in which each `what` of `executed` was executed, below `count`; within
@@ -148,7 +150,7 @@ pub fn inside<S: Spans>(
     executed: &[Executed],
 ) -> Result<Vec<Inside>, LedgerError> {
     let thing_of: Vec<u32> = (0..count as u32).collect();
-    let parts = InParts { thing_of: &thing_of, executed, somewhere: &[] };
+    let parts = InParts { thing_of: &thing_of, executed, somewhere: &[], without_places: None };
     inside_in_parts(run, processors, windows, &parts)
 }
 

@@ -128,6 +128,7 @@ impl<'q> Asked<'q> {
         for root in roots(profile, run, &is_in_scope) {
             parts.push(infos.len(), root.location, root.window);
         }
+        parts.without_places(infos.len());
         Asked { profile, question, windows, by_interval, parts }
     }
 

@@ -33,6 +33,8 @@ pub(super) struct Parts {
     weights: Vec<f64>,
     executed: Vec<Executed>,
     somewhere: Vec<Executed>,
+    /// See [`InParts::without_places`].
+    without_places: Option<u32>,
 }
 
 /// Which of a profile's executions count.
@@ -122,6 +124,7 @@ impl Parts {
             weights: vec![1.0; things],
             executed: Vec::new(),
             somewhere: Vec::new(),
+            without_places: None,
         };
         let Counted { profile, windows, thing_of, has } = counted;
         let mut often: BTreeMap<(IntervalId, LocationId), Often> = BTreeMap::new();
@@ -166,6 +169,11 @@ impl Parts {
     /// Adds an execution that stands for itself.
     pub fn push(&mut self, thing: usize, location: LocationId, window: Window) {
         self.executed.push(Executed { what: thing as u32, location, window });
+    }
+
+    /// Nobody asks where time was lost while this thing was executed.
+    pub fn without_places(&mut self, thing: usize) {
+        self.without_places = Some(thing as u32);
     }
 
     /// Adds what one location executed often; the time that no recorded execution stands for, ns.
@@ -254,7 +262,12 @@ impl Parts {
 
     /// The executions of all parts.
     pub fn in_parts(&self) -> InParts<'_> {
-        InParts { thing_of: &self.thing_of, executed: &self.executed, somewhere: &self.somewhere }
+        InParts {
+            thing_of: &self.thing_of,
+            executed: &self.executed,
+            somewhere: &self.somewhere,
+            without_places: self.without_places,
+        }
     }
 
     /// The accounts of the things, from those of the parts.

@@ -8,7 +8,7 @@ use crate::blame::spooled_sums::{SpooledSums, Summed, bits, float};
 use crate::ledger::Account;
 
 /// Sums in memory, at most: about 40 MB while they are written.
-const MOST: usize = 1 << 18;
+const MOST: usize = 1 << 16;
 
 /// What is summed up of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,7 +9,7 @@ use super::{Charged, VictimId};
 use crate::blame::spooled_sums::{Sorted, SpooledSums, Summed, bits, float};
 
 /// Sums in memory, at most, of each tally: about 10 MB.
-pub(super) const MOST: usize = 1 << 17;
+pub(super) const MOST: usize = 1 << 15;
 
 /// How much of a victim's loss is charged to something.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

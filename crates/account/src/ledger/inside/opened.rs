@@ -127,7 +127,9 @@ impl Insides {
                 tables: FxHashMap::default(),
             });
         }
-        let mut sums = vec![Sums::default(); parts.thing_of.len()];
+        let has_places = |&thing: &u32| parts.without_places != Some(thing);
+        let of_part = |thing| Sums { has_places: has_places(thing), ..Sums::default() };
+        let mut sums: Vec<Sums> = parts.thing_of.iter().map(of_part).collect();
         let mut of_owners: Vec<Executions> = owners.list.iter().map(|_| Executions::default()).collect();
         for (executions, is_somewhere) in [(parts.executed, false), (parts.somewhere, true)] {
             for execution in executions {
@@ -240,9 +242,10 @@ impl Insides {
         set.extend(&acting.alone);
         set.sort_unstable();
         acting.table = (!set.is_empty()).then(|| {
+            let has_places = set.iter().any(|&what| self.sums[what as usize].has_places);
             let set = self.sets.id(&set);
             *acting.tables.entry(set).or_insert_with(|| {
-                self.tables.push(((source, set), Table::default()));
+                self.tables.push(((source, set), Table::new(has_places)));
                 self.tables.len() - 1
             })
         });

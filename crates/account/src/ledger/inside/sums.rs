@@ -13,18 +13,26 @@ use super::super::slots::SlotSums;
 use super::super::state::PassiveTimes;
 
 /// The amounts of one location while a set of things was executed: of what is lost by place.
-#[derive(Debug, Default)]
-pub(super) struct Table(Amounts);
+#[derive(Debug)]
+pub(super) struct Table {
+    amounts: Amounts,
+    has_places: bool,
+}
 
 impl Table {
+    /// `has_places`: whether it matters where time is lost.
+    pub fn new(has_places: bool) -> Table {
+        Table { amounts: Amounts::default(), has_places }
+    }
+
     /// Adds the part of an amount that was not there yet.
     #[inline]
     pub fn add(&mut self, booked: &Booked, amount: Units, beyond: Units) {
-        let Table(amounts) = self;
+        let Table { amounts, has_places } = self;
         let (Kind::Spent(account) | Kind::Blamed(account)) = booked.kind else {
             return amounts.add(NOWHERE, booked.kind, amount);
         };
-        let context = if account.lost(IoAs::Lost) { booked.context } else { NOWHERE };
+        let context = if *has_places && account.lost(IoAs::Lost) { booked.context } else { NOWHERE };
         amounts.add(context, booked.kind, amount);
         if beyond > 0 {
             amounts.add(context, Kind::Beyond(account), beyond);
@@ -36,7 +44,7 @@ impl Table {
 
     /// To be called before it is read.
     pub fn enter_pending(&mut self) {
-        self.0.enter_pending();
+        self.amounts.enter_pending();
     }
 }
 
@@ -44,6 +52,8 @@ impl Table {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub owners: BTreeMap<usize, SumsOfOwner>,
+    /// Whether it matters where time is lost.
+    pub has_places: bool,
     pub alone: bool,
     pub slots: SlotSums,
     pub wall_ns: u64,
@@ -74,7 +84,7 @@ pub(super) struct OfLocation {
 
 impl Sums {
     /// Adds what a location of this owner did while the thing was executed.
-    pub fn take(&mut self, (location, owner): (LocationId, usize), Table(amounts): &Table) {
+    pub fn take(&mut self, (location, owner): (LocationId, usize), Table { amounts, .. }: &Table) {
         let mut all = amounts.all().peekable();
         if all.peek().is_none() {
             return;
@@ -111,7 +121,7 @@ impl Sums {
                     continue;
                 }
             };
-            if account.lost(IoAs::Lost) {
+            if self.has_places && account.lost(IoAs::Lost) {
                 self.lost.add((account, location, context), lost);
             }
         }

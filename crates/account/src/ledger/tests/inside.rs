@@ -48,7 +48,7 @@ proptest! {
         let processors = Processors::measured(&run, &Windows::all()).unwrap();
         let thing_of: Vec<u32> = (0..of.len() as u32).collect();
         let executed = executed(&run, &of);
-        let parts = InParts { thing_of: &thing_of, executed: &executed, somewhere: &[] };
+        let parts = InParts { thing_of: &thing_of, executed: &executed, somewhere: &[], without_places: None };
         let alone = inside_in_parts(&run, &processors, &part, &parts).unwrap();
         let (mut waits, mut insides) = (Vec::new(), Insides::new(&run, &part, &parts).unwrap());
         let mut watch = observer::OnWait(|charge: &WaitCharge| waits.push(*charge));
@@ -60,6 +60,30 @@ proptest! {
         prop_assert_eq!(&ledger, &unwatched.unwrap());
         prop_assert_eq!(waits, expected);
         prop_assert_eq!(settled(&run, &processors, &part, &parts), alone);
+    }
+
+    /// Of a thing without places all is there but the places, and of the others nothing changes.
+    #[test]
+    fn places_may_be_left_out(run in run(), of in executions(), which in any::<prop::sample::Index>()) {
+        let processors = Processors::measured(&run, &Windows::all()).unwrap();
+        let thing_of: Vec<u32> = (0..of.len() as u32).collect();
+        let executed = executed(&run, &of);
+        let found_with = |without_places: Option<u32>| {
+            let parts = InParts { thing_of: &thing_of, executed: &executed, somewhere: &[], without_places };
+            inside_in_parts(&run, &processors, &Windows::all(), &parts).unwrap()
+        };
+        let without = if of.is_empty() { return Ok(()) } else { which.index(of.len()) };
+        let all = found_with(None).into_iter().zip(found_with(Some(without as u32)));
+        for (thing, (mut expected, found)) in all.enumerate() {
+            if thing == without {
+                expected.lost.clear();
+                for (account, ns) in expected.accounts.iter() {
+                    prop_assert!(ns.abs_diff(found.accounts[account]) <= 2, "{account}: {ns}");
+                }
+                expected.accounts = found.accounts;
+            }
+            prop_assert_eq!(&found, &expected);
+        }
     }
 
     /// What each location did in a thing is what the ledger of its own executions says of it, however they
