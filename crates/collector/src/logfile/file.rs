@@ -29,7 +29,7 @@ pub const USUAL_UNITS: u32 = 3;
 pub const FEW_UNITS: u32 = 1;
 /// Units that are reserved later, at once: a lane's second chunk at first, then as many as there are.
 const LEAST_MORE: u32 = 2;
-const MOST_MORE: u32 = 512;
+const MOST_MORE: u32 = 128;
 /// Tries to get a chunk of which others take one after the other.
 const MOST_TRIES: u32 = 100_000;
 /// How long the end of a log waits for a thread that makes it larger.

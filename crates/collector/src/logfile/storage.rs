@@ -2,7 +2,30 @@
 
 use crate::raw;
 
-/// Makes sure that the storage has room for these bytes of the file.
+/// So many bytes of what is reserved are written as zeros, at most: the rest is read as zeros page by page when
+/// it is touched.
+const MOST_WRITTEN_BYTES: u64 = 1 << 19;
+
+/// Pages of zeros that are written at once.
+const PAGES: usize = 16;
+static PAGE: [u8; 4096] = [0; 4096];
+
+/// The same page several times.
+struct Zeros([libc::iovec; PAGES]);
+
+// SAFETY: they point to a constant.
+unsafe impl Sync for Zeros {}
+
+static ZEROS: Zeros = {
+    let page = libc::iovec { iov_base: (&raw const PAGE).cast_mut().cast(), iov_len: PAGE.len() };
+    Zeros([page; PAGES])
+};
+
+/// Makes sure that the storage has room for these bytes of the file, and that the first of them are in memory.
+///
+/// A page of a file's unwritten part takes 2.5 µs when it is touched: it is read, and then made one that may be
+/// written. Of a part that was written, many pages at once are made so, in a third of the time (ext4, Linux
+/// 6.18), and the first touch of each costs next to nothing.
 ///
 /// # Errors
 /// The errno with which the system refused it.
@@ -13,18 +36,24 @@ pub fn reserve(descriptor: i32, start: u64, bytes: u64) -> Result<(), u32> {
     }
     let outcome = raw::fallocate(descriptor, start, bytes);
     if outcome == -(libc::EOPNOTSUPP as isize) || outcome == -(libc::ENOSYS as isize) {
+        // On file systems without reservation, written zeros reserve.
         return write_zeros(descriptor, start, bytes);
     }
-    if raw::failed(outcome) { Err(-outcome as u32) } else { Ok(()) }
+    if raw::failed(outcome) {
+        return Err(-outcome as u32);
+    }
+    write_zeros(descriptor, start, bytes.min(MOST_WRITTEN_BYTES))
 }
 
-/// On file systems without reservation, written zeros reserve.
 fn write_zeros(descriptor: i32, start: u64, bytes: u64) -> Result<(), u32> {
-    static ZEROS: [u8; 4096] = [0; 4096];
     let mut at = start;
     while at < start + bytes {
-        let wanted = ZEROS.len().min((start + bytes - at) as usize);
-        let written = raw::pwrite(descriptor, &ZEROS[..wanted], at);
+        let left = start + bytes - at;
+        let pages = (left / PAGE.len() as u64).min(PAGES as u64) as usize;
+        let written = match pages {
+            0 => raw::pwrite(descriptor, PAGE.get(..left as usize).unwrap_or_default(), at),
+            _ => raw::write_pieces(descriptor, ZEROS.0.get(..pages).unwrap_or_default(), at),
+        };
         match written {
             0 => return Err(libc::ENOSPC as u32),
             _ if raw::failed(written) => return Err(-written as u32),

@@ -85,6 +85,11 @@ pub fn pwrite(descriptor: i32, bytes: &[u8], offset: u64) -> Outcome {
     until_done(|| sys!(SYS_pwrite64, descriptor, bytes.as_ptr(), bytes.len(), offset))
 }
 
+/// Writes these pieces of memory behind each other, from `offset` on.
+pub fn write_pieces(descriptor: i32, pieces: &[libc::iovec], offset: u64) -> Outcome {
+    until_done(|| sys!(SYS_pwritev, descriptor, pieces.as_ptr(), pieces.len(), offset, 0))
+}
+
 /// Reserves storage for a range of a file, extending it.
 pub fn fallocate(descriptor: i32, offset: u64, bytes: u64) -> Outcome {
     until_done(|| sys!(SYS_fallocate, descriptor, 0, offset, bytes))
