@@ -65,7 +65,7 @@ struct Last {
     needs_bp: AtomicBool,
 }
 
-const LASTS: usize = 16;
+const LASTS: usize = 64;
 
 /// Which one it is.
 #[inline(always)]
