@@ -172,11 +172,30 @@ pub const MAX_RECORD_BYTES: usize = u8::MAX as usize * 8;
 /// 16 of 64 well-mixed bits.
 #[inline]
 pub fn check_of(words: impl Iterator<Item = u64>) -> u16 {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for word in words {
-        state = (state ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        state ^= state >> 32;
-    }
+    folded(words.fold(UNCHECKED, checked_with))
+}
+
+/// As [`check_of`], of a short record: without a loop.
+#[inline(always)]
+pub(crate) fn check_of_short(words: [u64; 3], apart: Option<u64>) -> u16 {
+    let state = checked_with(checked_with(checked_with(UNCHECKED, words[0]), words[1]), words[2]);
+    folded(match apart {
+        Some(word) => checked_with(state, word),
+        None => state,
+    })
+}
+
+/// A check's state before the first word.
+const UNCHECKED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[inline(always)]
+fn checked_with(state: u64, word: u64) -> u64 {
+    let state = (state ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    state ^ state >> 32
+}
+
+#[inline(always)]
+fn folded(state: u64) -> u16 {
     (state >> 16) as u16
 }
 

@@ -14,7 +14,7 @@ use zerocopy::IntoBytes;
 use crate::layout::{ChunkHeader, LaneHeader, MAX_CHUNK_BYTES, UNIT_BYTES, chunk_bytes};
 use crate::records::{
     Base, Body, CHECK_SHIFT, Head, Kind, MAX_RECORD_BYTES, Shape, Shaped, Short, Subject, TEXT_BYTES,
-    TextHead, check_of, record_bytes,
+    TextHead, check_of, check_of_short, record_bytes,
 };
 use crate::shapes::Shapes;
 
@@ -240,7 +240,7 @@ impl LaneWriter {
         let head = Head { kind: Kind::Short as u8, words, check: 0, a: slot, b: which };
         let [times, rest]: [u64; 2] = zerocopy::transmute!(*short);
         let words = [zerocopy::transmute!(head), times, rest];
-        let check = check_of(words.into_iter().chain(apart));
+        let check = check_of_short(words, apart);
         // SAFETY: as in `write`.
         unsafe {
             let at = self.chunk.start.add(self.used).cast::<u64>();
