@@ -48,7 +48,8 @@ proptest! {
         let processors = Processors::measured(&run, &Windows::all()).unwrap();
         let thing_of: Vec<u32> = (0..of.len() as u32).collect();
         let executed = executed(&run, &of);
-        let parts = InParts { thing_of: &thing_of, executed: &executed, somewhere: &[], without_places: None };
+        let (thing_of, executed) = (&thing_of[..], &executed[..]);
+        let parts = InParts { thing_of, executed, somewhere: &[], without_places: None };
         let alone = inside_in_parts(&run, &processors, &part, &parts).unwrap();
         let (mut waits, mut insides) = (Vec::new(), Insides::new(&run, &part, &parts).unwrap());
         let mut watch = observer::OnWait(|charge: &WaitCharge| waits.push(*charge));
