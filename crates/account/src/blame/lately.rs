@@ -14,6 +14,8 @@ pub(super) struct Lately<'s, T> {
     open: Box<dyn Fn(u64) -> Box<dyn Iterator<Item = T> + 's> + 's>,
     /// So many are kept behind a range: the next range may begin earlier.
     kept: usize,
+    /// [`READ_AHEAD`]
+    ahead: usize,
     opened: Option<Opened<'s, T>>,
 }
 
@@ -33,7 +35,7 @@ impl<'s, T: Lasting> Lately<'s, T> {
         kept: usize,
         open: impl Fn(u64) -> I + 's,
     ) -> Lately<'s, T> {
-        Lately { open: Box::new(move |after_ns| Box::new(open(after_ns))), kept, opened: None }
+        Lately { open: Box::new(move |after_ns| Box::new(open(after_ns))), kept, ahead: READ_AHEAD, opened: None }
     }
 
     /// Those that have a time in common with a range, and those without length inside of it.
@@ -52,7 +54,7 @@ impl<'s, T: Lasting> Lately<'s, T> {
         while opened.read.last().is_none_or(|last| last.window().end_ns < to_ns) {
             let Some(next) = opened.rest.next() else { break };
             passed += usize::from(next.window().end_ns <= from_ns);
-            if passed == READ_AHEAD {
+            if passed == self.ahead {
                 *opened = Opened { rest: open(from_ns), from_ns, read: Vec::new(), near: 0 };
                 passed += 1;
                 continue;
@@ -91,6 +93,7 @@ mod tests {
             lengths in prop::collection::vec((0u64..3, 1u64..9), 0..400),
             ranges in prop::collection::vec((0u64..2500, 0u64..60), 1..60),
             kept in 0usize..50,
+            ahead in 1usize..50,
         ) {
             let mut spans = Vec::new();
             let mut at_ns = 0;
@@ -100,7 +103,8 @@ mod tests {
                 at_ns = start_ns + length_ns;
                 spans.push(Span::new(start_ns, at_ns, state, ContextId(number as u32)));
             }
-            let mut lately = Lately::new(kept, |after_ns| spans.overlapping(after_ns..u64::MAX));
+            let open = |after_ns| spans.overlapping(after_ns..u64::MAX);
+            let mut lately = Lately { ahead, ..Lately::new(kept, open) };
             for (from_ns, length_ns) in ranges {
                 let to_ns = from_ns + length_ns;
                 let found: Vec<Span> = lately.between(from_ns, to_ns).copied().collect();

@@ -67,3 +67,57 @@ fn write_zeros(descriptor: i32, start: u64, bytes: u64) -> Result<(), u32> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    use super::*;
+
+    fn file_for(test: &str, work: impl FnOnce(&Path)) {
+        let path = std::env::temp_dir().join(format!("proust-{test}-{}", std::process::id()));
+        work(&path);
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn as_many_zeros_as_wanted_are_written_where_they_are_wanted() {
+        file_for("zeros", |path| {
+            for (start, bytes) in [(0, 100), (4096, 4096), (8192, 35 * 4096 + 100), (4096, 16 * 4096)] {
+                let all = vec![0xff_u8; 60 * 4096];
+                fs::write(path, &all).unwrap();
+                let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+                assert_eq!(write_zeros(file.as_raw_fd(), start as u64, bytes as u64), Ok(()));
+                let mut expected = all;
+                expected[start..start + bytes].fill(0);
+                assert!(fs::read(path).unwrap() == expected, "{start} {bytes}");
+            }
+        });
+    }
+
+    #[test]
+    fn what_is_reserved_is_there_and_zero() {
+        file_for("reserved", |path| {
+            let file = fs::File::create(path).unwrap();
+            let mut end = 0;
+            for bytes in [4096, LEAST_WRITTEN_BYTES, MOST_WRITTEN_BYTES + 4096] {
+                assert_eq!(reserve(file.as_raw_fd(), end, bytes), Ok(()));
+                end += bytes;
+                let found = fs::metadata(path).unwrap();
+                assert!(found.len() == end && found.blocks() * 512 >= end, "{found:?}");
+            }
+            assert!(fs::read(path).unwrap().iter().all(|&byte| byte == 0));
+        });
+    }
+
+    #[test]
+    fn what_is_refused_is_an_error() {
+        assert_eq!(reserve(-1, 0, 4096), Err(libc::EBADF as u32));
+        assert_eq!(write_zeros(-1, 0, 1 << 20), Err(libc::EBADF as u32));
+        let file = fs::File::open("/dev/null").unwrap();
+        assert!(reserve(file.as_raw_fd(), 0, 1 << 20).is_err());
+    }
+}
