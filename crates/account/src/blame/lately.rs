@@ -14,7 +14,7 @@ pub(super) struct Lately<'s, T> {
     open: Box<dyn Fn(u64) -> Box<dyn Iterator<Item = T> + 's> + 's>,
     /// So many are kept behind a range: the next range may begin earlier.
     kept: usize,
-    /// [`READ_AHEAD`]
+    /// So many are read to get to a range: [`READ_AHEAD`].
     ahead: usize,
     opened: Option<Opened<'s, T>>,
 }
@@ -35,7 +35,12 @@ impl<'s, T: Lasting> Lately<'s, T> {
         kept: usize,
         open: impl Fn(u64) -> I + 's,
     ) -> Lately<'s, T> {
-        Lately { open: Box::new(move |after_ns| Box::new(open(after_ns))), kept, ahead: READ_AHEAD, opened: None }
+        Lately {
+            open: Box::new(move |after_ns| Box::new(open(after_ns))),
+            kept,
+            ahead: READ_AHEAD,
+            opened: None,
+        }
     }
 
     /// Those that have a time in common with a range, and those without length inside of it.

@@ -7,7 +7,7 @@ use crate::blame::doing::{Act, Amount};
 use crate::blame::spooled_sums::{SpooledSums, Summed, bits, float};
 use crate::ledger::Account;
 
-/// Sums in memory, at most: about 40 MB while they are written.
+/// Sums in memory, at most: about 10 MB while they are written.
 const MOST: usize = 1 << 16;
 
 /// What is summed up of a pair.

@@ -8,7 +8,7 @@ use proust_profile::{NumbersReader, NumbersWriter, far, near};
 use super::{Charged, VictimId};
 use crate::blame::spooled_sums::{Sorted, SpooledSums, Summed, bits, float};
 
-/// Sums in memory, at most, of each tally: about 10 MB.
+/// Sums in memory, at most, of each tally: about 2.5 MB.
 pub(super) const MOST: usize = 1 << 15;
 
 /// How much of a victim's loss is charged to something.
