@@ -60,14 +60,20 @@ pub fn want(lock: u64) {
     }
 }
 
+/// Whether a thread may be waiting for a lock. Costs a load, of a word that seldom changes.
+#[inline]
+pub fn is_wanted(lock: u64) -> bool {
+    slot(lock).is_wanted.load(Ordering::Relaxed)
+}
+
 /// Since when another thread than the calling one, the owner of `mine`, has been waiting for a lock; None if
 /// none waits.
 #[cold]
 pub fn wanted_since_ns(lock: u64, mine: &Lane) -> Option<u64> {
-    let is_wanted = &slot(lock).is_wanted;
-    if !is_wanted.load(Ordering::Relaxed) {
+    if !is_wanted(lock) {
         return None;
     }
+    let is_wanted = &slot(lock).is_wanted;
     // Before the search: a thread that begins to wait after it sets this again.
     is_wanted.store(false, Ordering::Relaxed);
     let others = lane::all().filter(|lane| !core::ptr::eq(*lane, mine));
@@ -128,6 +134,14 @@ mod tests {
         assert_eq!(woken(object, 5_000), 1_000);
         assert_eq!(woken(object, 4_000), 5_000);
         assert_eq!(woken(object, 6_000), 5_000);
+    }
+
+    #[test]
+    fn a_lock_that_nobody_has_waited_for_is_not_wanted() {
+        let lock = 0x7f00_8765_4320;
+        assert!(!is_wanted(lock));
+        want(lock);
+        assert!(is_wanted(lock));
     }
 
     #[test]
