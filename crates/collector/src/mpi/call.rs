@@ -269,8 +269,7 @@ pub fn poll(
     let result = call();
     if result == SUCCESS && !has_arrived() {
         if lane.mpi.polls.is_uncounted() {
-            lane.mpi.polls.add();
-            lane.operations.open.leave();
+            end_again(lane);
         } else {
             end_in_vain(lane, operation, &begun);
         }
@@ -283,12 +282,46 @@ pub fn poll(
 /// Enters a poll that reads no clock: what it calls is part of it.
 #[inline(always)]
 fn enter(lane: &'static Lane, operation: Operation, state: State, marker: &mut u64) -> Begun {
+    enter_again(lane, operation, state, marker);
+    Begun { operation, ticket: Ticket::of_open(lane) }
+}
+
+/// As [`enter`], of a poll that is in vain, as those before it.
+#[inline(always)]
+pub fn enter_again(lane: &'static Lane, operation: Operation, state: State, marker: &mut u64) {
     let begin_ns = lane.mpi.polls.read_ns();
     let place = core::ptr::from_mut(marker);
     // SAFETY: a local variable of the hook. Volatile, since it is read only through its address.
     unsafe { place.write_volatile(begin_ns) };
     lane.operations.open.enter(Kind::from(operation), (0, 0), begin_ns, state, place as u64, 0);
-    Begun { operation, ticket: Ticket::of_open(lane) }
+}
+
+/// The calling thread's lane and the library, if the thread has polled, and the clock need not be read for its
+/// next poll.
+#[inline(always)]
+pub fn polling_again() -> Option<(&'static Lane, &'static Library)> {
+    let lane = lane::current()?;
+    let may = life::records_here() && lane.mpi.polls.is_amid_untimed() && lane.operations.open.is_free();
+    if may { library::get().map(|library| (lane, library)) } else { None }
+}
+
+/// Ends what [`enter_again`] began: nothing has arrived.
+#[inline(always)]
+pub fn end_again(lane: &'static Lane) {
+    lane.mpi.polls.add();
+    lane.operations.open.leave();
+}
+
+/// Ends what [`enter_again`] began: something has arrived, or the call failed.
+#[inline]
+pub fn end_at_last(
+    lane: &'static Lane,
+    operation: Operation,
+    result: c_int,
+    beside: usize,
+    facts: impl FnOnce(&'static Library, c_int, &mut Output) -> Facts,
+) {
+    end_in_time(lane, operation, Begun { operation, ticket: Ticket::of_open(lane) }, result, beside, facts);
 }
 
 /// Begins a poll that is timed: the first one of an episode, or one of many.

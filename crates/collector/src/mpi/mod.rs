@@ -28,6 +28,7 @@ pub mod communicators;
 pub mod half;
 pub mod handles;
 pub mod hooks;
+pub mod kept;
 pub mod library;
 pub mod marks;
 pub mod polls;

@@ -74,6 +74,12 @@ impl Polls {
         self.count.load(Ordering::Relaxed) % TIMED == 1
     }
 
+    /// Whether neither the next poll is timed, nor the time until it begins.
+    #[inline]
+    pub fn is_amid_untimed(&self) -> bool {
+        self.count.load(Ordering::Relaxed) % TIMED > 1
+    }
+
     /// A poll in vain that was not timed.
     #[inline]
     pub fn add(&self) {
@@ -216,6 +222,7 @@ mod tests {
     fn polled(polls: &Polls, times: u32, lost: impl Fn(u32) -> u64) -> (u32, u64) {
         let (mut timed, mut now_ns) = (0, 1_000);
         for poll in 0..times {
+            assert_eq!(polls.is_amid_untimed(), polls.is_uncounted() && !polls.is_behind_timed());
             if polls.is_uncounted() {
                 if polls.is_behind_timed() {
                     polls.begin_behind_timed([now_ns, now_ns]);

@@ -7,105 +7,14 @@ use proust_log::operations::Operation;
 use proust_mpi_abi::abi::{Abi, SUCCESS, UNDEFINED};
 use proust_mpi_abi::status::MOST_BYTES;
 
-use crate::arena;
-use crate::lane::Output;
-use crate::mpi::call::{begin, end_completing, poll};
+use crate::lane::{Lane, Output};
+use crate::mpi::call::{begin, end_again, end_at_last, end_completing, enter_again, poll, polling_again};
+use crate::mpi::kept::{Kept, Statuses};
 use crate::mpi::library::{self, Library};
 use crate::mpi::requests::{self, Stretches};
 use crate::mpi::table::functions;
 use crate::operation::exact::Facts;
 use crate::operation::here;
-
-/// Requests for which a hook's own frame has room; of more they are kept in the collector's memory.
-const FEW: usize = 16;
-
-/// Handles as they were before a call, which overwrites them, and statuses where the program wants none.
-struct Kept {
-    count: usize,
-    few: [MaybeUninit<usize>; FEW],
-    many: *mut usize,
-    few_statuses: [MaybeUninit<[u64; MOST_BYTES / 8]>; FEW],
-    many_statuses: *mut u8,
-}
-
-impl Kept {
-    /// Makes one that keeps nothing of what lies there. The arrays stay as they are, since a call that tests
-    /// one request must not fill half a kilobyte: of them only what was written is read.
-    #[inline(always)]
-    fn lay(place: &mut MaybeUninit<Kept>) -> &mut Kept {
-        let kept = place.as_mut_ptr();
-        // SAFETY: fields of this very value; all others are arrays of numbers, of any value.
-        unsafe {
-            (&raw mut (*kept).count).write(0);
-            (&raw mut (*kept).many).write(core::ptr::null_mut());
-            (&raw mut (*kept).many_statuses).write(core::ptr::null_mut());
-            &mut *kept
-        }
-    }
-
-    /// Keeps the handles of an array of `count`.
-    ///
-    /// # Safety
-    /// The array has so many.
-    #[inline]
-    unsafe fn keep(&mut self, abi: &Abi, array: usize, count: usize) {
-        self.count = count;
-        let place = if count <= FEW {
-            self.few.as_mut_ptr().cast()
-        } else {
-            self.many = arena::pages(count * size_of::<usize>()).cast();
-            self.many
-        };
-        if place.is_null() {
-            // Nothing is known of them.
-            self.count = 0;
-            return;
-        }
-        for index in 0..count {
-            // SAFETY: the caller's promise; there is room for so many.
-            unsafe { place.add(index).write(abi.handle_at(array as *const u8, index)) };
-        }
-    }
-
-    /// A place for so many statuses; the one given where there is no memory for them.
-    #[inline]
-    fn statuses(&mut self, abi: &Abi, given: usize, is_none: bool, count: usize) -> usize {
-        if !is_none || count == 0 {
-            return given;
-        }
-        if count <= FEW {
-            return self.few_statuses.as_mut_ptr() as usize;
-        }
-        self.many_statuses = arena::pages(count * abi.status.bytes);
-        if self.many_statuses.is_null() { given } else { self.many_statuses as usize }
-    }
-
-    #[inline]
-    fn handle(&self, index: usize) -> usize {
-        if index >= self.count {
-            0
-        } else if self.many.is_null() {
-            // SAFETY: written by `keep`, as all below `count`.
-            unsafe { self.few[index].assume_init() }
-        } else {
-            // SAFETY: memory of `count` handles.
-            unsafe { *self.many.add(index) }
-        }
-    }
-
-    /// Gives memory back.
-    fn end(&self, abi: &Abi) {
-        // SAFETY: taken with these sizes, and not used any more.
-        unsafe {
-            if !self.many.is_null() {
-                arena::give_back(self.many.cast(), self.count * size_of::<usize>());
-            }
-            if !self.many_statuses.is_null() {
-                arena::give_back(self.many_statuses, self.count * abi.status.bytes);
-            }
-        }
-    }
-}
 
 #[inline]
 fn number(word: usize) -> usize {
@@ -122,25 +31,6 @@ unsafe fn read(place: usize) -> i32 {
     unsafe { (place as *const c_int).read() }
 }
 
-/// The statuses that a call was given.
-#[derive(Clone, Copy)]
-struct Statuses {
-    place: usize,
-    /// Whether nothing can be read there.
-    is_none: bool,
-}
-
-impl Statuses {
-    #[inline]
-    fn at(self, abi: &Abi, index: usize) -> *const u8 {
-        if self.is_none {
-            return core::ptr::null();
-        }
-        // SAFETY: the call had room for one for each request.
-        unsafe { abi.status_at(self.place as *const u8, index) }
-    }
-}
-
 /// All of the requests are complete, or, where the call says so, each for which its status does.
 fn all_of(
     library: &'static Library,
@@ -150,7 +40,7 @@ fn all_of(
     output: &mut Output,
 ) -> Facts {
     let mut stretches = Stretches::default();
-    for index in 0..kept.count {
+    for index in 0..kept.count() {
         let status = statuses.at(library.abi, index);
         // SAFETY: as the call has filled it in.
         let is_pending = result == library.abi.err_in_status
@@ -172,7 +62,7 @@ fn is_known(library: &Library, result: c_int) -> bool {
 /// The call failed: complete is what it has taken out of the program's array, where nothing has a status.
 fn failed(library: &'static Library, kept: &Kept, requests: usize, output: &mut Output) -> Facts {
     let mut stretches = Stretches::default();
-    for index in 0..kept.count {
+    for index in 0..kept.count() {
         // SAFETY: the program's array, from which as many handles were kept before the call.
         let now = unsafe { library.abi.handle_at(requests as *const u8, index) };
         if now == library.request_null && kept.handle(index) != now {
@@ -208,7 +98,7 @@ unsafe fn some_of(
     let mut stretches = Stretches::default();
     // SAFETY: the caller's promise.
     let count = unsafe { read(outcount) };
-    for position in 0..usize::try_from(count).unwrap_or(0).min(kept.count) {
+    for position in 0..usize::try_from(count).unwrap_or(0).min(kept.count()) {
         // SAFETY: as above; there are so many.
         let index = unsafe { read(indices + position * size_of::<c_int>()) };
         let (Ok(index), status) = (usize::try_from(index), statuses.at(library.abi, position)) else {
@@ -312,6 +202,73 @@ fn test(
     result
 }
 
+/// As [`test`], of one request. Nearly all such calls are in vain, and their number is without limit: these
+/// need a small frame and little else.
+#[inline(always)]
+fn test_one(
+    operation: Operation,
+    (request, flag, status): (usize, usize, usize),
+    call: impl Fn(usize) -> c_int,
+) -> c_int {
+    let Some((lane, library)) = polling_again() else {
+        return test_at_first(operation, (request, flag, status), call);
+    };
+    // SAFETY: the program gives the call a request.
+    let handle = unsafe { library.abi.handle_at(request as *const u8, 0) };
+    let (mut place, mut marker) = (MaybeUninit::<[u64; MOST_BYTES / 8]>::uninit(), 0);
+    let is_none = status == one_ignored(library.abi);
+    let status = if is_none { place.as_mut_ptr() as usize } else { status };
+    enter_again(lane, operation, here!(), &mut marker);
+    let result = call(status);
+    // SAFETY: the call has written it.
+    if result == SUCCESS && unsafe { read(flag) } == 0 {
+        end_again(lane);
+    } else {
+        end_test(lane, operation, (request, handle, status), result);
+    }
+    result
+}
+
+/// Apart, since it needs a large frame.
+#[inline(never)]
+fn test_at_first(
+    operation: Operation,
+    (request, flag, status): (usize, usize, usize),
+    call: impl Fn(usize) -> c_int,
+) -> c_int {
+    test(
+        operation,
+        (request, 1),
+        (status, 1, one_ignored),
+        call,
+        // SAFETY: the call has written it.
+        || unsafe { read(flag) } != 0,
+        |library, kept, statuses, _, output| {
+            one_of(library, kept.handle(0), statuses.at(library.abi, 0), output)
+        },
+    )
+}
+
+/// A request that was tested again and again is complete, or the call failed. `handle` is what it was before,
+/// `status` what the call was given.
+#[inline(never)]
+fn end_test(
+    lane: &'static Lane,
+    operation: Operation,
+    (request, handle, status): (usize, usize, usize),
+    result: c_int,
+) {
+    end_at_last(lane, operation, result, 2, |library, result, output| {
+        if is_known(library, result) {
+            return one_of(library, handle, status as *const u8, output);
+        }
+        let mut place = MaybeUninit::uninit();
+        let kept = Kept::lay(&mut place);
+        kept.keep_one(handle);
+        failed(library, kept, request, output)
+    });
+}
+
 functions! {
     [MPI_Wait: MPI_Wait] (request, status) {
         |operation, numbers, call| wait(
@@ -365,18 +322,10 @@ functions! {
         )
     };
     [MPI_Test: MPI_Test] (request, flag, status) {
-        |operation, numbers, call| test(
-            operation,
-            (request, 1),
-            (status, 1, one_ignored),
-            // SAFETY: as above.
-            |status| unsafe { real(request, flag, status) },
-            // SAFETY: the call has written it.
-            || unsafe { read(flag) } != 0,
-            |library, kept, statuses, _, output| {
-                one_of(library, kept.handle(0), statuses.at(library.abi, 0), output)
-            },
-        )
+        // SAFETY: as above.
+        |operation, numbers, call| test_one(operation, (request, flag, status), |status| unsafe {
+            real(request, flag, status)
+        })
     };
     [MPI_Testall: MPI_Testall] (count, requests, flag, statuses) {
         |operation, numbers, call| test(
