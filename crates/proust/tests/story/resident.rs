@@ -10,6 +10,10 @@ use crate::recording::{number, record, truth_in};
 /// What the collector and the program's end may add after the program has looked, KiB.
 const MORE_KIB: f64 = 4096.0;
 
+/// The kernel counts a process's pages on each processor by itself, up to 32 at a time, and adds them up
+/// exactly for `/proc` only: the peak that it reports at the end may miss those of two processors, KiB.
+const LESS_KIB: f64 = 256.0;
+
 fn assert_peak(how: &str) {
     let Some(program) = built("resident") else { return };
     let run = record(&program, &["0.3", how, "96"]);
@@ -21,7 +25,7 @@ fn assert_peak(how: &str) {
     // Several blocks were touched in turn, so that a sum would be far off.
     assert!(number(&truth, "/blocks") >= 3.0, "{truth}");
     assert!(number(&truth, "/faults") * 4.0 > 2.5 * found, "{truth}: {found} KiB");
-    let (least, most) = (number(&truth, "/peak_kib"), number(&truth, "/maxrss_kib") + MORE_KIB);
+    let (least, most) = (number(&truth, "/peak_kib") - LESS_KIB, number(&truth, "/maxrss_kib") + MORE_KIB);
     assert!(found >= least && found <= most, "{found} KiB found, {truth}");
 }
 
