@@ -279,14 +279,14 @@ pub fn poll(
     result
 }
 
-/// Enters a poll that reads no clock: what it calls is part of it.
+/// As [`enter_again`], of any poll that reads no clock.
 #[inline(always)]
 fn enter(lane: &'static Lane, operation: Operation, state: State, marker: &mut u64) -> Begun {
     enter_again(lane, operation, state, marker);
     Begun { operation, ticket: Ticket::of_open(lane) }
 }
 
-/// As [`enter`], of a poll that is in vain, as those before it.
+/// Enters a poll that reads no clock and is in vain, as those before it: what it calls is part of it.
 #[inline(always)]
 pub fn enter_again(lane: &'static Lane, operation: Operation, state: State, marker: &mut u64) {
     let begin_ns = lane.mpi.polls.read_ns();
@@ -296,7 +296,7 @@ pub fn enter_again(lane: &'static Lane, operation: Operation, state: State, mark
     lane.operations.open.enter(Kind::from(operation), (0, 0), begin_ns, state, place as u64, 0);
 }
 
-/// The calling thread's lane and the library, if the thread has polled, and the clock need not be read for its
+/// The calling thread's lane and the library, if the thread has polled, and need not read the clock for its
 /// next poll.
 #[inline(always)]
 pub fn polling_again() -> Option<(&'static Lane, &'static Library)> {
