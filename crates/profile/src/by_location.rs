@@ -5,6 +5,7 @@ mod tests;
 
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 use proust_streams::{
@@ -229,6 +230,29 @@ impl<R: Row> ByLocation<R> {
     pub fn ending_after(&self, location: LocationId, after_ns: u64) -> RowsOf<'_, R> {
         let near = self.stream(location).map(|stream| stream.overlapping(after_ns..u64::MAX));
         RowsOf { after_ns: Some(after_ns), ..self.rows_of(location, near) }
+    }
+
+    /// Those of a location that have a time in common with a range, and those without length inside of it.
+    /// Far fewer are read than [`ByLocation::ending_after`] has.
+    pub fn overlapping(&self, location: LocationId, range_ns: Range<u64>) -> RowsOf<'_, R> {
+        let near = self.stream(location).map(|stream| stream.overlapping(range_ns));
+        self.rows_of(location, near)
+    }
+
+    /// A range of a location's time that contains another one, and of which the rows cost little more to read:
+    /// as far as they are encoded together. None where these are more than `most` blocks.
+    pub fn read_together(
+        &self,
+        location: LocationId,
+        range_ns: Range<u64>,
+        most: usize,
+    ) -> Option<Range<u64>> {
+        let blocks = self.stream(location).map_or(&[][..], |stream| stream.blocks());
+        let first = blocks.partition_point(|block| block.last_end_ns <= range_ns.start);
+        let last = blocks.partition_point(|block| block.last_end_ns < range_ns.end);
+        let from_ns = first.checked_sub(1).map_or(0, |before| blocks[before].last_end_ns + 1);
+        let until_ns = blocks.get(last).map_or(0, |block| block.last_end_ns);
+        (last.saturating_sub(first) < most).then(|| from_ns.min(range_ns.start)..until_ns.max(range_ns.end))
     }
 
     /// Those of a location that begin at an instant or before, the last one first.

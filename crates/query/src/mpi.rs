@@ -4,6 +4,7 @@ pub mod critical_path;
 pub mod delay_costs;
 pub mod efficiency;
 pub mod hybrid;
+mod nearby;
 pub mod sizes;
 mod spending;
 

@@ -27,7 +27,7 @@ pub enum FileError {
     NotStreams,
 }
 
-/// An open file of streams. Memory: its index, some 48 bytes a block.
+/// An open file of streams. Memory: its index, some 56 bytes a block.
 #[derive(Debug)]
 pub struct StreamFile<S = File> {
     source: S,

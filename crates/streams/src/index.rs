@@ -1,5 +1,7 @@
 //! The footer of a file: which blocks there are, where, and of which time.
 
+use std::ops::Range;
+
 use crate::block::{ALIGNMENT, BlockEntry};
 use crate::lost::{Fault, Lost, Note};
 use crate::record::{Kind, Location};
@@ -9,8 +11,32 @@ use crate::varint::{Bytes, put_u64, unzigzag, zigzag};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Index {
     /// Sorted; each with a range of `blocks`.
-    pub streams: Vec<(Kind, Location, std::ops::Range<usize>)>,
+    pub streams: Vec<(Kind, Location, Range<usize>)>,
     pub blocks: Vec<BlockEntry>,
+    /// By block the earliest begin of it and of all later ones of its stream, ns; 0 where one of these is
+    /// missing, whose records may begin at any time. It does not fall within a stream.
+    begins_from_ns: Vec<u64>,
+}
+
+/// The blocks of a stream.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct BlocksOf<'i> {
+    pub blocks: &'i [BlockEntry],
+    begins_from_ns: &'i [u64],
+}
+
+impl BlocksOf<'_> {
+    /// Those that may have records that begin before `range_ns` ends and do not end before it begins.
+    pub fn overlapping(&self, range_ns: &Range<u64>) -> Range<usize> {
+        let first = self.blocks.partition_point(|block| block.last_end_ns < range_ns.start);
+        let end = self.begins_from_ns.partition_point(|&begin_ns| begin_ns < range_ns.end);
+        first..end.max(first)
+    }
+}
+
+/// The number that a block has if none is missing before it.
+pub(crate) fn expected_sequence(before: Option<&BlockEntry>) -> u32 {
+    before.map_or(0, |before| before.sequence.saturating_add(1))
 }
 
 impl Index {
@@ -44,14 +70,33 @@ impl Index {
             }
             index.blocks.push(entry);
         }
+        index.find_begins();
         index
     }
 
+    fn find_begins(&mut self) {
+        self.begins_from_ns = vec![0; self.blocks.len()];
+        for (_, _, range) in &self.streams {
+            let blocks = &self.blocks[range.clone()];
+            let mut begins_from_ns = u64::MAX;
+            for (at, block) in blocks.iter().enumerate().rev() {
+                begins_from_ns = begins_from_ns.min(block.min_begin_ns);
+                if block.sequence > expected_sequence(at.checked_sub(1).map(|before| &blocks[before])) {
+                    begins_from_ns = 0;
+                }
+                self.begins_from_ns[range.start + at] = begins_from_ns;
+            }
+        }
+    }
+
     /// The blocks of a stream.
-    pub fn blocks_of(&self, kind: Kind, location: Location) -> &[BlockEntry] {
+    pub fn blocks_of(&self, kind: Kind, location: Location) -> BlocksOf<'_> {
         match self.streams.binary_search_by_key(&(kind, location), |(kind, location, _)| (*kind, *location)) {
-            Ok(at) => &self.blocks[self.streams[at].2.clone()],
-            Err(_) => &[],
+            Ok(at) => {
+                let range = self.streams[at].2.clone();
+                BlocksOf { blocks: &self.blocks[range.clone()], begins_from_ns: &self.begins_from_ns[range] }
+            }
+            Err(_) => BlocksOf::default(),
         }
     }
 
@@ -116,6 +161,55 @@ impl Index {
             }
             index.streams.push((kind, location, begin..index.blocks.len()));
         }
+        index.find_begins();
         bytes.0.is_empty().then_some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn blocks_that_are_left_out_have_nothing_of_a_range(
+            drawn in prop::collection::vec((0u32..3, 0u64..20, 0u64..20, 0u64..60), 0..40),
+            from_ns in 0u64..500,
+            length_ns in 0u64..200,
+        ) {
+            let (mut sequence, mut last_end_ns) = (0, 0);
+            let mut found = Vec::new();
+            for (missing, gap_ns, length_ns, back_ns) in drawn {
+                // Two of three times none is missing.
+                sequence += missing / 2;
+                let first_end_ns = last_end_ns + gap_ns;
+                last_end_ns = first_end_ns + length_ns;
+                let min_begin_ns = first_end_ns.saturating_sub(back_ns);
+                let (offset, length, records) = (u64::from(sequence) * 64, 64, 1);
+                let entry =
+                    BlockEntry { offset, sequence, length, records, min_begin_ns, first_end_ns, last_end_ns };
+                found.push((Kind(1), Location(0), entry));
+                sequence += 1;
+            }
+            let index = Index::new(found, &mut Vec::new());
+            prop_assert_eq!(Index::from_bytes(&index.to_bytes(), 1 << 20), Some(index.clone()));
+            let of = index.blocks_of(Kind(1), Location(0));
+            let range_ns = from_ns..from_ns + length_ns;
+            let within = of.overlapping(&range_ns);
+            let mut wanted = Vec::new();
+            for (at, block) in of.blocks.iter().enumerate() {
+                let before = at.checked_sub(1).map(|before| &of.blocks[before]);
+                let follows_a_gap = block.sequence > expected_sequence(before);
+                let begins = block.min_begin_ns < range_ns.end || follows_a_gap;
+                if begins && block.last_end_ns >= range_ns.start {
+                    wanted.push(at);
+                }
+            }
+            prop_assert!(wanted.iter().all(|at| within.contains(at)));
+            prop_assert_eq!(within.is_empty(), wanted.is_empty());
+            prop_assert!(wanted.last().is_none_or(|last| within.end == last + 1));
+        }
     }
 }

@@ -12,6 +12,7 @@ pub use nesting::Nesting;
 
 use crate::block::{BlockEntry, BlockView, Scratch};
 use crate::file::StreamFile;
+use crate::index::{BlocksOf, expected_sequence};
 use crate::lost::{Fault, Lost};
 use crate::record::{Location, Record};
 use crate::source::ReadAt;
@@ -20,7 +21,7 @@ use crate::source::ReadAt;
 pub struct Stream<'a, R, S = File> {
     file: &'a StreamFile<S>,
     location: Location,
-    blocks: &'a [BlockEntry],
+    index: BlocksOf<'a>,
     record: PhantomData<R>,
 }
 
@@ -33,8 +34,8 @@ impl<R, S> Clone for Stream<'_, R, S> {
 impl<R, S> Copy for Stream<'_, R, S> {}
 
 impl<'a, R: Record, S: ReadAt> Stream<'a, R, S> {
-    pub(crate) fn new(file: &'a StreamFile<S>, location: Location, blocks: &'a [BlockEntry]) -> Self {
-        Stream { file, location, blocks, record: PhantomData }
+    pub(crate) fn new(file: &'a StreamFile<S>, location: Location, index: BlocksOf<'a>) -> Self {
+        Stream { file, location, index, record: PhantomData }
     }
 
     /// Whose it is.
@@ -44,12 +45,12 @@ impl<'a, R: Record, S: ReadAt> Stream<'a, R, S> {
 
     /// Its blocks, in order.
     pub fn blocks(&self) -> &'a [BlockEntry] {
-        self.blocks
+        self.index.blocks
     }
 
     /// How many records its blocks hold.
     pub fn count(&self) -> u64 {
-        self.blocks.iter().map(|block| u64::from(block.records)).sum()
+        self.blocks().iter().map(|block| u64::from(block.records)).sum()
     }
 
     /// All records, by end.
@@ -76,7 +77,7 @@ impl<'a, R: Record, S: ReadAt> Stream<'a, R, S> {
 
     /// What is lost if this block is not read.
     pub(crate) fn lost(&self, block: usize, fault: Fault) -> Lost {
-        let entry = &self.blocks[block];
+        let entry = &self.blocks()[block];
         Lost {
             kind: R::KIND,
             location: self.location,
@@ -90,11 +91,9 @@ impl<'a, R: Record, S: ReadAt> Stream<'a, R, S> {
 
     /// The blocks that are missing before a block, if any are.
     pub(crate) fn missing_before(&self, block: usize) -> Option<Lost> {
-        let entry = &self.blocks[block];
-        let (expected, from_ns) = match block.checked_sub(1).map(|before| &self.blocks[before]) {
-            Some(before) => (before.sequence.saturating_add(1), before.last_end_ns),
-            None => (0, 0),
-        };
+        let entry = &self.blocks()[block];
+        let before = block.checked_sub(1).map(|before| &self.blocks()[before]);
+        let (expected, from_ns) = (expected_sequence(before), before.map_or(0, |before| before.last_end_ns));
         (entry.sequence > expected).then(|| Lost::missing(R::KIND, self.location, expected, from_ns, entry))
     }
 
@@ -104,7 +103,7 @@ impl<'a, R: Record, S: ReadAt> Stream<'a, R, S> {
         block: usize,
         buffer: &'b mut Vec<u8>,
     ) -> Result<BlockView<'b>, Lost> {
-        let entry = &self.blocks[block];
+        let entry = &self.blocks()[block];
         buffer.resize(usize::from(entry.length), 0);
         let read = self.file.source().read_exact_at(buffer, entry.offset);
         read.map_err(|error| self.lost(block, Fault::System(error.to_string())))?;
@@ -114,7 +113,7 @@ impl<'a, R: Record, S: ReadAt> Stream<'a, R, S> {
 
     /// The block in a buffer that it was read into.
     fn verified<'b>(&self, block: usize, buffer: &'b [u8]) -> Result<BlockView<'b>, Lost> {
-        let entry = &self.blocks[block];
+        let entry = &self.blocks()[block];
         let view = BlockView::new(buffer).ok_or_else(|| self.lost(block, Fault::Check))?;
         let same = (view.kind, view.location) == (R::KIND, self.location)
             && BlockEntry { offset: entry.offset, ..view.entry } == *entry;

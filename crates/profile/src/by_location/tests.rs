@@ -97,7 +97,7 @@ fn bytes<R: Row>(rows: &ByLocation<R>) -> Vec<u8> {
 
 /// Those of all locations and of one, in both directions and in a range of time, and what is read from the
 /// bytes, are the rows themselves, as are those in a spool without memory.
-fn come_back<R: Row>(mut rows: Vec<R>, asked: (u32, u64)) -> Result<(), TestCaseError> {
+fn come_back<R: Row>(mut rows: Vec<R>, asked: (u32, u64, u64)) -> Result<(), TestCaseError> {
     let all = ByLocation::from(rows.clone());
     let end_ns = |row: &R| row.record().end_ns();
     rows.sort_by_key(|row| (row.location(), end_ns(row)));
@@ -111,6 +111,14 @@ fn come_back<R: Row>(mut rows: Vec<R>, asked: (u32, u64)) -> Result<(), TestCase
     prop_assert!(all.ending_after(location, after_ns).eq(after));
     let begun = of().filter(|row| row.record().begin_ns() <= after_ns);
     prop_assert!(all.begun_backward(location, after_ns).eq(begun.rev()));
+    let range_ns = after_ns..after_ns + asked.2;
+    let overlap = of().filter(|row| {
+        let (begin_ns, end_ns) = (row.record().begin_ns(), end_ns(row));
+        begin_ns < range_ns.end && (end_ns > range_ns.start || begin_ns >= range_ns.start)
+    });
+    prop_assert!(all.overlapping(location, range_ns.clone()).eq(overlap));
+    let wide_ns = all.read_together(location, range_ns.clone(), usize::MAX).unwrap();
+    prop_assert!(wide_ns.start <= range_ns.start && range_ns.end <= wide_ns.end);
     prop_assert_eq!(all.count_of(location), of().count());
     prop_assert_eq!(all.of(location).size_hint().0, of().count());
     let read = ByLocation::read(bytes(&all).into());
@@ -143,7 +151,7 @@ proptest! {
     #[test]
     fn events_come_back(
         rows in prop::collection::vec(event(), 0..400),
-        asked in (0u32..5, 0u64..1400),
+        asked in (0u32..5, 0u64..1400, 0u64..300),
     ) {
         come_back(rows, asked)?;
     }
@@ -151,7 +159,7 @@ proptest! {
     #[test]
     fn samples_come_back(
         rows in prop::collection::vec(sample(), 0..400),
-        asked in (0u32..5, 0u64..1400),
+        asked in (0u32..5, 0u64..1400, 0u64..300),
     ) {
         come_back(rows, asked)?;
     }
@@ -159,7 +167,7 @@ proptest! {
     #[test]
     fn releases_come_back(
         rows in prop::collection::vec(release(), 0..400),
-        asked in (0u32..5, 0u64..1400),
+        asked in (0u32..5, 0u64..1400, 0u64..300),
     ) {
         come_back(rows, asked)?;
     }
@@ -167,7 +175,7 @@ proptest! {
     #[test]
     fn stays_come_back(
         rows in prop::collection::vec(stay(), 0..400),
-        asked in (0u32..5, 0u64..1400),
+        asked in (0u32..5, 0u64..1400, 0u64..300),
     ) {
         come_back(rows, asked)?;
     }

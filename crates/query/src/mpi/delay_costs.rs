@@ -29,7 +29,8 @@ use proust_profile::{
 use rustc_hash::FxHashMap as Map;
 
 use super::is_in_scope;
-use super::spending::{Activities, Activity, Amount, Spending, Step, divide_unsampled, outside_of_waits};
+use super::nearby::Nearby;
+use super::spending::{Activities, Activity, Spending, Spent, Step, divide_unsampled, outside_of_waits};
 use crate::selection::Selection;
 
 #[cfg(test)]
@@ -72,9 +73,6 @@ pub struct DelayCosts {
     pub parts: Map<WaitPattern, WaitParts>,
 }
 
-/// What a location did.
-type Spent = Map<Activity, Amount>;
-
 type Pair = (Option<ContextId>, ContextId, LocationId);
 
 /// The waits for one location at a pair of sites.
@@ -115,6 +113,7 @@ impl DelayCosts {
         let waits = Waits::of(rows, profile.locations.len());
         let activities = Activities::functions(profile);
         let spending = Spending::of(profile, &activities);
+        let mut nearby = Nearby::of(&spending);
         let mut passed = Passed::new(&rows.spool(), rows.len(), profile.locations.len());
         let mut parts: Map<WaitPattern, WaitParts> = Map::default();
         let mut pairs: Map<Pair, OfPair> = Map::default();
@@ -144,7 +143,7 @@ impl DelayCosts {
                 pair.long_ns += cost_ns * share;
                 pair.delay_ns += division.delay_ns;
                 let step = |location, end_ns| Step { location, begin_ns: since.time_ns, end_ns };
-                let did = |step: Step| spending.of_steps(&outside_of_waits(rows, &step));
+                let mut did = |step: Step| nearby.of_steps(&outside_of_waits(rows, &step));
                 // Most that wait for one compare with the same of it.
                 let key = (row.late, since.time_ns, row.until_ns);
                 let of_late = match &mut known {

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
+use std::ops::Range;
 
 use proust_profile::mpi_metrics::waits_of;
 use proust_profile::{
@@ -14,6 +15,9 @@ use rustc_hash::FxHashMap as Map;
 
 /// What was done: a function, or an operation that it calls ([`Activities`]).
 pub type Activity = (ContextId, Option<OperationId>);
+
+/// What was done, and for how long.
+pub(super) type Spent = Map<Activity, Amount>;
 
 /// Own work in parts too short for a sample: all that is known is that it is the program's.
 const UNSAMPLED: Activity = (ContextId::PROGRAM, None);
@@ -114,7 +118,7 @@ impl Amount {
 
 /// Divides own work that was too short for a sample among the functions that were sampled in other parts of
 /// the same kind: those of `spent`, or of `like` where it has none.
-pub(super) fn divide_unsampled(spent: &mut Map<Activity, Amount>, like: &Map<Activity, Amount>) {
+pub(super) fn divide_unsampled(spent: &mut Spent, like: &Spent) {
     let is_sampled = |(activity, amount): &(&Activity, &Amount)| {
         **activity != UNSAMPLED && activity.1.is_none() && amount.ns > 0.0
     };
@@ -138,8 +142,8 @@ pub(super) fn divide_unsampled(spent: &mut Map<Activity, Amount>, like: &Map<Act
 
 /// What locations did.
 pub(super) struct Spending<'p> {
-    events: &'p Events,
-    samples: &'p Samples,
+    pub(super) events: &'p Events,
+    pub(super) samples: &'p Samples,
     activities: &'p Activities,
 }
 
@@ -149,92 +153,142 @@ impl<'p> Spending<'p> {
     }
 
     /// What a location did in these parts of its time, which are in order and apart.
-    pub(super) fn of_steps(&self, steps: &[Step]) -> Map<Activity, Amount> {
-        let mut spent: Map<Activity, Amount> = Map::default();
-        let Some(&Step { location, begin_ns: first_ns, .. }) = steps.first() else { return spent };
-        let mut samples = self.samples.ending_after(location, first_ns).peekable();
-        let events = self.events.ending_after(location, first_ns);
-        let mut events = events.filter(|event| !event.summed).peekable();
-        let sums = self.events.ending_after(location, first_ns);
-        let sums = sums.filter(|row| row.summed && row.time_ns > 0 && row.end_ns > row.begin_ns);
-        let mut sums = SumsInTime::new(sums.map(|row| Short {
+    pub(super) fn of_steps(&self, steps: &[Step]) -> Spent {
+        let Some((location, range_ns)) = Spending::range_of(steps) else { return Spent::default() };
+        let samples = self.samples_in(location, range_ns.clone());
+        let singles = self.operations_in(location, range_ns.clone()).filter(|did| !did.summed);
+        let sums = self.operations_in(location, range_ns).filter(|did| did.summed);
+        spent_in(steps, samples, singles, sums)
+    }
+
+    /// Whose steps these are, and the time in which their rows are found.
+    pub(super) fn range_of(steps: &[Step]) -> Option<(LocationId, Range<u64>)> {
+        let (first, last) = (steps.first()?, steps.last()?);
+        // A sample that is taken at their end counts.
+        Some((first.location, first.begin_ns..last.end_ns + 1))
+    }
+
+    pub(super) fn operations_in(
+        &self,
+        location: LocationId,
+        range_ns: Range<u64>,
+    ) -> impl Iterator<Item = Did> + '_ {
+        let rows = self.events.overlapping(location, range_ns);
+        let rows = rows.filter(|row| !row.summed || row.time_ns > 0 && row.end_ns > row.begin_ns);
+        rows.map(|row| Did {
             begin_ns: row.begin_ns,
             end_ns: row.end_ns,
             time_ns: row.time_ns,
             activity: self.activities.call(&row),
-        }));
-        let (mut left_ns, mut all_weights) = (0.0, 0.0);
-        for (step, part) in steps.iter().zip(1..) {
-            let (mut from_ns, mut outside_ns) = (step.begin_ns, 0.0);
-            while let Some(event) = events.peek() {
-                let (begin_ns, end_ns) = (event.begin_ns.max(from_ns), event.end_ns.min(step.end_ns));
-                if end_ns > begin_ns {
-                    let sum = spent.entry(self.activities.call(event)).or_default();
-                    let time_ns = (end_ns - begin_ns) as f64;
-                    (sum.ns, sum.active_ns) = (sum.ns + time_ns, sum.active_ns + time_ns);
-                    sum.seen_in(part);
-                    outside_ns += (begin_ns - from_ns) as f64;
-                    from_ns = end_ns;
-                }
-                // The next part may lie in the rest of it.
-                if event.end_ns >= step.end_ns {
-                    break;
-                }
-                events.next();
-            }
-            outside_ns += step.end_ns.saturating_sub(from_ns) as f64;
-            for (activity, time_ns) in sums.within(step) {
-                let time_ns = time_ns.min(outside_ns);
-                let sum = spent.entry(activity).or_default();
-                (sum.ns, sum.active_ns) = (sum.ns + time_ns, sum.active_ns + time_ns);
-                sum.seen_in(part);
-                outside_ns -= time_ns;
-            }
-            left_ns += outside_ns;
-            let within = std::iter::from_fn(|| samples.next_if(|row| row.time_ns <= step.end_ns));
-            let within = within.skip_while(|row| row.time_ns <= step.begin_ns);
-            for row in within.filter(|row| !row.tail && !row.in_operation) {
-                let weight = row.cpu_ns as f64;
-                let sum = spent.entry(self.activities.own(row.context)).or_default();
-                (sum.weight, sum.squares) = (sum.weight + weight, sum.squares + weight * weight);
-                sum.seen_in(part);
-                all_weights += weight;
-            }
-        }
-        if left_ns > 0.0 && all_weights > 0.0 {
-            let scale = left_ns / all_weights;
-            for sum in spent.values_mut() {
-                sum.ns += scale * sum.weight;
-                sum.active_ns += scale.min(1.0) * sum.weight;
-                sum.variance += scale * scale * sum.squares;
-            }
-        } else if left_ns > 0.0 {
-            let sum = spent.entry(UNSAMPLED).or_default();
-            (sum.ns, sum.active_ns) = (sum.ns + left_ns, sum.active_ns + left_ns);
-            sum.parts += 1;
-        } else {
-            spent.retain(|_, sum| sum.ns > 0.0);
-        }
-        spent
+            summed: row.summed,
+        })
+    }
+
+    pub(super) fn samples_in(
+        &self,
+        location: LocationId,
+        range_ns: Range<u64>,
+    ) -> impl Iterator<Item = Sampled> + '_ {
+        let rows = self.samples.overlapping(location, range_ns);
+        rows.filter(|row| !row.tail && !row.in_operation).map(|row| Sampled {
+            time_ns: row.time_ns,
+            weight: row.cpu_ns as f64,
+            activity: self.activities.own(row.context),
+        })
     }
 }
 
-/// Short operations that are known as a sum.
-struct Short {
-    begin_ns: u64,
-    end_ns: u64,
+/// An operation, or the sum of short ones.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Did {
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    /// Of it in operations, where they are summed.
     time_ns: u64,
+    activity: Activity,
+    pub(super) summed: bool,
+}
+
+/// A sample outside of operations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampled {
+    pub(super) time_ns: u64,
+    weight: f64,
     activity: Activity,
 }
 
-/// The sums of a location's short operations, as they are met by parts of its time that follow each other.
-struct SumsInTime<I: Iterator<Item = Short>> {
-    all: Peekable<I>,
-    /// Those that have begun, in the order of their ends.
-    begun: VecDeque<Short>,
+/// What was done in parts of a location's time: by its samples, operations and sums of short ones that have
+/// a time in common with them, each in the order of their ends.
+pub(super) fn spent_in(
+    steps: &[Step],
+    samples: impl Iterator<Item = Sampled>,
+    singles: impl Iterator<Item = Did>,
+    sums: impl Iterator<Item = Did>,
+) -> Spent {
+    let mut spent = Spent::default();
+    let (mut samples, mut singles) = (samples.peekable(), singles.peekable());
+    let mut sums = SumsInTime::new(sums);
+    let (mut left_ns, mut all_weights) = (0.0, 0.0);
+    for (step, part) in steps.iter().zip(1..) {
+        let (mut from_ns, mut outside_ns) = (step.begin_ns, 0.0);
+        while let Some(did) = singles.peek() {
+            let (begin_ns, end_ns) = (did.begin_ns.max(from_ns), did.end_ns.min(step.end_ns));
+            if end_ns > begin_ns {
+                let sum = spent.entry(did.activity).or_default();
+                let time_ns = (end_ns - begin_ns) as f64;
+                (sum.ns, sum.active_ns) = (sum.ns + time_ns, sum.active_ns + time_ns);
+                sum.seen_in(part);
+                outside_ns += (begin_ns - from_ns) as f64;
+                from_ns = end_ns;
+            }
+            // The next part may lie in the rest of it.
+            if did.end_ns >= step.end_ns {
+                break;
+            }
+            singles.next();
+        }
+        outside_ns += step.end_ns.saturating_sub(from_ns) as f64;
+        for (activity, time_ns) in sums.within(step) {
+            let time_ns = time_ns.min(outside_ns);
+            let sum = spent.entry(activity).or_default();
+            (sum.ns, sum.active_ns) = (sum.ns + time_ns, sum.active_ns + time_ns);
+            sum.seen_in(part);
+            outside_ns -= time_ns;
+        }
+        left_ns += outside_ns;
+        let within = std::iter::from_fn(|| samples.next_if(|sample| sample.time_ns <= step.end_ns));
+        for sample in within.skip_while(|sample| sample.time_ns <= step.begin_ns) {
+            let (weight, sum) = (sample.weight, spent.entry(sample.activity).or_default());
+            (sum.weight, sum.squares) = (sum.weight + weight, sum.squares + weight * weight);
+            sum.seen_in(part);
+            all_weights += weight;
+        }
+    }
+    if left_ns > 0.0 && all_weights > 0.0 {
+        let scale = left_ns / all_weights;
+        for sum in spent.values_mut() {
+            sum.ns += scale * sum.weight;
+            sum.active_ns += scale.min(1.0) * sum.weight;
+            sum.variance += scale * scale * sum.squares;
+        }
+    } else if left_ns > 0.0 {
+        let sum = spent.entry(UNSAMPLED).or_default();
+        (sum.ns, sum.active_ns) = (sum.ns + left_ns, sum.active_ns + left_ns);
+        sum.parts += 1;
+    } else {
+        spent.retain(|_, sum| sum.ns > 0.0);
+    }
+    spent
 }
 
-impl<I: Iterator<Item = Short>> SumsInTime<I> {
+/// The sums of a location's short operations, as they are met by parts of its time that follow each other.
+struct SumsInTime<I: Iterator<Item = Did>> {
+    all: Peekable<I>,
+    /// Those that have begun, in the order of their ends.
+    begun: VecDeque<Did>,
+}
+
+impl<I: Iterator<Item = Did>> SumsInTime<I> {
     fn new(all: I) -> SumsInTime<I> {
         SumsInTime { all: all.peekable(), begun: VecDeque::new() }
     }
@@ -311,7 +365,7 @@ mod tests {
     #[test]
     fn work_too_short_for_a_sample_is_divided_as_sampled_work() {
         let work = |context: u32| (ContextId(context), None);
-        let of = |rows: &[(Activity, f64)]| -> Map<Activity, Amount> {
+        let of = |rows: &[(Activity, f64)]| -> Spent {
             rows.iter().map(|&(activity, ns)| (activity, Amount { ns, ..Amount::default() })).collect()
         };
         let divided = |spent: &[(Activity, f64)], like: &[(Activity, f64)]| {

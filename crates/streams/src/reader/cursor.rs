@@ -31,12 +31,12 @@ pub struct Records<'a, R, S = File> {
 
 impl<'a, R: Record, S: ReadAt> Records<'a, R, S> {
     pub(super) fn new(stream: Stream<'a, R, S>, range_ns: Range<u64>, forward: bool, chosen: bool) -> Self {
-        let first = match chosen {
-            true => stream.blocks.partition_point(|block| block.last_end_ns < range_ns.start),
-            false => 0,
+        let blocks = match chosen {
+            true => stream.index.overlapping(&range_ns),
+            false => 0..stream.blocks().len(),
         };
         Records {
-            blocks: first..stream.blocks.len(),
+            blocks,
             stream,
             range_ns,
             forward,
@@ -56,7 +56,7 @@ impl<'a, R: Record, S: ReadAt> Records<'a, R, S> {
 
     fn open_next_block(&mut self) -> Option<Result<(), Lost>> {
         let block = if self.forward { self.blocks.next()? } else { self.blocks.next_back()? };
-        let entry = &self.stream.blocks[block];
+        let entry = &self.stream.blocks()[block];
         let wanted = self.may_be_within(entry.min_begin_ns, entry.last_end_ns);
         let missing = self
             .stream
