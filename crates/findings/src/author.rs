@@ -132,8 +132,8 @@ impl<'p> Programs<'p> {
 }
 
 /// Libraries that are programs, as distributions have them (`lmp` and `liblammps`, `gmx` and `libgromacs`):
-/// the executable of a program that uses MPI or OpenMP has no function with a name but `main`, so that it says
-/// nothing of what is done, and one of the system's libraries makes nearly all of these calls.
+/// the executable of a program that uses MPI or OpenMP has no function with a name but `main`, so that it
+/// says nothing of what is done, and one of the system's libraries makes nearly all of these calls.
 fn fronted(profile: &Profile, calls: &[Calls]) -> FxHashSet<ModuleId> {
     let operations = Operations::of(profile);
     let mut of_executables: FxHashMap<&str, FxHashMap<Option<ModuleId>, u64>> = FxHashMap::default();
