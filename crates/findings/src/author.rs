@@ -1,7 +1,13 @@
 //! Whose code a function is: the program's author's, a library's that is compiled in, or the system's.
 
-use proust_profile::{Function, Module, Profile};
-use rustc_hash::FxHashSet;
+use proust_account::ledger::State;
+use proust_profile::context::is_address;
+use proust_profile::event_metrics::Operations;
+use proust_profile::{ContextId, ContextKind, Function, Module, ModuleId, Profile};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::calls::Calls;
+use super::names::MAIN;
 
 /// Beginnings of the file names of libraries that serialise their callers by a lock of their own.
 pub(super) const WITH_A_LOCK: [&str; 2] = ["libopenblas", "libscipy_openblas"];
@@ -80,6 +86,9 @@ const COPIES: [&str; 2] = [" as core::clone::Clone>::clone", " as core::clone::C
 /// Parts of the C library that are linked into programs themselves.
 const START: [&str; 2] = ["_start", "__libc_csu_init"];
 
+/// Of all calls of MPI and OpenMP, those that a library makes that is the program.
+const OF_FRONTED: f64 = 0.9;
+
 /// Whether it is where Python's library begins a process or a thread. What such a one does is called by
 /// nothing of the program, though the path of a forked process leads on to where it was started.
 pub(super) fn begins(function: &Function) -> bool {
@@ -103,10 +112,12 @@ pub(super) struct Programs<'p> {
     executables: FxHashSet<&'p str>,
     /// Shells, and interpreters of which the functions of scripts are known: their own say nothing more.
     interpreters: FxHashSet<&'p str>,
+    /// The system's libraries that are programs but for an executable around them ([`fronted`]).
+    fronted: FxHashSet<ModuleId>,
 }
 
 impl<'p> Programs<'p> {
-    pub(super) fn of(profile: &'p Profile) -> Programs<'p> {
+    pub(super) fn of(profile: &'p Profile, calls: &[Calls]) -> Programs<'p> {
         let module = |function: &Function| function.module.map(|module| &profile.modules[module]);
         let has_scripts = profile.functions.iter().any(|function| function.is_interpreted(module(function)));
         let is_interpreter =
@@ -115,13 +126,71 @@ impl<'p> Programs<'p> {
         Programs {
             executables: profile.processes.iter().map(|process| process.executable.as_str()).collect(),
             interpreters: interpreters.map(|module| module.path.as_str()).collect(),
+            fronted: fronted(profile, calls),
         }
     }
+}
+
+/// Libraries that are programs, as distributions have them (`lmp` and `liblammps`, `gmx` and `libgromacs`):
+/// the executable of a program that uses MPI or OpenMP has no function with a name but `main`, so that it
+/// says nothing of what is done, and one of the system's libraries makes nearly all of these calls.
+fn fronted(profile: &Profile, calls: &[Calls]) -> FxHashSet<ModuleId> {
+    let operations = Operations::of(profile);
+    let mut of_executables: FxHashMap<&str, FxHashMap<Option<ModuleId>, u64>> = FxHashMap::default();
+    // A worker without work is called by nobody.
+    for call in calls.iter().filter(|call| !matches!(call.state, State::Passive(_))) {
+        let kind = operations.get(call.operation);
+        if kind.is_some_and(|kind| kind.is_of_mpi() || kind.is_of_openmp()) {
+            let process = profile.locations[call.location].process;
+            let by_caller = of_executables.entry(&profile.processes[process].executable).or_default();
+            *by_caller.entry(caller(profile, call.context)).or_default() += call.calls;
+        }
+    }
+    let names_nothing = |executable: &str| {
+        let is_own = |function: &&Function| {
+            function.module.is_some_and(|module| profile.modules[module].path == executable)
+        };
+        profile.functions.iter().filter(is_own).all(|function| {
+            function.file.is_none()
+                && (is_address(&function.name) || [MAIN, "_start"].contains(&&*function.name))
+        })
+    };
+    of_executables.retain(|executable, _| names_nothing(executable));
+    let mut fronted = FxHashSet::default();
+    for by_caller in of_executables.into_values() {
+        let all: u64 = by_caller.values().sum();
+        let most = by_caller.into_iter().find(|(_, calls)| *calls as f64 >= OF_FRONTED * all as f64);
+        let library = most.and_then(|(module, _)| module).filter(|&module| {
+            let module = &profile.modules[module];
+            module.is_system_library() && !module.is_made_at_run_time() && !is_package(module)
+        });
+        fronted.extend(library);
+    }
+    fronted
+}
+
+/// The file of the function that makes a call.
+fn caller(profile: &Profile, context: ContextId) -> Option<ModuleId> {
+    let mut at = Some(context);
+    while let Some(context) = at.map(|id| &profile.contexts[id]) {
+        let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
+        if let Some(function) = context.function.filter(|_| is_call) {
+            return profile.functions[function].module;
+        }
+        at = context.parent;
+    }
+    None
+}
+
+/// Whether it is a library for others by its folder or name, whoever calls it.
+fn is_package(module: &Module) -> bool {
+    INSTALLED.iter().any(|folder| module.path.contains(folder)) || is_known(module.name())
 }
 
 impl Author {
     pub(super) fn of(profile: &Profile, programs: &Programs<'_>, function: &Function) -> Author {
         let Some(module) = function.module else { return Author::System };
+        let is_fronted = programs.fronted.contains(&module);
         let module = &profile.modules[module];
         if function.is_interpreted(Some(module)) {
             return if function.is_of_pythons_library() { Author::Package } else { Author::Program };
@@ -131,11 +200,9 @@ impl Author {
         }
         let (path, file_name) = (module.path.as_str(), module.name());
         let is_library = file_name.contains(".so") && !programs.executables.contains(path);
-        let is_installed = module.is_in_system_folder()
-            || INSTALLED.iter().any(|folder| path.contains(folder))
-            || is_known(file_name);
+        let is_installed = module.is_in_system_folder() || is_package(module);
         let is_of_kernel = path.starts_with('[') && !module.is_made_at_run_time();
-        if is_of_kernel || is_library && is_installed {
+        if is_of_kernel || is_library && is_installed && !is_fronted {
             return Author::System;
         }
         let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
@@ -158,8 +225,13 @@ impl Author {
 
 #[cfg(test)]
 mod tests {
+    use proust_account::ledger::Work;
+    use proust_profile::{
+        Context, Detail, Family, FunctionId, Location, LocationId, Nature, OperationId, OperationInfo,
+        OperationKind, Process,
+    };
+
     use super::*;
-    use proust_profile::ModuleId;
 
     #[test]
     fn functions_of_gos_runtime_are_the_systems() {
@@ -169,7 +241,7 @@ mod tests {
         let authors = names.map(|name| {
             let module = Some(ModuleId::from_index(0));
             let function = Function { name: name.into(), module, ..Function::default() };
-            Author::of(&profile, &Programs::of(&profile), &function)
+            Author::of(&profile, &Programs::of(&profile, &[]), &function)
         });
         assert_eq!(authors, [Author::System, Author::System, Author::Program, Author::Program]);
     }
@@ -183,7 +255,7 @@ mod tests {
         let authors = names.map(|name| {
             let module = Some(ModuleId::from_index(0));
             let function = Function { name: name.into(), module, ..Function::default() };
-            Author::of(&profile, &Programs::of(&profile), &function)
+            Author::of(&profile, &Programs::of(&profile, &[]), &function)
         });
         assert_eq!(authors, [Author::System, Author::Program]);
     }
@@ -197,7 +269,7 @@ mod tests {
             let function = Function { name: "make_child".into(), module, ..Function::default() };
             profile.functions.push(function);
         }
-        let programs = Programs::of(&profile);
+        let programs = Programs::of(&profile, &[]);
         let authors: Vec<Author> =
             profile.functions.iter().map(|function| Author::of(&profile, &programs, function)).collect();
         assert_eq!(authors, [Author::System, Author::Program]);
@@ -218,7 +290,7 @@ mod tests {
             profile.functions.push(Function { name: "f".into(), module, file, ..Function::default() });
         }
         let authors = |profile: &Profile| -> Vec<Author> {
-            let programs = Programs::of(profile);
+            let programs = Programs::of(profile, &[]);
             profile.functions.iter().map(|function| Author::of(profile, &programs, function)).collect()
         };
         assert_eq!(
@@ -229,5 +301,50 @@ mod tests {
             function.file = None;
         }
         assert_eq!(authors(&profile)[0], Author::Program);
+    }
+
+    /// The authors of `main`, of a library's function and of one of MPI's, where `main` makes so many of 100
+    /// calls of MPI.
+    fn authors_of(main: &str, by_main: u64) -> [Author; 3] {
+        let mut profile = Profile::default();
+        let files = ["/usr/bin/lmp", "/usr/lib/x86_64-linux-gnu/liblammps.so.0", "/usr/lib/libmpi.so.40"];
+        let mut above = None;
+        for (file, name) in files.into_iter().zip([main, "LAMMPS_NS::Run::command", "PMPI_Allreduce"]) {
+            let module = Some(ModuleId::from_index(profile.modules.len()));
+            profile.modules.push(Module { path: file.into(), ..Module::default() });
+            let function = Some(FunctionId::from_index(profile.functions.len()));
+            profile.functions.push(Function { name: name.into(), module, ..Function::default() });
+            let context = ContextId::from_index(profile.contexts.len());
+            let kind = ContextKind::Frame;
+            profile.contexts.push(Context { parent: above, kind, function, file: None, line: None });
+            above = Some(context);
+        }
+        let collective =
+            OperationKind { nature: Nature::Collective, family: Family::Mpi, detail: Detail::Plain };
+        profile.operations =
+            vec![OperationInfo { name: "MPI_Allreduce".into(), kind: Some(collective) }].into();
+        profile.processes.push(Process { executable: files[0].into(), ..Process::default() });
+        profile.locations.push(Location::default());
+        let calls = |context, calls| Calls {
+            location: LocationId(0),
+            context: ContextId(context),
+            operation: OperationId(0),
+            state: State::Working(Work::Compute),
+            calls,
+            bytes: 0,
+            time_ns: 0,
+        };
+        let programs = Programs::of(&profile, &[calls(0, by_main), calls(1, 100 - by_main)]);
+        [0, 1, 2].map(|id| Author::of(&profile, &programs, &profile.functions[FunctionId(id)]))
+    }
+
+    #[test]
+    fn a_library_of_the_system_is_the_program_where_the_executable_says_nothing() {
+        let (system, program) = (Author::System, Author::Program);
+        assert_eq!(authors_of("main", 3), [program, program, system]);
+        assert_eq!(authors_of("lmp+0x1240", 3), [program, program, system]);
+        // It has functions of its own, or calls MPI itself.
+        assert_eq!(authors_of("solve", 3), [program, system, system]);
+        assert_eq!(authors_of("main", 30), [program, system, system]);
     }
 }

@@ -8,7 +8,7 @@ use proust_profile::{ContextId, ContextKind, Function, FunctionId, OperationId, 
 use super::calls::Calls;
 
 /// The function that every program has.
-const MAIN: &str = "main";
+pub(super) const MAIN: &str = "main";
 
 /// Whether a function of which no source is known has no name either: it is an address in a file, or the
 /// function that every program has, where no other one of its file has a name. `id` is the function.

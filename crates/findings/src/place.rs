@@ -86,7 +86,7 @@ pub(super) struct Places<'p> {
 impl<'p> Places<'p> {
     /// `calls` show where threads wait for or wake each other, which only [`Places::part`] needs.
     pub(super) fn new(profile: &'p Profile, calls: &[Calls]) -> Places<'p> {
-        let programs = Programs::of(profile);
+        let programs = Programs::of(profile, calls);
         let authors: Vec<Author> =
             profile.functions.iter().map(|function| Author::of(profile, &programs, function)).collect();
         let count = profile.contexts.len();

@@ -240,6 +240,8 @@ thresholds! {
     CHAIN_SHARE at_least share(0.5) "of the waiting for other ranks there, in chains of waits";
     CHAIN_WAITS at_least count(3.0) "waits of the longest chain";
     CHAIN_BY_ONE at_most share(0.8) "of the waiting in chains, for the work of one rank";
+    CHAIN_ON_PROCESSOR at_least share(0.25)
+        "of the waiting there, for what late ranks did, and not for lack of a processor";
     SMALL_MESSAGES at_least count(5000.0) "messages sent, or received, in the function";
     SMALL_MESSAGE_BYTES at_most bytes(4096.0) "in a message, on average";
     ACCESSES at_least count(5000.0) "accesses to memory of other ranks, or to files, in the function";

@@ -36,6 +36,7 @@ pub(super) fn notes(
 ) -> Vec<RunNote> {
     let mut notes: Vec<RunNote> = run.map(|run| run.notes.clone()).unwrap_or_default();
     about_run(&mut notes, profile, unread, run, clock);
+    notes.extend(about_ranks(profile));
     about_unnamed_code(&mut notes, profile);
     for (id, (log, process)) in logs.iter().zip(&profile.processes).enumerate() {
         let which = Which { name: process.name.clone(), pid: process.pid };
@@ -93,6 +94,19 @@ fn about_run(
     if quality.implausible_records > 0 {
         notes.push(RunNote::ImplausibleRecords { records: quality.implausible_records });
     }
+}
+
+/// Whether what a launcher started as ranks is a job of MPI: every world has one process where the program's
+/// MPI does not know the launcher.
+fn about_ranks(profile: &Profile) -> Option<RunNote> {
+    let ranks = Some(profile.ranks()).filter(|&ranks| ranks > 1)?;
+    let calls_mpi = profile.operations.iter().any(|info| info.kind.is_some_and(|kind| kind.is_of_mpi()));
+    if !calls_mpi {
+        return Some(RunNote::RanksWithoutMpi { ranks });
+    }
+    let worlds = profile.communicators.iter().filter(|info| info.is_world);
+    let largest = worlds.map(|world| world.size).max()?;
+    (largest == 1).then_some(RunNote::RanksAlone { ranks })
 }
 
 /// Code outside all modules was made at run time: its names are known only if the runtime writes them.

@@ -239,8 +239,8 @@ impl<R: Row> ByLocation<R> {
         self.rows_of(location, near)
     }
 
-    /// A range of a location's time that contains another one, and of which the rows cost little more to read:
-    /// as far as they are encoded together. None where these are more than `most` blocks.
+    /// A range of a location's time that contains another one, and whose rows cost little more to read: as
+    /// far as they are encoded together. None where these are more than `most` blocks.
     pub fn read_together(
         &self,
         location: LocationId,

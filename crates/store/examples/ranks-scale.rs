@@ -2,7 +2,8 @@
 //!
 //! Writes synthetic runs of ranks on several hosts (`tests/synthetic/ranks.rs`), analyses each in a process
 //! of its own, which may have so many MB of memory (RLIMIT_DATA; 0: no limit), and compares messages and
-//! waits with the known answer. Without arguments the sizes of `docs/benchmarks.md`.
+//! waits with the known answer. Without arguments the sizes of `docs/benchmarks.md`. `ranks-scale write DIR
+//! RANKS ROUNDS` leaves such a run in a new folder, for `proust report`.
 
 mod resources;
 mod scale;
@@ -41,10 +42,15 @@ fn compare(dir: &Path, of: &Ranks) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn run(ranks: u64, rounds: u64) -> Result<Ranks, Box<dyn Error>> {
+    let ranks: u32 = ranks.next_multiple_of(4).try_into()?;
+    Ok(Ranks { ranks, rounds, of_host: 16, ahead_ns: 1_000_003 })
+}
+
 fn one([ranks, rounds, data_mb]: [u64; 3]) -> Result<(), Box<dyn Error>> {
     let dir = std::env::temp_dir().join(format!("ranks-scale-{}", std::process::id()));
-    let ranks: u32 = ranks.next_multiple_of(4).try_into()?;
-    let of = Ranks { ranks, rounds, of_host: 16, ahead_ns: 1_000_003 };
+    let of = run(ranks, rounds)?;
+    let ranks = of.ranks;
     let log_bytes = of.write(&dir)?;
     let calls = of.calls();
     println!(
@@ -69,6 +75,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         && word == "analyse"
     {
         return analyse(dir.as_ref(), data_mb.parse()?);
+    }
+    if let [word, dir, ranks, rounds] = &words[..]
+        && word == "write"
+    {
+        run(ranks.parse()?, rounds.parse()?)?.write(dir.as_ref())?;
+        return Ok(());
     }
     let numbers = words.iter().map(|word| word.parse()).collect::<Result<Vec<u64>, _>>()?;
     let (given, rest) = numbers.as_chunks::<3>();

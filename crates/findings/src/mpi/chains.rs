@@ -104,6 +104,8 @@ fn finding(facts: &Facts<'_>, sites: &Sites, of: &Chained) -> Option<Finding> {
         || !of.is_chain(&mut checks)
         || !checks.holds(&limits::CHAIN_WAITS, f64::from(of.longest))
         || !checks.holds(&limits::CHAIN_BY_ONE, largest)
+        // Ranks that wait for each other's turn on a processor are a chain as well, and not the program's.
+        || !checks.holds(&limits::CHAIN_ON_PROCESSOR, on_processor)
     {
         return None;
     }

@@ -111,6 +111,16 @@ crate::notes! {
             /// Hosts whose clocks were compared with that of one other by messages.
             compared: usize,
         }
+        /// Processes that a launcher started as ranks are each alone in their world of MPI.
+        RanksAlone "ranks-alone" Caution {
+            /// How many ranks.
+            ranks: usize,
+        }
+        /// Of what a launcher started as ranks nothing called MPI.
+        RanksWithoutMpi "ranks-without-mpi" Note {
+            /// How many ranks.
+            ranks: usize,
+        }
         /// No sample was taken.
         NoSamples "no-samples" Caution {
             /// CPU time of the run.

@@ -1,6 +1,7 @@
 //! Processes of MPI that end, or begin, in other ways than they should: their launcher answers as without the
 //! collector, and what they did until then is in the report.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use crate::command::{Ended, run};
 use crate::explained::Except;
 use crate::mpi::Mpi;
 use crate::pages::Operations;
-use crate::recording::{list, number};
+use crate::recording::{list, number, record, report};
 
 /// The program's own lines: launchers add theirs, with numbers of processes and addresses.
 fn lines(ended: &Ended) -> Vec<String> {
@@ -53,6 +54,41 @@ fn assert_ends(mpi: Mpi, how: &str, barriers: u64, sure: Sure) {
     assert!(2.0 * instances >= barriers as f64, "{how}: {page:#}");
     if how == "never" {
         assert!(waits.operations.iter().all(|row| !row.operation.starts_with("MPI_")), "{waits:#?}");
+    }
+}
+
+/// Ranks that are no job are said to be none, on the summary and on page `mpi`.
+fn assert_said(launcher: &[String], program: &Path, words: &[&str], code: &str) {
+    let mut command = launcher.to_vec();
+    command.push(program.display().to_string());
+    command.extend(words.iter().map(|&word| word.to_owned()));
+    let recorded = record(&command[0], &command[1..]).succeeded();
+    assert_eq!(recorded.summary().run.ranks, 2);
+    let is_said = |noted: &Value| noted.as_array().is_some_and(|all| all.iter().any(|one| one["id"] == code));
+    let (summary, page): (Value, Value) = (recorded.page("summary", &[]), recorded.page("mpi", &[]));
+    assert!(is_said(&summary["quality"]["noted"]), "{code}: {:#}", summary["quality"]);
+    assert!(is_said(&page["noted"]), "{code}: {page:#}");
+    let shown = report::<&str>(&recorded.dir, "mpi", &[]).printed();
+    assert!(shown.contains("2 ranks that a launcher started are no job"), "{shown}");
+}
+
+/// The program's MPI does not know what another one's launcher gives it, so that each rank has all the work.
+#[test]
+fn the_launcher_of_another_mpi() {
+    for (launching, of) in [(Mpi::Open, Mpi::Mpich), (Mpi::Mpich, Mpi::Open)] {
+        let (Some(launcher), Some(program)) = (launching.launcher(), of.built("jacobi")) else { continue };
+        assert_said(&launcher, &program, &[], "ranks-alone");
+    }
+}
+
+#[test]
+fn a_program_without_mpi() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let (Some(launcher), Some(program)) = (mpi.launcher(), mpi.built("endings")) else { continue };
+        assert_said(&launcher, &program, &["never"], "ranks-without-mpi");
+        let job = mpi.record("endings", &["unfreed"]).expect("a launcher");
+        let page: Value = job.page("mpi", &[]);
+        assert!(list(&page, "/noted").is_empty(), "{page:#}");
     }
 }
 

@@ -90,7 +90,12 @@ fn check(case: &Case, run: &Recorded) {
         |cause: &Value| text(cause, "function") == "dawdle" && cause["rank"].as_u64() == Some(case.late_rank);
     let (late_s, all_s) = (caused_s(&is_late), caused_s(&|_| true));
     assert_close(&format!("{name}: causes"), all_s, found_s, 0.001);
-    assert!(late_s >= 0.9 * found_s, "{name}: {late_s} of {found_s} s are caused by the late rank: {page:#}");
+    // Ranks that poll may keep others from running on their way here.
+    let queued_s = caused_s(&|cause| text(cause, "kind") == "displaced" && !is_late(cause));
+    assert!(
+        late_s >= 0.9 * (found_s - queued_s) && late_s >= 0.6 * found_s,
+        "{name}: {late_s} of {found_s} s are caused by the late rank: {page:#}"
+    );
 
     // Whatever rank it is, its delay is on the critical path, in each of four rounds.
     let activities = list(&page, "/critical_path/activities").iter();

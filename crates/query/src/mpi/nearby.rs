@@ -130,10 +130,15 @@ mod tests {
         all
     }
 
+    /// The gap before it, its length, its context, and whether it is a sum.
+    fn operation() -> impl Strategy<Value = (u64, u64, u32, bool)> {
+        (0u64..400, 0u64..60, 1u32..5, prop::bool::weighted(0.2))
+    }
+
     proptest! {
         #[test]
         fn what_is_kept_says_the_same(
-            operations in prop::collection::vec((0u64..400, 0u64..60, 1u32..5, prop::bool::weighted(0.2)), 0..1500),
+            operations in prop::collection::vec(operation(), 0..1500),
             samples in prop::collection::vec((0u32..3, 0u64..40_000, 1u64..9, 1u32..5), 0..400),
             asked in prop::collection::vec((0u32..3, 0u64..40_000, 0u64..3000, 0u64..900), 1..40),
             kept_rows in 0usize..3000,

@@ -28,6 +28,7 @@ use proust_account::accounted::blame_within;
 use proust_account::blame::Blame;
 use proust_account::ledger::Windows;
 use proust_profile::Family;
+use proust_profile::notes::RunNote;
 use proust_query::Selection;
 use proust_query::mpi::MpiSums;
 use proust_query::mpi::efficiency::Efficiency;
@@ -112,6 +113,10 @@ impl MpiPage {
             let amount = hidden.iter().map(|line| line.seconds).sum();
             cut = Some(super::Cut { rows: hidden.len(), amount });
         }
+        let mut notes = Notes::of(selection.notes());
+        let is_of_ranks =
+            |note: &&RunNote| matches!(note, RunNote::RanksAlone { .. } | RunNote::RanksWithoutMpi { .. });
+        profile.quality.notes.iter().filter(is_of_ranks).for_each(|note| notes.push(note.clone()));
         Ok(MpiPage {
             schema: SCHEMA,
             ranks: profile.ranks(),
@@ -135,7 +140,7 @@ impl MpiPage {
             unmatched: profile.unmatched.iter().map(|row| UnmatchedLine::new(profile, row)).collect(),
             matching: profile.quality.messages.as_ref().map(Matching::new),
             clocks: profile.quality.clocks.iter().map(ClockLine::new).collect(),
-            notes: Notes::of(selection.notes()),
+            notes,
         })
     }
 }

@@ -61,6 +61,16 @@ impl Worded for RunNote {
                  may differ by milliseconds; durations on each host are exact",
                 hosts - compared - 1
             ),
+            RunNote::RanksAlone { ranks } => format!(
+                "{} no job: each is alone in its world of MPI, and does the whole work; the launcher is \
+                 of another MPI than the program: start it with the launcher of its own",
+                are_ranks(*ranks)
+            ),
+            RunNote::RanksWithoutMpi { ranks } => format!(
+                "{} no job: nothing in them called MPI, and each works for itself; if they should work \
+                 together, look whether the program was built with MPI",
+                are_ranks(*ranks)
+            ),
             RunNote::NoSamples { cpu } => format!(
                 "no sample was taken in {:.3} s of CPU time: the CPU time of every thread is known, \
                  where in the program it went is not; a longer run has samples",
@@ -97,6 +107,10 @@ impl Worded for RunNote {
             of_process => text_of_process(of_process),
         }
     }
+}
+
+fn are_ranks(ranks: usize) -> String {
+    format!("the {} that a launcher started are", counted(ranks as u64, "rank"))
 }
 
 fn text_of_process(note: &RunNote) -> String {
