@@ -1,13 +1,12 @@
 //! Whose code a function is: the program's author's, a library's that is compiled in, or the system's.
 
 use proust_account::ledger::State;
-use proust_profile::context::is_address;
 use proust_profile::event_metrics::Operations;
 use proust_profile::{ContextId, ContextKind, Function, Module, ModuleId, Profile};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::Calls;
-use super::names::MAIN;
+use super::names::names_nothing;
 
 /// Beginnings of the file names of libraries that serialise their callers by a lock of their own.
 pub(super) const WITH_A_LOCK: [&str; 2] = ["libopenblas", "libscipy_openblas"];
@@ -146,23 +145,18 @@ fn fronted(profile: &Profile, calls: &[Calls]) -> FxHashSet<ModuleId> {
             *by_caller.entry(caller(profile, call.context)).or_default() += call.calls;
         }
     }
-    let names_nothing = |executable: &str| {
-        let is_own = |function: &&Function| {
-            function.module.is_some_and(|module| profile.modules[module].path == executable)
-        };
-        profile.functions.iter().filter(is_own).all(|function| {
-            function.file.is_none()
-                && (is_address(&function.name) || [MAIN, "_start"].contains(&&*function.name))
-        })
+    let is_named = |executable: &str| {
+        let mut files = profile.modules.iter().enumerate().filter(|(_, module)| module.path == executable);
+        files.any(|(id, _)| !names_nothing(profile, ModuleId::from_index(id)))
     };
-    of_executables.retain(|executable, _| names_nothing(executable));
+    of_executables.retain(|executable, _| !is_named(executable));
     let mut fronted = FxHashSet::default();
     for by_caller in of_executables.into_values() {
         let all: u64 = by_caller.values().sum();
         let most = by_caller.into_iter().find(|(_, calls)| *calls as f64 >= OF_FRONTED * all as f64);
         let library = most.and_then(|(module, _)| module).filter(|&module| {
             let module = &profile.modules[module];
-            module.is_system_library() && !module.is_made_at_run_time() && !is_package(module)
+            module.is_system_library() && !is_package(module)
         });
         fronted.extend(library);
     }

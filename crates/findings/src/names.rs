@@ -3,25 +3,27 @@
 
 use proust_account::ledger::{PassiveReason, State, Work};
 use proust_profile::context::is_address;
-use proust_profile::{ContextId, ContextKind, Function, FunctionId, OperationId, Profile};
+use proust_profile::{ContextId, ContextKind, FunctionId, ModuleId, OperationId, Profile};
 
 use super::calls::Calls;
 
 /// The function that every program has.
-pub(super) const MAIN: &str = "main";
+const MAIN: &str = "main";
 
 /// Whether a function of which no source is known has no name either: it is an address in a file, or the
 /// function that every program has, where no other one of its file has a name. `id` is the function.
 pub(super) fn is_unnamed(profile: &Profile, name: &str, id: Option<FunctionId>) -> bool {
-    let functions = &profile.functions;
-    is_address(name)
-        || name == MAIN
-            && id.is_some_and(|main| {
-                let module = functions[main].module;
-                let is_other = |other: &Function| ![MAIN, "_start"].contains(&&*other.name);
-                let mut named = functions.iter().filter(|one| one.module == module && is_other(one));
-                named.all(|function| is_address(&function.name))
-            })
+    let module = || profile.functions[id?].module;
+    is_address(name) || name == MAIN && module().is_some_and(|module| names_nothing(profile, module))
+}
+
+/// Whether no function of a file has a name, but for those that every program has, and no source is known.
+pub(super) fn names_nothing(profile: &Profile, file: ModuleId) -> bool {
+    let mut functions = profile.functions.iter().filter(|function| function.module == Some(file));
+    functions.all(|function| {
+        let name = &*function.name;
+        function.file.is_none() && (is_address(name) || [MAIN, "_start"].contains(&name))
+    })
 }
 
 /// How the file names of interpreters begin, with or without `lib`.

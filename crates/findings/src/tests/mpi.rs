@@ -199,6 +199,28 @@ fn ranks_that_take_turns_are_a_chain_on_a_busy_machine() {
     }
 }
 
+/// Two ranks wait for each other by turns of 20 ms, of which the late one works for so long, and then queues.
+fn turns_on_processors(worked_ms: u64) -> Vec<Finding> {
+    let mut run = ranks(2, 600);
+    for turn in 0..30 {
+        let (rank, begin) = ((turn % 2) as u32, 20 * turn);
+        run.work(rank, "main step advance", (begin, begin + worked_ms));
+        run.waits((1 - rank, rank), "main step", RECEIVE, (begin, begin + 20));
+    }
+    for rank in 0..2 {
+        run.profile.locations[LocationId(rank)].queued = Ns::of(15 * (20 - worked_ms) * MS);
+    }
+    run.found()
+}
+
+#[test]
+fn ranks_that_wait_for_a_processor_by_turns_are_no_chain() {
+    let found = turns_on_processors(12);
+    assert_eq!(cause(one(&found, Kind::MpiSerialChain)), "step");
+    let found = turns_on_processors(3);
+    assert!(!has(&found, Kind::MpiSerialChain), "{found:#?}");
+}
+
 /// Where they meet twice in a row, the second wait begins when the first is over, but hardly takes any time.
 #[test]
 fn a_moment_behind_a_wait_makes_it_no_chain() {
