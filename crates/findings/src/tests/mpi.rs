@@ -215,10 +215,8 @@ fn turns_on_processors(worked_ms: u64) -> Vec<Finding> {
 
 #[test]
 fn ranks_that_wait_for_a_processor_by_turns_are_no_chain() {
-    let found = turns_on_processors(12);
-    assert_eq!(cause(one(&found, Kind::MpiSerialChain)), "step");
-    let found = turns_on_processors(3);
-    assert!(!has(&found, Kind::MpiSerialChain), "{found:#?}");
+    assert_eq!(cause(one(&turns_on_processors(12), Kind::MpiSerialChain)), "step");
+    assert!(!has(&turns_on_processors(3), Kind::MpiSerialChain));
 }
 
 /// Where they meet twice in a row, the second wait begins when the first is over, but hardly takes any time.
